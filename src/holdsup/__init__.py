@@ -1,0 +1,59 @@
+"""holdsup: does this result hold up?
+
+Names are loaded when first used, so that ``import holdsup`` costs next to nothing. ``dir(holdsup)``
+lists them all; docs/architecture.md shows where each lives.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdsup.data import simulate_scores as simulate_scores
+    from holdsup.errors import (
+        ColumnError as ColumnError,
+        HoldsupError as HoldsupError,
+        MissingExtra as MissingExtra,
+        ReadError as ReadError,
+        ResultError as ResultError,
+        ScoresError as ScoresError,
+    )
+    from holdsup.plots import plot as plot
+    from holdsup.results import read_result as read_result
+    from holdsup.scores import (
+        Audit as Audit,
+        Scores as Scores,
+        audit_scores as audit_scores,
+        read_scores as read_scores,
+    )
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Audit": "holdsup.scores",
+    "ColumnError": "holdsup.errors",
+    "HoldsupError": "holdsup.errors",
+    "MissingExtra": "holdsup.errors",
+    "ReadError": "holdsup.errors",
+    "ResultError": "holdsup.errors",
+    "Scores": "holdsup.scores",
+    "ScoresError": "holdsup.errors",
+    "audit_scores": "holdsup.scores",
+    "plot": "holdsup.plots",
+    "read_result": "holdsup.results",
+    "read_scores": "holdsup.scores",
+    "simulate_scores": "holdsup.data",
+}
+
+__all__ = [*sorted(_HOME), "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'holdsup' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

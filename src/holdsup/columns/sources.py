@@ -1,0 +1,132 @@
+"""What a user points at (a file, a folder, a pattern, standard input) as named pieces of bytes."""
+
+from __future__ import annotations
+
+import glob
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from holdsup.columns.limits import LARGEST_STREAM, check_expansion
+from holdsup.errors import ReadError
+
+__all__ = ["Source", "find_sources", "read_bytes"]
+
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")  # what is read out of a folder
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+OTHERS = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
+    b"\xfd7zXZ": "an xz archive: unpack it",
+    b"\x80\x04\x95": "a pickle, and holdsup never loads one: save the table as CSV or Parquet",
+    b"\x93NUMPY": "a NumPy array: save the table as CSV or Parquet",
+    b"SQLite format 3": "an SQLite database: export the table as CSV",
+    b"ARROW1": "an Arrow file: save the table as Parquet",
+    b"%PDF": "a PDF",
+}
+CHUNK = 4 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A named place to read bytes from; `path` is None for standard input."""
+
+    name: str
+    path: Path | None
+
+    @property
+    def stem(self) -> str:
+        """The file's name without folders and endings: what its system is called if nothing else says."""
+        if self.path is None:
+            return "stdin"
+        stem = self.path.name
+        for ending in (".gz", ".zst", ".bz2", *TABLES, ".txt", ".json"):
+            stem = stem.removesuffix(ending)
+        return stem or self.path.name
+
+
+def find_sources(asked: str | Path) -> list[Source]:
+    """Return the files that a path, a folder, a glob pattern or "-" stands for."""
+    text = str(asked)
+    if text == "-":
+        return [Source("standard input", None)]
+    if "://" in text:
+        raise ReadError(f"{text} is an address on a network; holdsup reads local files only: download it first")
+    path = Path(asked)
+    try:
+        if path.is_dir():
+            return _in_folder(path)
+        if path.exists():
+            return [Source(text, path)]
+    except (OSError, ValueError) as error:
+        raise ReadError(f"cannot read {text!r}: {error}") from error
+    matches = sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []
+    files = [Source(match, Path(match)) for match in matches if Path(match).is_file()]
+    if not files:
+        what = "no file matches this pattern" if glob.has_magic(text) else "there is no such file"
+        raise ReadError(f"cannot read {text!r}: {what} (looked from {Path.cwd().name or '/'}/)")
+    return files
+
+
+def _in_folder(folder: Path) -> list[Source]:
+    files = sorted(f for f in folder.rglob("*") if f.is_file() and not f.name.startswith("."))
+    tables = [f for f in files if _ending(f) in TABLES]
+    if not tables:
+        raise ReadError(
+            f"the folder {folder} holds no table: none of its {len(files)} files ends in "
+            f"{', '.join(TABLES)} (or these with .gz)"
+        )
+    return [Source(str(f), f) for f in tables]
+
+
+def _ending(file: Path) -> str:
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    if suffixes and suffixes[-1] in (".gz", ".zst", ".bz2"):
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def read_bytes(source: Source) -> pa.Buffer:
+    """Return a source's bytes, unpacked if they are compressed; a plain file is mapped, not copied."""
+    try:
+        raw = _raw(source)
+        head = raw[: min(16, raw.size)].to_pybytes()
+        for magic, what in OTHERS.items():
+            if head.startswith(magic):
+                raise ReadError(f"{source.name} is {what}")
+        packing = next((kind for magic, kind in PACKED.items() if head.startswith(magic)), None)
+        return _unpack(source.name, raw, packing) if packing else raw
+    except OSError as error:
+        reason = error.strerror or str(error).partition("\n")[0]
+        raise ReadError(f"cannot read {source.name}: {reason}") from error
+
+
+def _raw(source: Source) -> pa.Buffer:
+    if source.path is None:
+        data = sys.stdin.buffer.read(LARGEST_STREAM + 1)
+    elif source.path.is_file():
+        return pa.memory_map(str(source.path)).read_buffer() if source.path.stat().st_size else pa.py_buffer(b"")
+    else:  # a named pipe: cannot be mapped
+        with source.path.open("rb") as stream:
+            data = stream.read(LARGEST_STREAM + 1)
+    if len(data) > LARGEST_STREAM:
+        raise ReadError(f"{source.name} gives more than {LARGEST_STREAM >> 30} GiB: write it to a Parquet file first")
+    return pa.py_buffer(data)
+
+
+def _unpack(name: str, raw: pa.Buffer, packing: str) -> pa.Buffer:
+    out = pa.BufferOutputStream()
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(raw), packing) as stream:
+            while chunk := stream.read(CHUNK):
+                out.write(chunk)
+                if problem := check_expansion(name, raw.size, out.tell()):
+                    raise ReadError(problem)
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).partition("\n")[0]
+        raise ReadError(
+            f"{name} is damaged: its {packing} data end early or are wrong after "
+            f"{out.tell():,} unpacked bytes ({reason}); copy it again"
+        ) from error
+    return out.getvalue()

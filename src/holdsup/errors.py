@@ -1,0 +1,67 @@
+"""One error tree. Every message says what was asked, what was found and what to do.
+
+HoldsupError
+├── ReadError         a file or stream that cannot be read as a table
+├── ColumnError       a column that is not there, or not of the kind its role needs
+├── ScoresError       a table that was read, but is no usable table of scores
+├── ResultError       a saved result that cannot be restored
+└── MissingExtra      an optional dependency that is not installed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = ["ColumnError", "HoldsupError", "MissingExtra", "ReadError", "ResultError", "ScoresError"]
+
+
+class HoldsupError(Exception):
+    """Anything holdsup refuses; catch this to catch them all."""
+
+
+class ReadError(HoldsupError):
+    """A file or stream cannot be read as a table."""
+
+
+class ColumnError(HoldsupError):
+    """A column is not there, or is not of the kind that its role needs."""
+
+    @classmethod
+    def not_found(cls, asked: str, columns: Iterable[str], *, where: str) -> ColumnError:
+        """Return the error for a column that `where` does not have, with the nearest name that it has."""
+        names = list(columns)
+        near = get_close_matches(asked.lower(), [name.lower() for name in names], n=1)
+        hint = next((f" Did you mean {name!r}?" for name in names if name.lower() in near), "")
+        return cls(f"no column {asked!r} in {where}; it has {list_names(names)}.{hint}")
+
+
+class ScoresError(HoldsupError):
+    """The table was read, but cannot be used as a table of scores."""
+
+
+class ResultError(HoldsupError):
+    """A saved result cannot be restored."""
+
+
+class MissingExtra(HoldsupError):
+    """An optional dependency is not installed."""
+
+    @classmethod
+    def named(cls, package: str, *, purpose: str) -> MissingExtra:
+        """Return the error that names the extra to install."""
+        return cls(f"{purpose} needs {package}, which is not installed: pip install 'holdsup[{package}]'")
+
+
+def list_names(names: Iterable[str], *, most: int = 12) -> str:
+    """Return names for a message: quoted, comma-separated, the tail counted.
+
+    >>> list_names(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    quoted = [repr(name) for name in names]
+    if not quoted:
+        return "none"
+    if len(quoted) > most:
+        return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
+    return ", ".join(quoted)

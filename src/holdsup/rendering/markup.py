@@ -1,0 +1,96 @@
+"""A table as Markdown, HTML and LaTeX (booktabs); every cell escaped for where it goes."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from holdsup.rendering.table import Table
+
+__all__ = ["escape_latex", "escape_markdown", "render_html", "render_latex", "render_markdown"]
+
+
+def render_markdown(table: Table) -> str:
+    """Return the table as a Markdown pipe table under its title in bold."""
+    rules = ["---:" if table.is_numeric(i) else "---" for i in range(len(table.columns))]
+    lines = [table.columns, rules, *table.cells()]
+    escaped = [[cell if line is rules else escape_markdown(cell) for cell in line] for line in lines]
+    grid = "\n".join(f"| {' | '.join(line)} |" for line in escaped)
+    notes = "".join(f"\n\n{escape_markdown(note)}" for note in table.notes)
+    return f"**{escape_markdown(table.title)}**\n\n{grid}{notes}"
+
+
+def render_html(table: Table) -> str:
+    """Return the table as an HTML element with a caption, headers scoped for screen readers."""
+    classes = [' class="number"' if table.is_numeric(i) else "" for i in range(len(table.columns))]
+    head = "".join(f'<th scope="col"{c}>{html.escape(n)}</th>' for n, c in zip(table.columns, classes, strict=True))
+    body = "".join(
+        f"<tr>{''.join(f'<td{c}>{html.escape(cell)}</td>' for cell, c in zip(row, classes, strict=True))}</tr>\n"
+        for row in table.cells()
+    )
+    notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in table.notes)
+    return (
+        f'<table class="holdsup">\n<caption>{html.escape(table.title)}</caption>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n{notes}"
+    )
+
+
+def render_latex(table: Table) -> str:
+    """Return the table as a LaTeX table with booktabs rules and the title as caption."""
+    alignment = "".join("r" if table.is_numeric(i) else "l" for i in range(len(table.columns)))
+    lines = [" & ".join(escape_latex(cell) for cell in line) + r" \\" for line in (table.columns, *table.cells())]
+    notes = [rf"\par\footnotesize {escape_latex(note)}" for note in table.notes]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escape_latex(table.title)}}}",
+            rf"\begin{{tabular}}{{{alignment}}}",
+            r"\toprule",
+            lines[0],
+            r"\midrule",
+            *lines[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+            *notes,
+            r"\end{table}",
+        ]
+    )
+
+
+def escape_markdown(text: str) -> str:
+    r"""Return `text` so that Markdown shows it as it is.
+
+    >>> escape_markdown("a|b *c* <d>")
+    'a\\|b \\*c\\* \\<d\\>'
+    """
+    return re.sub(r"([\\`*_\[\]<>|~#&$!])", r"\\\1", text)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",  # "\\ [1]" would be read as an optional argument of the line break
+    "]": "{]}",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    **{char: "\\" + char for char in "&%$#_"},
+}
+
+
+def escape_latex(text: str) -> str:
+    r"""Return `text` so that LaTeX sets it as it is.
+
+    >>> escape_latex("x_1 & 50%")
+    'x\\_1 \\& 50\\%'
+    """
+    return "".join(_LATEX.get(char, char) for char in text)

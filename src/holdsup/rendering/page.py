@@ -1,0 +1,72 @@
+"""`Page`: what one result shows (a sentence, tables, warnings, a signature), in any rendering."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from dataclasses import dataclass
+
+from holdsup.rendering.markup import (
+    escape_latex,
+    escape_markdown,
+    render_html,
+    render_latex,
+    render_markdown,
+)
+from holdsup.rendering.table import Table, visible
+from holdsup.rendering.text import UNICODE, Ink, render_text
+
+__all__ = ["Page"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """One result as a person reads it: the verdict first, then what stands behind it.
+
+    All fields are text for people; `signature` is the line from which a stranger can redo the numbers.
+    """
+
+    verdict: str
+    tables: tuple[Table, ...]
+    warnings: tuple[str, ...]
+    rows: str
+    signature: str
+
+    def text(self, *, width: int = 100, ink: Ink = UNICODE) -> str:
+        """Return plain text no wider than `width`, drawn with `ink`."""
+        parts = [textwrap.fill(visible(self.verdict), width)]
+        parts.extend(render_text(table, width=width, ink=ink) for table in self.tables)
+        if self.warnings:
+            parts.append("\n".join(self._wrapped_warnings(width)))
+        parts.append("\n".join([*textwrap.wrap(self.rows, width), f"signature: {visible(self.signature)}"]))
+        return "\n\n".join(parts) + "\n"
+
+    def markdown(self) -> str:
+        """Return Markdown for a README, an issue or a lab book."""
+        parts = [f"**{escape_markdown(visible(self.verdict))}**"]
+        parts.extend(render_markdown(table) for table in self.tables)
+        parts.extend(f"> **Note:** {escape_markdown(visible(warning))}" for warning in self.warnings)
+        signature = visible(self.signature).replace("`", "'")
+        return "\n\n".join([*parts, escape_markdown(self.rows), f"`{signature}`"]) + "\n"
+
+    def html(self) -> str:
+        """Return an HTML fragment: what a notebook shows."""
+        warnings = "".join(f'<p class="warning">{html.escape(visible(warning))}</p>\n' for warning in self.warnings)
+        return (
+            f'<section class="holdsup">\n<p class="verdict"><strong>{html.escape(visible(self.verdict))}</strong></p>\n'
+            f"{''.join(render_html(table) for table in self.tables)}{warnings}"
+            f"<p>{html.escape(self.rows)}</p>\n<p><code>{html.escape(visible(self.signature))}</code></p>\n</section>\n"
+        )
+
+    def latex(self) -> str:
+        """Return LaTeX that needs only the booktabs package."""
+        comments = [f"% {line}" for line in (visible(self.verdict), self.rows, visible(self.signature))]
+        warnings = [rf"\emph{{Note: {escape_latex(visible(warning))}}}" for warning in self.warnings]
+        return "\n\n".join(["\n".join(comments), *map(render_latex, self.tables), *warnings]) + "\n"
+
+    def _wrapped_warnings(self, width: int) -> list[str]:
+        return [
+            line
+            for warning in self.warnings
+            for line in textwrap.wrap(f"! {visible(warning)}", width, subsequent_indent="  ")
+        ]

@@ -1,0 +1,128 @@
+"""`Table`: the cells that text, Markdown, HTML and LaTeX all show.
+
+A row holds values, not strings: what a value *is* (a p-value, an estimate with its error, an
+interval) decides how it is written, once, here. Every rendering starts from `Table.cells()`, so no
+two of them can disagree.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from holdsup.rendering.numbers import (
+    MISSING,
+    format_count,
+    format_interval,
+    format_number,
+    format_p,
+    format_percent,
+)
+
+__all__ = ["Cell", "Estimate", "Interval", "PValue", "Percent", "Table", "visible"]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number and its uncertainty (standard error or half-width), by which it is rounded."""
+
+    value: float | None
+    uncertainty: float | None = None
+
+    def __str__(self) -> str:
+        return format_number(self.value, uncertainty=self.uncertainty)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Limits, and the estimate between them where there is one; drawn as well as written in text."""
+
+    low: float | None
+    high: float | None
+    estimate: float | None = None
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return MISSING
+        return format_interval(self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class PValue:
+    """A p-value with its decimal logarithm, which stays exact where p is too small for a double."""
+
+    p: float | None
+    log10_p: float | None = None
+
+    def __str__(self) -> str:
+        return format_p(self.p, self.log10_p)
+
+
+@dataclass(frozen=True, slots=True)
+class Percent:
+    """A share of the whole, 0-100."""
+
+    value: float | None
+
+    def __str__(self) -> str:
+        return format_percent(self.value)
+
+
+Cell: TypeAlias = str | int | float | bool | Estimate | Interval | PValue | Percent | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A titled grid of values with notes below it."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"a row of {self.title!r} has {len(row)} cells for {len(self.columns)} columns")
+
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """Return every cell as the text that all renderings show."""
+        return tuple(tuple(_written(cell) for cell in row) for row in self.rows)
+
+    def is_numeric(self, column: int) -> bool:
+        """Return whether a column holds numbers, and is therefore set flush right."""
+        values = [row[column] for row in self.rows if row[column] is not None]
+        return bool(values) and not any(isinstance(value, str | bool | Interval) for value in values)
+
+
+def visible(text: str) -> str:
+    r"""Return `text` with characters that would move the cursor or turn the writing shown as escapes.
+
+    Labels come from files: one that holds a terminal escape, a line break or a right-to-left override
+    must not be able to change what is around it.
+
+    >>> visible("a\x1b[31mb\nc")
+    'a\\x1b[31mb\\nc'
+    """
+    if text.isprintable():  # false for every character of the categories below
+        return text
+    return "".join(
+        char.encode("unicode_escape").decode("ascii") if unicodedata.category(char) in _HIDDEN else char
+        for char in text
+    )
+
+
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format (bidi), surrogate, line and paragraph separators
+
+
+def _written(cell: Cell) -> str:
+    if cell is None:
+        return MISSING
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return format_count(cell)
+    if isinstance(cell, float):
+        return format_number(cell)
+    return visible(cell) if isinstance(cell, str) else str(cell)

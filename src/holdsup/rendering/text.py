@@ -1,0 +1,176 @@
+"""A table for the terminal: fits its width, numbers aligned at the point, intervals drawn."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from holdsup.rendering.table import Interval, Table
+
+__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "render_text"]
+
+GAP = "  "
+PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
+NARROWEST = 12  # a wrapped column below this is harder to read than one cell a line
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """The characters lines and intervals are drawn with."""
+
+    rule: str
+    left: str
+    right: str
+    bar: str
+    point: str
+    zero: str
+
+    def drawable(self, encoding: str) -> bool:
+        """Return whether an output `encoding` has all these characters."""
+        try:
+            "".join((self.rule, self.left, self.right, self.bar, self.point, self.zero)).encode(encoding)
+        except (UnicodeEncodeError, LookupError):
+            return False
+        return True
+
+
+UNICODE = Ink(rule="─", left="├", right="┤", bar="─", point="●", zero="┊")
+ASCII = Ink(rule="-", left="|", right="|", bar="-", point="o", zero=":")
+
+
+def render_text(table: Table, *, width: int = 100, ink: Ink = UNICODE) -> str:
+    """Return the table as plain text no wider than `width` columns."""
+    heads = list(table.columns)
+    columns = [list(column) for column in zip(*table.cells(), strict=True)] or [[] for _ in heads]
+    numeric = [table.is_numeric(i) for i in range(len(heads))]
+    for i in range(len(heads)):
+        if numeric[i]:
+            columns[i] = _align_points(columns[i])
+    for i in reversed(range(len(heads))):
+        drawn = _draw_intervals(table, i, ink)
+        if drawn:
+            heads.insert(i + 1, "")
+            columns.insert(i + 1, drawn)
+            numeric.insert(i + 1, False)
+    room = width - len(GAP) * (len(heads) - 1)
+    widths = _fit([_natural(head, column) for head, column in zip(heads, columns, strict=True)], numeric, room)
+    body = _grid(heads, columns, numeric, widths, ink) if widths else _cards(table, width)
+    notes = [line for note in table.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
+    return "\n".join([*textwrap.wrap(table.title, width), *body, *notes])
+
+
+def display_width(text: str) -> int:
+    """Return how many terminal columns `text` takes: wide (East Asian) characters take two.
+
+    >>> display_width("abc"), display_width("模型")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def _natural(head: str, column: list[str]) -> int:
+    return max(display_width(cell) for cell in [head, *column])
+
+
+def _align_points(cells: list[str]) -> list[str]:
+    """Pad numbers on the right so that their decimal points stand below one another."""
+    tails = [len(cell) - cell.find(".") if "." in cell and "e" not in cell else 0 for cell in cells]
+    longest = max(tails, default=0)
+    return [cell + " " * (longest - tail) if "e" not in cell else cell for cell, tail in zip(cells, tails, strict=True)]
+
+
+def _draw_intervals(table: Table, column: int, ink: Ink) -> list[str]:
+    """Return one small picture per row of a column of intervals, all on one scale; [] for other columns."""
+    cells = [row[column] for row in table.rows]
+    drawn = [c for c in cells if isinstance(c, Interval) and c.low is not None and c.high is not None]
+    if not drawn:
+        return []
+    lowest = min(c.low for c in drawn if c.low is not None)
+    highest = max(c.high for c in drawn if c.high is not None)
+    if not 0 < highest - lowest < float("inf"):
+        return []
+
+    def place(value: float) -> int:
+        return round((value - lowest) / (highest - lowest) * (PLOT_WIDTH - 1))
+
+    return [_draw(cell, place, ink) if cell in drawn else "" for cell in cells]
+
+
+def _draw(cell: object, place: Callable[[float], int], ink: Ink) -> str:
+    assert isinstance(cell, Interval) and cell.low is not None and cell.high is not None  # noqa: PT018 (narrowing)
+    line = [" "] * PLOT_WIDTH
+    start, stop = place(cell.low), place(cell.high)
+    line[start : stop + 1] = ink.bar * (stop - start + 1)
+    line[start], line[stop] = ink.left, ink.right
+    if 0 <= (zero := place(0.0)) < PLOT_WIDTH and line[zero] in (" ", ink.bar):
+        line[zero] = ink.zero
+    if cell.estimate is not None:
+        line[place(cell.estimate)] = ink.point
+    return "".join(line)
+
+
+def _fit(widths: list[int], numeric: list[bool], room: int) -> list[int] | None:
+    """Return column widths that fit in `room`, wrapping the widest text first; None if they cannot."""
+    fitted = list(widths)
+    while sum(fitted) > room:
+        texts = [i for i in range(len(fitted)) if not numeric[i] and fitted[i] > NARROWEST]
+        if not texts:
+            return None
+        widest = max(texts, key=lambda i: fitted[i])
+        others = max((fitted[i] for i in texts if i != widest), default=NARROWEST)
+        fitted[widest] = max(NARROWEST, min(others, fitted[widest] - 1), fitted[widest] - (sum(fitted) - room))
+    return fitted
+
+
+def _grid(heads: list[str], columns: list[list[str]], numeric: list[bool], widths: list[int], ink: Ink) -> list[str]:
+    lines = [*_row(heads, numeric, widths), GAP.join(ink.rule * width for width in widths)]
+    for row in zip(*columns, strict=True):
+        lines.extend(_row(list(row), numeric, widths))
+    return lines
+
+
+def _row(cells: list[str], numeric: list[bool], widths: list[int]) -> list[str]:
+    wrapped = [_wrap(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    lines = []
+    for k in range(max(len(cell) for cell in wrapped)):
+        parts = [cell[k] if k < len(cell) else "" for cell in wrapped]
+        lines.append(GAP.join(_pad(p, w, n) for p, w, n in zip(parts, widths, numeric, strict=True)).rstrip())
+    return lines
+
+
+def _pad(cell: str, width: int, flush_right: bool) -> str:
+    space = " " * (width - display_width(cell))
+    return space + cell if flush_right else cell + space
+
+
+def _wrap(cell: str, width: int) -> list[str]:
+    if display_width(cell) <= width:
+        return [cell]
+    if display_width(cell) == len(cell):
+        return textwrap.wrap(cell, width) or [""]
+    lines, line = [], ""
+    for char in cell:  # textwrap counts characters, not columns: break wide scripts anywhere, as they do
+        if display_width(line + char) > width:
+            lines.append(line)
+            line = ""
+        line += char
+    return [*lines, line]
+
+
+def _cards(table: Table, width: int) -> list[str]:
+    """Return one cell a line, for a table with too many columns for the terminal."""
+    margin = max(display_width(head) for head in table.columns)
+    lines: list[str] = []
+    for row in table.cells():
+        for head, cell in zip(table.columns, row, strict=True):
+            first, *rest = _wrap(cell, max(NARROWEST, width - margin - len(GAP)))
+            lines.append(f"{_pad(head, margin, False)}{GAP}{first}".rstrip())
+            lines.extend(f"{' ' * margin}{GAP}{line}" for line in rest)
+        lines.append("")
+    return lines[:-1]

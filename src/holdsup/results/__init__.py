@@ -1,0 +1,8 @@
+"""The envelope of every answer: JSON, schemas, signature, saving and restoring."""
+
+from holdsup.results.envelope import Result, Rows
+from holdsup.results.reading import KINDS, read_result
+from holdsup.results.schema import schema_of
+from holdsup.results.signature import sign
+
+__all__ = ["KINDS", "Result", "Rows", "read_result", "schema_of", "sign"]

@@ -1,0 +1,81 @@
+"""Frozen records to and from plain values: what JSON can hold, at full precision.
+
+NaN and infinities become null: JSON has no word for them. Reading goes by the type hints of the
+record, so a result restored from its JSON equals the one that was written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from holdsup.errors import ResultError
+
+__all__ = ["from_plain", "to_plain"]
+
+
+def to_plain(value: Any) -> Any:
+    """Return `value` as dicts, lists, strings, numbers, booleans and None."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if dataclasses.is_dataclass(value):
+        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_plain(item) for item in value]
+    raise TypeError(f"a result holds {type(value).__name__}, which has no place in JSON")
+
+
+def from_plain(hint: Any, plain: Any, *, path: str = "result") -> Any:
+    """Return the value of type `hint` that `plain` was made from; `path` names the place in errors."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return _record(hint, plain, path)
+    if origin in (typing.Union, types.UnionType):
+        return _one_of(arguments, plain, path)
+    if origin is tuple and isinstance(plain, list):
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return tuple(from_plain(arguments[0], item, path=f"{path}[{i}]") for i, item in enumerate(plain))
+        if len(arguments) == len(plain):
+            pairs = enumerate(zip(arguments, plain, strict=True))
+            return tuple(from_plain(a, item, path=f"{path}[{i}]") for i, (a, item) in pairs)
+    if origin in (dict, Mapping) and isinstance(plain, dict):
+        return {key: from_plain(arguments[1], item, path=f"{path}.{key}") for key, item in plain.items()}
+    if origin is typing.Literal and plain in arguments:
+        return plain
+    if hint is float and (plain is None or (isinstance(plain, int | float) and not isinstance(plain, bool))):
+        return math.nan if plain is None else float(plain)
+    if hint in (str, bool, int, type(None)) and type(plain) is (hint or type(None)):
+        return plain
+    raise ResultError(f"{path} is {plain!r:.60}, which is no {getattr(hint, '__name__', hint)}")
+
+
+def _record(hint: type, plain: Any, path: str) -> Any:
+    if not isinstance(plain, dict):
+        raise ResultError(f"{path} is {plain!r:.60}, not an object")
+    hints = typing.get_type_hints(hint)
+    values = {}
+    for field in dataclasses.fields(hint):
+        if field.name in plain:
+            values[field.name] = from_plain(hints[field.name], plain[field.name], path=f"{path}.{field.name}")
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise ResultError(f"{path} lacks the field {field.name!r}")
+    return hint(**values)
+
+
+def _one_of(hints: tuple[Any, ...], plain: Any, path: str) -> Any:
+    if plain is None and type(None) in hints:
+        return None
+    for hint in hints:
+        try:
+            return from_plain(hint, plain, path=path)
+        except ResultError:
+            continue
+    raise ResultError(f"{path} is {plain!r:.60}, which fits none of {hints}")

@@ -1,0 +1,183 @@
+"""Which column plays which part: as the user says, else by the names people give such columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+
+from holdsup.columns import OpenTable
+from holdsup.errors import ColumnError, ScoresError, list_names
+
+__all__ = ["FILE", "REPLICATES", "Roles", "find_roles"]
+
+NOTHING = "-"  # given for a role: nothing plays it, whatever the columns are called
+FILE = "file"
+REPLICATES = ("seed", "random_seed", "replication", "replicate", "rep", "trial")
+
+# The usual names, the more telling first. Names are compared in lower case with "_" for blanks, "-" and ".".
+USUAL = {
+    "system": "system model method framework agent classifier algorithm approach "
+    "system_name system_id model_name model_id".split(),
+    "item": "item item_id sentence_id segment_id seg_id example_id instance_id sample_id question_id qid summary_id "
+    "doc_id document_id query_id item_index id item_name example instance sample question sentence segment seg idx "
+    "uid guid line".split(),
+    "run": "run run_id run_name run_uuid".split(),
+    "dataset": "dataset data_set dataset_name task task_name benchmark corpus game test_set".split(),
+    "metric": "metric metric_name measure measurand".split(),
+    "cluster": "cluster document doc passage dialogue conversation".split(),
+}
+SCORES = (
+    ["score"],
+    ["value", "result"],
+    "accuracy acc f1 f1_score em exact_match bleu chrf ter comet bleurt meteor rouge rouge1 rouge2 rougel rouge_1 "
+    "rouge_2 rouge_l bertscore auc mrr map ndcg wer cer loss logloss perplexity ppl mse rmse mae mcc precision recall "
+    "iou correct is_correct reward return y".split(),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """The column of each role; None or empty where nothing plays it.
+
+    Attributes
+    ----------
+    score : the number that is compared; with `wide`, the columns that hold it
+    system : what is compared
+    item : what is scored
+    run : one trained and evaluated instance of a system
+    dataset : where the items come from
+    metric : what the score measures
+    cluster : items that belong together (sentences of a document)
+    status : "ok", or why there is no score
+    facets : named sources of variation between runs
+    replicates : the facets that are mere repetitions
+    shared : the facets whose levels are the same thing in every system
+    properties : facts about an item (length, genre)
+    wide : "system" or "metric" when each of them has a score column of its own, else null
+    """
+
+    score: str | tuple[str, ...] | None = None
+    system: str | None = None
+    item: str | None = None
+    run: str | None = None
+    dataset: str | None = None
+    metric: str | None = None
+    cluster: str | None = None
+    status: str | None = None
+    facets: tuple[str, ...] = ()
+    replicates: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    wide: str | None = field(default=None)
+
+    @property
+    def score_columns(self) -> tuple[str, ...]:
+        """The columns that hold scores: one, unless the table is wide."""
+        if self.score is None:
+            return ()
+        return (self.score,) if isinstance(self.score, str) else self.score
+
+    def columns(self) -> dict[str, str]:
+        """Return each column that plays a part, with its role."""
+        found = dict.fromkeys(self.score_columns, "score")
+        for role in fields(self):
+            value = getattr(self, role.name)
+            if role.name in ("score", "wide", "replicates", "shared") or value is None:
+                continue
+            named = (value,) if isinstance(value, str) else value
+            found.update(dict.fromkeys(named, {"facets": "facet", "properties": "property"}.get(role.name, role.name)))
+        return found
+
+
+def find_roles(asked: Roles, tables: list[OpenTable]) -> Roles:
+    """Return `asked` with the roles that the user left open filled in by the names of the columns.
+
+    Several tables have a column `file` besides: the name of the table that a row comes from. Without a
+    column for the system, each file is a system.
+    """
+    columns = tuple(dict.fromkeys(column for table in tables for column in table.columns))
+    if len(tables) > 1 and FILE not in columns:
+        columns = (*columns, FILE)
+    where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
+    refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
+    asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
+    asked = replace(asked, facets=tuple(dict.fromkeys((*asked.facets, *asked.replicates, *asked.shared))))
+    _check_asked(asked, columns, where)
+    taken = set(asked.columns())
+    found: dict[str, str | tuple[str, ...]] = {}
+    for role, names in USUAL.items():
+        if getattr(asked, role) is None and role not in {asked.wide, *refused}:
+            column = _first(names, [c for c in columns if c not in taken])
+            if column:
+                found[role] = column
+                taken.add(column)
+    if "system" not in found and asked.system is None and asked.wide != "system" and FILE in columns:
+        found["system"] = FILE
+        taken.add(FILE)
+    if asked.status is None and "status" in columns and "status" not in taken:
+        found["status"] = "status"
+        taken.add("status")
+    if not asked.facets:
+        found["facets"] = tuple(c for c in columns if c not in taken and _plain(c) in REPLICATES)
+        taken.update(found["facets"])
+    if asked.score is None:
+        found["score"] = _find_score([c for c in columns if c not in taken], tables, where)
+    roles = replace(asked, **found)  # type: ignore[arg-type]  # each name is a field, each value of its type
+    repeated = (c for c in roles.facets if _plain(c) in REPLICATES)
+    return replace(roles, replicates=tuple(dict.fromkeys((*roles.replicates, *repeated))))
+
+
+def _check_asked(asked: Roles, columns: tuple[str, ...], where: str) -> None:
+    named = asked.columns()
+    for column in named:
+        if column not in columns:
+            raise ColumnError.not_found(column, columns, where=where)
+    uses = [c for role in fields(asked) for c in _uses(asked, role.name)]
+    twice = sorted({column for column in uses if uses.count(column) > 1})
+    if twice:
+        raise ColumnError(f"{list_names(twice)} cannot play two parts at once: give each role a column of its own")
+
+
+def _uses(asked: Roles, role: str) -> tuple[str, ...]:
+    value = getattr(asked, role)
+    if role in ("wide", "replicates", "shared") or value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[\s.\-]+", "_", column.strip().lower())
+
+
+def _first(names: Iterable[str], columns: list[str]) -> str | None:
+    by_name = {_plain(column): column for column in reversed(columns)}
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _find_score(columns: list[str], tables: list[OpenTable], where: str) -> str:
+    """Return the one column that is named like a score; several candidates are an error, not a guess."""
+    numeric = [c for c in columns if any(c in t.columns and t.guess(c) == "number" for t in tables)]
+    named = [[c for c in columns if _plain(c) in names] for names in SCORES]
+    named.append([c for c in numeric if "score" in _plain(c)])
+    for candidates in named:
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            first = candidates[0]
+            raise ColumnError(
+                f"{list_names(candidates)} in {where} all look like scores: choose one with --score {first}, "
+                f"or take them as metrics with --wide metric={','.join(candidates)}"
+            )
+    every = list(dict.fromkeys(c for table in tables for c in table.columns))
+    if not every:
+        raise ScoresError(f"{where} has no columns")
+    hint = " Does its first line hold the names of the columns?" if any(_is_numeral(c) for c in every) else ""
+    raise ColumnError(
+        f"no column of {where} is named like a score; it has {list_names(every)}. "
+        f"Name the score with --score, or columns that are systems with --wide system=A,B.{hint}"
+    )
+
+
+def _is_numeral(column: str) -> bool:
+    return column.replace(".", "", 1).lstrip("-").isdigit()
