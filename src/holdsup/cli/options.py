@@ -138,7 +138,8 @@ def _rendered(result: Result, style: str, encoding: str, terminal: bool) -> str:
         return page.latex()
     from holdsup.rendering.text import ASCII, UNICODE
 
-    width = shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
+    asked = terminal or "COLUMNS" in os.environ
+    width = shutil.get_terminal_size().columns if asked else PIPED_WIDTH
     text = page.text(width=max(40, width), ink=UNICODE if UNICODE.drawable(encoding) else ASCII)
     if terminal and not os.environ.get("NO_COLOR"):
         verdict, _, rest = text.partition("\n\n")

@@ -31,10 +31,12 @@ def save_plot(result: Result, path: str | Path) -> None:
     file = Path(path)
     if file.suffix.lower() not in ENDINGS:
         raise ResultError(f"cannot write a picture to {file}: its name must end in {', '.join(ENDINGS)}")
-    # Without a date the same result gives the same bytes.
-    metadata = {"Date": None} if file.suffix.lower() == ".svg" else {"CreationDate": None}
-    figure = plot(result)
+    import matplotlib
+
+    # No date and a fixed salt: the same result gives the same bytes.
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(file.suffix.lower())
     try:
-        figure.savefig(file, dpi=200, metadata=metadata if file.suffix.lower() != ".png" else None)
+        with matplotlib.rc_context({"svg.hashsalt": "holdsup"}):
+            plot(result).savefig(file, dpi=200, metadata=metadata)
     except OSError as error:
         raise ResultError(f"cannot write the picture {file}: {error.strerror or error}") from error

@@ -12,44 +12,46 @@ __all__ = ["escape_latex", "escape_markdown", "render_html", "render_latex", "re
 
 def render_markdown(table: Table) -> str:
     """Return the table as a Markdown pipe table under its title in bold."""
-    rules = ["---:" if table.is_numeric(i) else "---" for i in range(len(table.columns))]
-    lines = [table.columns, rules, *table.cells()]
-    escaped = [[cell if line is rules else escape_markdown(cell) for cell in line] for line in lines]
-    grid = "\n".join(f"| {' | '.join(line)} |" for line in escaped)
-    notes = "".join(f"\n\n{escape_markdown(note)}" for note in table.notes)
-    return f"**{escape_markdown(table.title)}**\n\n{grid}{notes}"
+    shown = table.shown()
+    rule = ["---:" if table.is_numeric(i) else "---" for i in range(len(shown.columns))]
+    head, *body = [[escape_markdown(cell) for cell in line] for line in (shown.columns, *shown.rows)]
+    grid = "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *body))
+    notes = "".join(f"\n\n{escape_markdown(note)}" for note in shown.notes)
+    return f"**{escape_markdown(shown.title)}**\n\n{grid}{notes}"
 
 
 def render_html(table: Table) -> str:
     """Return the table as an HTML element with a caption, headers scoped for screen readers."""
-    classes = [' class="number"' if table.is_numeric(i) else "" for i in range(len(table.columns))]
-    head = "".join(f'<th scope="col"{c}>{html.escape(n)}</th>' for n, c in zip(table.columns, classes, strict=True))
+    shown = table.shown()
+    classes = [' class="number"' if table.is_numeric(i) else "" for i in range(len(shown.columns))]
+    head = "".join(f'<th scope="col"{c}>{html.escape(n)}</th>' for n, c in zip(shown.columns, classes, strict=True))
     body = "".join(
         f"<tr>{''.join(f'<td{c}>{html.escape(cell)}</td>' for cell, c in zip(row, classes, strict=True))}</tr>\n"
-        for row in table.cells()
+        for row in shown.rows
     )
-    notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in table.notes)
+    notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in shown.notes)
     return (
-        f'<table class="holdsup">\n<caption>{html.escape(table.title)}</caption>\n'
+        f'<table class="holdsup">\n<caption>{html.escape(shown.title)}</caption>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n{notes}"
     )
 
 
 def render_latex(table: Table) -> str:
     """Return the table as a LaTeX table with booktabs rules and the title as caption."""
-    alignment = "".join("r" if table.is_numeric(i) else "l" for i in range(len(table.columns)))
-    lines = [" & ".join(escape_latex(cell) for cell in line) + r" \\" for line in (table.columns, *table.cells())]
-    notes = [rf"\par\footnotesize {escape_latex(note)}" for note in table.notes]
+    shown = table.shown()
+    alignment = "".join("r" if table.is_numeric(i) else "l" for i in range(len(shown.columns)))
+    head, *body = [" & ".join(map(escape_latex, line)) + r" \\" for line in (shown.columns, *shown.rows)]
+    notes = [rf"\par\footnotesize {escape_latex(note)}" for note in shown.notes]
     return "\n".join(
         [
             r"\begin{table}",
             r"\centering",
-            rf"\caption{{{escape_latex(table.title)}}}",
+            rf"\caption{{{escape_latex(shown.title)}}}",
             rf"\begin{{tabular}}{{{alignment}}}",
             r"\toprule",
-            lines[0],
+            head,
             r"\midrule",
-            *lines[1:],
+            *body,
             r"\bottomrule",
             r"\end{tabular}",
             *notes,

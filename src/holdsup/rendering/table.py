@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from holdsup.rendering.numbers import (
     MISSING,
@@ -20,7 +20,7 @@ from holdsup.rendering.numbers import (
     format_percent,
 )
 
-__all__ = ["Cell", "Estimate", "Interval", "PValue", "Percent", "Table", "visible"]
+__all__ = ["Cell", "Estimate", "Interval", "PValue", "Percent", "Shown", "Table", "visible"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,24 @@ class Table:
         """Return every cell as the text that all renderings show."""
         return tuple(tuple(_written(cell) for cell in row) for row in self.rows)
 
+    def shown(self) -> Shown:
+        """Return the whole table as the text that all renderings show."""
+        heads, notes = map(visible, self.columns), map(visible, self.notes)
+        return Shown(visible(self.title), tuple(heads), self.cells(), tuple(notes))
+
     def is_numeric(self, column: int) -> bool:
         """Return whether a column holds numbers, and is therefore set flush right."""
         values = [row[column] for row in self.rows if row[column] is not None]
         return bool(values) and not any(isinstance(value, str | bool | Interval) for value in values)
+
+
+class Shown(NamedTuple):
+    """A table as text: what a rendering sets, and nothing else."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
 
 
 def visible(text: str) -> str:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdsup.rendering.table import Interval, Table
+from holdsup.rendering.table import Interval, Shown, Table
 
 __all__ = ["ASCII", "UNICODE", "Ink", "display_width", "render_text"]
 
@@ -42,8 +42,9 @@ ASCII = Ink(rule="-", left="|", right="|", bar="-", point="o", zero=":")
 
 def render_text(table: Table, *, width: int = 100, ink: Ink = UNICODE) -> str:
     """Return the table as plain text no wider than `width` columns."""
-    heads = list(table.columns)
-    columns = [list(column) for column in zip(*table.cells(), strict=True)] or [[] for _ in heads]
+    shown = table.shown()
+    heads = list(shown.columns)
+    columns = [list(column) for column in zip(*shown.rows, strict=True)] or [[] for _ in heads]
     numeric = [table.is_numeric(i) for i in range(len(heads))]
     for i in range(len(heads)):
         if numeric[i]:
@@ -56,9 +57,9 @@ def render_text(table: Table, *, width: int = 100, ink: Ink = UNICODE) -> str:
             numeric.insert(i + 1, False)
     room = width - len(GAP) * (len(heads) - 1)
     widths = _fit([_natural(head, column) for head, column in zip(heads, columns, strict=True)], numeric, room)
-    body = _grid(heads, columns, numeric, widths, ink) if widths else _cards(table, width)
-    notes = [line for note in table.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
-    return "\n".join([*textwrap.wrap(table.title, width), *body, *notes])
+    body = _grid(heads, columns, numeric, widths, ink) if widths else _cards(shown, width)
+    notes = [line for note in shown.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
+    return "\n".join([*textwrap.wrap(shown.title, width), *body, *notes])
 
 
 def display_width(text: str) -> int:
@@ -163,11 +164,11 @@ def _wrap(cell: str, width: int) -> list[str]:
     return [*lines, line]
 
 
-def _cards(table: Table, width: int) -> list[str]:
+def _cards(table: Shown, width: int) -> list[str]:
     """Return one cell a line, for a table with too many columns for the terminal."""
     margin = max(display_width(head) for head in table.columns)
     lines: list[str] = []
-    for row in table.cells():
+    for row in table.rows:
         for head, cell in zip(table.columns, row, strict=True):
             first, *rest = _wrap(cell, max(NARROWEST, width - margin - len(GAP)))
             lines.append(f"{_pad(head, margin, False)}{GAP}{first}".rstrip())

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
 from holdsup import __version__
 from holdsup.errors import MissingExtra, ResultError, list_names
@@ -113,21 +113,24 @@ class Result:
         table : name of a list field such as "findings"; the first one by default
         backend : "pandas", "polars" or "pyarrow"
         """
-        tables = {name: rows for name, rows in self.to_dict().items() if _is_table(rows)}
+        tables = {name: record for name, hint in get_type_hints(type(self)).items() if (record := _record_of(hint))}
         name = table or next(iter(tables), "")
         if name not in tables:
             raise ResultError(f"this {self.kind} result has no table {name!r}; it has {list_names(tables)}")
-        return _frame(tables[name], backend)
+        rows = to_plain(getattr(self, name))
+        return _frame({f.name: [row[f.name] for row in rows] for f in dataclasses.fields(tables[name])}, backend)
 
 
-def _is_table(rows: Any) -> bool:
-    return isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+def _record_of(hint: Any) -> Any:
+    """Return the record that a field of type tuple[record, ...] is a table of, or None."""
+    record = next(iter(get_args(hint)), None) if get_origin(hint) is tuple else None
+    return record if dataclasses.is_dataclass(record) else None
 
 
-def _frame(rows: list[dict[str, Any]], backend: str) -> Any:
+def _frame(columns: dict[str, list[Any]], backend: str) -> Any:
     import pyarrow as pa
 
-    arrow = pa.Table.from_pylist(rows)
+    arrow = pa.table(columns)
     if backend == "pyarrow":
         return arrow
     if backend not in ("pandas", "polars"):

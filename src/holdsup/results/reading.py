@@ -40,7 +40,7 @@ def read_result(path: str | Path) -> Result:
 
 def class_of(kind: Any, schema: Any) -> type[Result]:
     """Return the class of a kind of result whose saved form this version of holdsup reads."""
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ResultError(f"results of kind {kind!r} are not known to this version; it reads {list_names(KINDS)}")
     module, _, name = KINDS[kind].partition(":")
     found: type[Result] = getattr(importlib.import_module(module), name)

@@ -21,6 +21,8 @@ from holdsup.scores.table import Scores
 
 __all__ = ["Audit", "Finding", "audit_scores"]
 
+SEVERITIES = ("error", "warning", "note")
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
@@ -128,7 +130,8 @@ def audit_scores(data: Any, *, score_range: tuple[float, float] | None = None, *
     if score_range is not None and not score_range[0] < score_range[1]:
         raise ScoresError(f"the range of scores is {score_range}: its first number must be below the second")
     scores = data if isinstance(data, Scores) else read_scores(data, **roles)
-    findings = (*find_row_faults(scores, score_range), *find_design_faults(scores))
+    found = [*find_row_faults(scores, score_range), *find_design_faults(scores)]
+    findings = tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
     return Audit(
         signature=sign("check", data=scores.digest, rows=len(scores), range=_written(score_range)),
         seed=None,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels
 from holdsup.scores.crossing import Crossing, cross
 from holdsup.scores.findings import EXAMPLES, Finding, article, counted, labelled_roles, present, show
+from holdsup.scores.roles import FILE
 from holdsup.scores.table import REASONS, Scores
 
 __all__ = ["find_row_faults"]
@@ -33,18 +34,10 @@ def _duplicates(scores: Scores) -> Iterator[Finding]:
     extra = len(scores) - cells.count
     if not extra:
         return
-    repeated = sizes[cells.codes] > 1
-    differing = [
-        name for name, column in scores.others.items()
-        if isinstance(column, Labels) and cross(cells.codes, column).count > cells.count
-    ]  # fmt: skip
-    numeric = [
-        name for name, column in scores.others.items()
-        if not isinstance(column, Labels) and _varies_within(column.values[repeated], cells.codes[repeated])
-    ]  # fmt: skip
     parts = [role for role in ("dataset", "run", "item", "metric") if getattr(scores, role) is not None]
     cell = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
-    named = ", ".join([*differing, *numeric][:6])
+    conflicts = _conflicting(scores, cells)
+    named = ", ".join(sorted(_differing(scores, cells), key=lambda name: name != FILE)[:6])
     advice = (
         f"Among the repeated rows these columns differ: {named}. Name those that tell runs apart with --facets (or "
         "--run); otherwise remove the repetitions."
@@ -55,12 +48,27 @@ def _duplicates(scores: Scores) -> Iterator[Finding]:
         code="duplicates",
         severity="error",
         message=f"{counted(extra, 'row')} for a {cell} that has a row already "
-        f"({_conflicting(scores, cells):,} with another score)",
+        f"({f'{conflicts:,} with another score' if conflicts else 'with the same score'})",
         count=extra,
         examples=show(scores, cells.first[sizes > 1]),
         effect="One measurement counts as several, so every interval is too narrow.",
         advice=advice,
     )
+
+
+def _differing(scores: Scores, cells: Crossing) -> Iterator[str]:
+    """Yield the columns without a part that differ within a cell: one of them may tell its rows apart."""
+    repeated = cells.sizes()[cells.codes] > 1
+    groups = cells.codes[repeated]
+    distinct = len(np.unique(groups))
+    for name, column in scores.others.items():
+        if isinstance(column, Labels):
+            differs = cross(groups, column.codes[repeated].astype(np.int64) + 1).count > distinct
+        else:
+            low, high = _extremes(np.nan_to_num(column.values[repeated], nan=np.inf), groups, cells.count)
+            differs = bool((low < high).any())
+        if differs:
+            yield name
 
 
 def _conflicting(scores: Scores, cells: Crossing) -> int:
@@ -194,11 +202,6 @@ def _lookalikes(scores: Scores) -> Iterator[Finding]:
                 effect="They count as different, so one thing is split in two.",
                 advice="Spell them alike if they mean the same.",
             )
-
-
-def _varies_within(values: NDArray[np.float64], groups: NDArray[np.int64]) -> bool:
-    low, high = _extremes(np.nan_to_num(values, nan=np.inf), groups, int(groups.max(initial=-1)) + 1)
-    return bool((low < high).any())
 
 
 def _extremes(

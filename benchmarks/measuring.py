@@ -1,0 +1,51 @@
+"""Time and peak memory of a piece of code, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["machine", "measure", "record"]
+
+HARNESS = """
+import json, resource, sys, time
+{setup}
+def run():
+{body}
+walls, cpus = [], []
+for _ in range({repeats}):
+    wall, cpu = time.perf_counter(), time.process_time()
+    answer = run()
+    walls.append(time.perf_counter() - wall)
+    cpus.append(time.process_time() - cpu)
+print(json.dumps({{"wall": min(walls), "cpu": min(cpus), "first": walls[0], "answer": answer,
+                   "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}}))
+"""
+
+
+def measure(setup: str, body: str, *, repeats: int = 3) -> dict[str, float]:
+    """Return best wall and CPU seconds, the first wall time, peak memory and the `answer` that `body` returns."""
+    indented = "\n".join(f"    {line}" for line in body.splitlines())
+    script = HARNESS.format(setup=setup, body=indented, repeats=repeats)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def machine() -> dict[str, object]:
+    """Return what the numbers depend on."""
+    import os
+
+    return {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
+
+
+def record(name: str, rows: list[dict[str, object]]) -> None:
+    """Append one run to benchmarks/results/NAME.jsonl."""
+    file = Path(__file__).parent / "results" / f"{name}.jsonl"
+    file.parent.mkdir(exist_ok=True)
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps({"benchmark": name, **machine(), "rows": rows}) + "\n")

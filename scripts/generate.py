@@ -1,0 +1,87 @@
+"""Write (or, with --check, compare) the files that are made from the code.
+
+    python scripts/generate.py            write them
+    python scripts/generate.py --check    fail if one of them differs
+
+JSON Schemas of the results, and the pages of the reference: --help of every command, docstring of
+every public name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import sys
+from pathlib import Path
+
+import click
+
+import holdsup
+from holdsup.cli.program import COMMANDS, program
+from holdsup.results import KINDS, schema_of
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def schemas() -> dict[Path, str]:
+    """Return the JSON Schema file of each kind of result."""
+    pages = {}
+    for kind, home in KINDS.items():
+        module, _, name = home.partition(":")
+        schema = schema_of(getattr(importlib.import_module(module), name))
+        pages[ROOT / f"src/holdsup/results/schemas/{kind}.json"] = json.dumps(schema, indent=2) + "\n"
+    return pages
+
+
+def commands() -> str:
+    """Return the page that shows --help of every command."""
+    parts = ["# Commands\n\nMade from `--help` by `scripts/generate.py`.\n"]
+    for name in ("", *COMMANDS):
+        command = program if not name else program.get_command(click.Context(program), name)
+        assert command is not None
+        title = f"holdsup {name}".strip()
+        with click.Context(command, info_name=title, max_content_width=100, terminal_width=100) as context:
+            parts.append(f"## {title}\n\n```text\n{command.get_help(context)}\n```\n")
+    return "\n".join(parts)
+
+
+def names() -> str:
+    """Return the page that documents every public name."""
+    parts = ["# Python\n\nMade from the docstrings by `scripts/generate.py`.\n"]
+    for name in sorted(holdsup.__all__):
+        if name.startswith("__"):
+            continue
+        thing = getattr(holdsup, name)
+        signature = str(inspect.signature(thing)) if inspect.isfunction(thing) else ""
+        parts.append(f"## {name}\n\n```python\n{name}{signature}\n```\n\n```text\n{inspect.getdoc(thing)}\n```\n")
+    return "\n".join(parts)
+
+
+def _alike(old: str, new: str) -> bool:
+    """Return whether two pages say the same: versions of click wrap help texts at other words."""
+    return old.split() == new.split()
+
+
+def main() -> None:
+    """Write or compare."""
+    pages = {
+        **schemas(),
+        ROOT / "docs/reference/commands.md": commands(),
+        ROOT / "docs/reference/python.md": names(),
+    }
+    stale = [path for path, text in pages.items() if not path.exists() or not _alike(path.read_text("utf-8"), text)]
+    if "--check" in sys.argv[1:]:
+        if stale:
+            listed = ", ".join(str(path.relative_to(ROOT)) for path in stale)
+            sys.exit(f"out of date: {listed}. Run python scripts/generate.py")
+        print(f"{len(pages)} generated files are up to date")
+        return
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text := pages[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)} ({len(text):,} characters)")
+
+
+if __name__ == "__main__":
+    main()

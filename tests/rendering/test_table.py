@@ -1,0 +1,166 @@
+"""One table, four renderings, the same cells."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, strategies as st
+from markdown_it import MarkdownIt
+
+from holdsup.rendering import Cell, Estimate, Interval, Page, Percent, PValue, Table
+from holdsup.rendering.markup import render_html, render_latex, render_markdown
+from holdsup.rendering.text import ASCII, UNICODE, display_width, render_text
+
+HOSTILE = [
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a&b", "x_1%", "$\\alpha$", "{}~^#", "a|b", "**bold**",
+    "[link](http://x)", "`code`", "\x1b[31mred\x1b[0m", "line\nbreak", "\u202ertl", "模型", "é", "'\"", "\\", "=1+1", "",
+    "&amp;", "<!--", "-->", "a" * 200, "[1]", "\t", "\\input{x}", "-", "~~s~~", "http://x.y", "~",
+]  # fmt: skip
+labels = st.sampled_from(HOSTILE) | st.text(max_size=30).filter(lambda t: "\x00" not in t)
+numbers = st.floats(-1e6, 1e6)
+cells: st.SearchStrategy[Cell] = st.one_of(
+    labels,
+    st.integers(-(10**9), 10**9),
+    numbers,
+    st.none(),
+    st.booleans(),
+    st.builds(Estimate, numbers, st.floats(1e-6, 1e3)),
+    st.builds(lambda a, b: Interval(min(a, b), max(a, b), (a + b) / 2), numbers, numbers),
+    st.builds(PValue, st.floats(0, 1), st.floats(-1e4, 0)),
+    st.builds(Percent, st.floats(0, 100)),
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    width = draw(st.integers(1, 5))
+    rows = draw(st.lists(st.tuples(*[cells] * width), min_size=1, max_size=5))
+    return Table(title=draw(labels) or "t", columns=tuple(f"c{i}" for i in range(width)), rows=tuple(rows))
+
+
+class Cells(HTMLParser):
+    """Collects the text of the cells of an HTML table."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+        self.open = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        self.open = tag in ("td", "th")
+        if self.open:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = False
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.rows[-1][-1] += data
+
+
+def squeezed(rows: object) -> list[list[str]]:
+    """Return cells without the blanks at their ends, which Markdown does not keep."""
+    return [[cell.strip() for cell in row] for row in rows]  # type: ignore[attr-defined]
+
+
+@given(tables())
+def test_html_shows_the_same_cells_and_nothing_else(table: Table) -> None:
+    parsed = Cells(render_html(table))
+    assert parsed.rows[1:] == [list(row) for row in table.cells()]
+    assert parsed.tags <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "p"}
+
+
+@given(tables())
+def test_markdown_shows_the_same_cells_and_nothing_else(table: Table) -> None:
+    html = MarkdownIt("commonmark").enable("table").render(render_markdown(table))
+    parsed = Cells(html)
+    assert squeezed(parsed.rows[1:]) == squeezed(table.cells())
+    assert parsed.tags <= {"table", "thead", "tbody", "tr", "th", "td", "p", "strong"}
+
+
+LATEX = {
+    r"\textbackslash{}": "\\", r"\{": "{", r"\}": "}", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^",
+    r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|", r"\textquotedbl{}": '"', "{[}": "[", "{]}": "]",
+    r"$\le$": "≤", r"$\ge$": "≥", r"$\times$": "×", r"$\pm$": "±", r"\&": "&", r"\%": "%", r"\$": "$", r"\#": "#",
+    r"\_": "_",
+}  # fmt: skip
+
+
+@given(tables())
+def test_latex_shows_the_same_cells_and_nothing_else(table: Table) -> None:
+    body = render_latex(table).partition("\\midrule\n")[2].partition("\n\\bottomrule")[0]
+    pattern = re.compile("|".join(re.escape(key) for key in sorted(LATEX, key=len, reverse=True)))
+    rows = [re.split(r"(?<!\\) ?& ", line.removesuffix(r" \\") + " ") for line in body.split("\n")]
+    assert squeezed([[pattern.sub(lambda m: LATEX[m[0]], cell) for cell in row] for row in rows]) == squeezed(
+        table.cells()
+    )
+
+
+@given(tables(), st.integers(40, 160), st.sampled_from([UNICODE, ASCII]))
+def test_text_holds_every_cell_and_fits_the_terminal(table: Table, width: int, ink: object) -> None:
+    text = render_text(table, width=width, ink=ink)  # type: ignore[arg-type]
+    assert all(display_width(line) <= width for line in text.split("\n"))
+    letters = re.sub(r"\s", "", text)
+    for row in table.cells():
+        for cell in row:
+            if len(cell) <= 12:  # longer ones are wrapped, so their letters stand on several lines
+                assert re.sub(r"\s", "", cell) in letters
+
+
+@given(tables())
+def test_no_rendering_lets_a_control_character_through(table: Table) -> None:
+    page = Page(verdict="v", tables=(table,), warnings=("w\x1b[0m",), rows="r", signature="s\x07")
+    for text in (page.text(), page.markdown(), page.html(), page.latex()):
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
+
+
+def test_numbers_stand_below_one_another_at_the_point() -> None:
+    table = Table(title="t", columns=("x",), rows=((1.5,), (22.25,), (333.0,)))
+    lines = render_text(table).split("\n")[3:]
+    assert [line.find(".") for line in lines] == [3, 3, -1]
+    assert lines[2].startswith("333")
+
+
+def test_an_interval_is_drawn_on_one_scale_with_zero_marked() -> None:
+    rows = (("a", Interval(-1.0, 1.0, 0.5)), ("b", Interval(0.0, 3.0, 1.5)))
+    drawn = render_text(Table(title="t", columns=("", "interval"), rows=rows)).split("\n")[3:]
+    assert drawn[0].endswith("├────┊──●─┤") or "●" in drawn[0]
+    first, second = (line.index("├") for line in drawn)
+    assert first < second
+    assert drawn[0].index("●") < drawn[1].index("●")
+    assert drawn[1].index("├") == drawn[0].index("┊")  # the second begins at zero
+
+
+def test_ascii_ink_draws_in_ascii() -> None:
+    table = Table(title="t", columns=("i",), rows=((Interval(-1.0, 1.0, 0.0),),))
+    assert render_text(table, ink=ASCII).isascii()
+    assert not UNICODE.drawable("cp1252")
+    assert ASCII.drawable("cp1252")
+
+
+def test_a_table_too_wide_for_the_terminal_becomes_cards() -> None:
+    table = Table(title="t", columns=tuple(f"number {i}" for i in range(12)), rows=((1.25,) * 12,))
+    text = render_text(table, width=60)
+    assert text.count("1.25") == 12
+    assert "number 11  1.25" in text
+
+
+def test_a_row_of_another_width_is_refused() -> None:
+    with pytest.raises(ValueError, match="has 1 cells for 2 columns"):
+        Table(title="t", columns=("a", "b"), rows=(("x",),))
+
+
+def test_a_page_shows_the_same_parts_in_every_rendering() -> None:
+    table = Table(title="Numbers", columns=("x",), rows=((0.25,),), notes=("A note.",))
+    page = Page(verdict="It holds.", tables=(table,), warnings=("Beware.",), rows="1 of 1 rows used.", signature="s:1")
+    for text in (page.text(), page.markdown(), page.html(), page.latex()):
+        for part in ("It holds.", "Numbers", "0.25", "A note.", "Beware.", "1 of 1 rows used.", "s:1"):
+            assert part in text

@@ -1,0 +1,190 @@
+"""The envelope: saved, restored, described by a schema."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import jsonschema
+import pytest
+from hypothesis import given, strategies as st
+
+import holdsup
+from holdsup.errors import HoldsupError, MissingExtra, ReadError, ResultError
+from holdsup.rendering import Table
+from holdsup.results import KINDS, Result, Rows, schema_of, sign
+from holdsup.results.plain import from_plain, to_plain
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part.
+
+    Attributes
+    ----------
+    name : its name
+    value : its value
+    """
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toy(Result):
+    """A result for the tests.
+
+    Attributes
+    ----------
+    parts : some parts
+    kinds : a mapping
+    either : one or the other
+    pair : two numbers
+    word : a fixed word
+    """
+
+    kind: ClassVar[str] = "toy"
+    parts: tuple[Part, ...]
+    kinds: Mapping[str, int]
+    either: str | tuple[str, ...] | None
+    pair: tuple[float, float]
+    word: Literal["yes", "no"]
+
+    def tables(self) -> tuple[Table, ...]:
+        return (Table(title="Parts", columns=("name", "value"), rows=tuple((p.name, p.value) for p in self.parts)),)
+
+
+toys = st.builds(
+    Toy,
+    signature=st.text(),
+    seed=st.none() | st.integers(0, 2**63),
+    warnings=st.lists(st.text()).map(tuple),
+    rows=st.builds(Rows, st.integers(0), st.integers(0), st.dictionaries(st.text(), st.integers(0))),
+    verdict=st.text(),
+    parts=st.lists(st.builds(Part, st.text(), st.floats(allow_nan=False, allow_infinity=False))).map(tuple),
+    kinds=st.dictionaries(st.text(), st.integers()),
+    either=st.none() | st.text() | st.lists(st.text()).map(tuple),
+    pair=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    word=st.sampled_from(["yes", "no"]),
+)
+
+
+@given(toys)
+def test_a_result_equals_what_is_restored_from_its_json(toy: Toy) -> None:
+    assert Toy.from_dict(json.loads(toy.to_json())) == toy
+    assert Toy.from_dict(json.loads(toy.to_json(ascii_only=True))) == toy
+
+
+@given(toys)
+def test_json_fits_its_schema(toy: Toy) -> None:
+    jsonschema.validate(json.loads(toy.to_json()), schema_of(Toy))
+
+
+def test_nan_and_infinity_are_null_in_json_and_nan_when_restored() -> None:
+    plain = to_plain(Part("x", math.inf))
+    assert plain == {"name": "x", "value": None}
+    assert math.isnan(from_plain(Part, plain).value)
+
+
+def test_precision_is_full() -> None:
+    assert json.loads(json.dumps(to_plain(Part("x", 0.1 + 0.2))))["value"] == 0.1 + 0.2
+
+
+@pytest.fixture
+def audit() -> holdsup.Audit:
+    return holdsup.audit_scores(holdsup.simulate_scores({"A": 0.5, "B": 0.5}, items=5, runs=2))
+
+
+def test_a_saved_audit_is_restored_whole(audit: holdsup.Audit, tmp_path: Path) -> None:
+    audit.write_json(tmp_path / "audit.json")
+    assert holdsup.read_result(tmp_path / "audit.json") == audit
+
+
+def test_every_kind_of_result_ships_a_schema_that_its_envelope_fits(audit: holdsup.Audit, root: Path) -> None:
+    for kind in KINDS:
+        schema = json.loads((root / f"src/holdsup/results/schemas/{kind}.json").read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        assert {"kind", "schema", "version", "signature", "seed", "warnings", "rows", "verdict"} <= set(
+            schema["required"]
+        )
+    jsonschema.validate(audit.to_dict(), json.loads((root / "src/holdsup/results/schemas/check.json").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "no result of holdsup"),
+        ('{"kind": "check"}', "no result of holdsup"),
+        ('{"kind": "frob", "schema": 1}', "'frob' are not known"),
+        ('{"kind": ["x"], "schema": 1}', "are not known"),
+        ('{"kind": "check", "schema": 99}', "update holdsup"),
+        ('{"kind": "check", "schema": 1}', "lacks the field 'signature'"),
+        ('{"kind": "check", "schema": 1, "signature": 5}', "signature is 5, which is no str"),
+    ],
+)
+def test_a_file_that_is_no_result_is_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    file.write_text(text)
+    with pytest.raises(ResultError) as caught:
+        holdsup.read_result(file)
+    assert message in str(caught.value)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_result_that_is_not_there_is_a_read_error(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="No such file"):
+        holdsup.read_result(tmp_path / "none.json")
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_any_json_is_restored_or_refused(plain: Any) -> None:
+    with contextlib.suppress(HoldsupError):
+        Toy.from_dict(
+            {"signature": plain, "rows": plain, "verdict": "", "seed": plain, "parts": plain} if plain else {}
+        )
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_table_of_a_result_becomes_a_frame(audit: holdsup.Audit, backend: str) -> None:
+    frame = audit.to_frame("systems", backend=backend)
+    assert list(frame["name"] if backend != "pyarrow" else frame["name"].to_pylist()) == ["A", "B"]
+
+
+def test_an_unknown_table_or_backend_says_what_there_is(audit: holdsup.Audit) -> None:
+    with pytest.raises(ResultError, match="it has 'columns', 'systems', 'findings'"):
+        audit.to_frame("nothing")
+    with pytest.raises(ResultError, match="can be 'pandas'"):
+        audit.to_frame(backend="excel")
+
+
+def test_a_missing_extra_names_the_extra() -> None:
+    assert "pip install 'holdsup[pandas]'" in str(MissingExtra.named("pandas", purpose="to_frame"))
+
+
+def test_a_signature_keeps_its_parts_apart() -> None:
+    assert sign("fit", formula="y~x+(1|g)", none=None) == rf"fit|formula:y~x+(1\|g)|v:{holdsup.__version__}"
+
+
+def test_rows_say_how_many_were_used_and_why_not_all() -> None:
+    assert Rows(3, 3).sentence() == "3 of 3 rows used."
+    assert (
+        Rows(10, 7, {"no score": 2, "no item": 1}).sentence() == "7 of 10 rows used (2 with no score, 1 with no item)."
+    )
+
+
+def test_a_result_shows_itself_in_a_notebook(audit: holdsup.Audit) -> None:
+    assert "<table" in audit._repr_html_()
+    assert str(audit).startswith(audit.verdict[:40])

@@ -1,0 +1,260 @@
+"""The audit finds planted faults of every kind, and nothing in a clean table."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import holdsup
+from holdsup.errors import ScoresError
+
+
+def clean(**changes: Any) -> dict[str, list[Any]]:
+    """Return a faultless table: 2 systems x 3 seeds x 4 items, as lists that a test can spoil."""
+    table = holdsup.simulate_scores({"A": 0.5, "B": 0.6}, items=4, runs=3, seed=1)
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    columns.update(changes)
+    return columns
+
+
+def without(columns: dict[str, list[Any]], *rows: int) -> dict[str, list[Any]]:
+    return {name: [v for i, v in enumerate(values) if i not in rows] for name, values in columns.items()}
+
+
+def found(data: Any, **options: Any) -> dict[str, Any]:
+    return {finding.code: finding for finding in holdsup.audit_scores(data, **options).findings}
+
+
+def test_a_clean_table_has_no_findings() -> None:
+    audit = holdsup.audit_scores(clean(), score_range=(0, 1))
+    assert audit.findings == ()
+    assert "Nothing stands in the way" in audit.verdict
+    assert audit.rows.planned == audit.rows.used == 24
+
+
+def test_repeated_rows_are_found_with_examples_and_conflicts_counted() -> None:
+    columns = clean()
+    for name in columns:
+        columns[name] = [*columns[name], columns[name][0], columns[name][5]]
+    columns["score"][-1] += 0.1
+    finding = found(columns)["duplicates"]
+    assert finding.count == 2
+    assert "1 with another score" in finding.message
+    assert finding.examples == ("run A/seed=1, item 1", "run A/seed=2, item 2")
+    assert finding.severity == "error"
+
+
+def test_the_column_that_tells_repeated_rows_apart_is_named() -> None:
+    columns = clean()
+    twice = {name: values * 2 for name, values in columns.items()}
+    twice["temperature"] = ["low"] * 24 + ["high"] * 24
+    twice["beam"] = [1] * 24 + [5] * 24
+    assert "temperature, beam" in found(twice)["duplicates"].advice
+    assert "duplicates" not in found(twice, facets=["seed", "temperature"])
+
+
+def test_missing_cells_are_counted_within_dataset_and_metric() -> None:
+    finding = found(without(clean(), 0, 1))["missing-cells"]
+    assert finding.count == 2
+    assert finding.message.startswith("2 of 24 cells")
+    assert finding.examples == ("run A/seed=1: 2 items missing",)
+    two = clean()
+    both = {name: values * 2 for name, values in two.items()} | {"dataset": ["d1"] * 24 + ["d2"] * 24}
+    assert found(both) == {}
+    assert found(without(both, 30))["missing-cells"].examples == ("dataset d2, run A/seed=2: 1 item missing",)
+
+
+def test_items_of_one_system_only_are_found() -> None:
+    columns = clean()
+    columns["item"] = [
+        f"x{i}" if s == "A" and i == 4 else str(i) for s, i in zip(columns["system"], columns["item"], strict=True)
+    ]
+    finding = found(columns)["items-of-one-system"]
+    assert (finding.count, finding.severity) == (2, "warning")
+    assert "item x4" in finding.examples[1]
+
+
+def test_items_that_no_two_systems_share_are_an_error() -> None:
+    columns = clean()
+    columns["item"] = [f"{s}{i}" for s, i in zip(columns["system"], columns["item"], strict=True)]
+    assert found(columns)["items-of-one-system"].severity == "error"
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [(None, "missing-scores"), (math.nan, "nan-scores"), (math.inf, "infinite-scores"), (-math.inf, "infinite-scores")],
+)
+def test_scores_that_are_no_numbers_are_found_by_kind(value: float | None, code: str) -> None:
+    scores = [value if i in (3, 7) else 0.5 + i / 100 for i in range(24)]
+    audit = holdsup.audit_scores(pa.table(clean(score=pa.array(scores, from_pandas=False))))
+    assert [f.count for f in audit.findings if f.code == code] == [2]
+    assert audit.rows.used == 22
+    assert sum(audit.rows.reasons.values()) == 2
+
+
+@pytest.mark.parametrize("token", ["", "NA", "None", "null", "N/A"])
+def test_tokens_for_no_score_in_a_csv_are_missing_scores(token: str, tmp_path: Path) -> None:
+    file = tmp_path / "s.csv"
+    file.write_text(f"system,item,score\nA,1,0.5\nB,1,0.25\nA,2,{token}\nB,2,nan\n")
+    codes = found(file)
+    assert codes["missing-scores"].examples == ("run A, item 2",)
+    assert codes["nan-scores"].examples == ("run B, item 2",)
+
+
+def test_constant_scores_are_an_error() -> None:
+    assert found(clean(score=[0.5] * 24))["constant-scores"].severity == "error"
+
+
+def test_a_run_with_one_score_everywhere_is_found() -> None:
+    scores = clean()["score"]
+    finding = found(clean(score=[0.0] * 4 + scores[4:]))["constant-runs"]
+    assert finding.examples == ("system A, run A/seed=1: 0",)
+
+
+def test_columns_with_one_level_are_noted() -> None:
+    assert "language" in found(clean(language=["en"] * 24))["one-level"].message
+    assert "epochs" in found(clean(epochs=[3] * 24))["one-level"].message
+
+
+def test_a_facet_that_changes_only_with_the_system_is_confounded() -> None:
+    columns = clean()
+    columns["lr"] = ["0.1" if s == "A" else "0.2" for s in columns["system"]]
+    finding = found(columns, facets=["seed", "lr"])["confounded"]
+    assert "facet 'lr' changes only together with system" in finding.message
+    assert finding.examples == ("A with 0.1", "B with 0.2")
+
+
+def test_two_facets_that_change_together_are_confounded() -> None:
+    columns = clean()
+    columns["lr"] = [f"lr{seed}" for seed in columns["seed"]]
+    assert "they are one and the same" in found(columns, facets=["seed", "lr"])["confounded"].message
+
+
+def test_systems_with_a_single_run_are_found() -> None:
+    finding = found(without(clean(), *range(4, 12)))["single-run"]
+    assert finding.examples == ("system A",)
+    assert finding.message == "1 of 2 systems with a single run"
+
+
+def test_scores_outside_the_declared_range_are_found() -> None:
+    finding = found(clean(score=[1.5, *clean()["score"][1:]]), score_range=(0, 1))["out-of-range"]
+    assert finding.examples == ("run A/seed=1, item 1: 1.5",)
+
+
+def test_a_run_on_another_scale_is_found() -> None:
+    scores = clean()["score"]
+    finding = found(clean(score=[s * 100 if i < 4 else s for i, s in enumerate(scores)]))["different-scales"]
+    assert finding.examples[0].startswith("run A/seed=1")
+
+
+def test_labels_that_look_alike_are_found() -> None:
+    columns = clean()
+    columns["system"][0] = "a "
+    assert found(columns)["lookalike-labels"].examples == ("'A' and 'a '",)
+
+
+def test_rows_without_a_label_are_found() -> None:
+    columns = clean()
+    columns["system"][0], columns["item"][5] = None, None
+    audit = holdsup.audit_scores(columns)
+    assert {f.message for f in audit.findings if f.code == "unlabelled-rows"} == {
+        "1 row without a system",
+        "1 row without an item",
+    }
+    assert audit.rows.reasons == {"no system": 1, "no item": 1}
+
+
+def test_a_system_that_lacks_a_dataset_is_found() -> None:
+    columns = clean()
+    both = {name: values * 2 for name, values in columns.items()} | {"dataset": ["d1"] * 24 + ["d2"] * 24}
+    finding = found(without(both, *range(36, 48)))["systems-without-dataset"]
+    assert finding.examples == ("system B, dataset d2",)
+
+
+def test_an_item_column_that_names_the_dataset_is_found() -> None:
+    columns = {
+        "system": ["A", "A", "B", "B"],
+        "task": ["t1", "t2"] * 2,
+        "id": ["u1", "u2"] * 2,
+        "score": [1.0, 2.0, 3.0, 4.5],
+    }
+    assert "item-names-dataset" in found(columns)
+    assert "item-names-dataset" not in found(columns, item="-")
+
+
+def test_a_table_without_a_usable_score_says_so() -> None:
+    assert "no-scores" in found(clean(score=[None] * 24))
+
+
+def test_a_range_the_wrong_way_round_is_refused() -> None:
+    with pytest.raises(ScoresError, match="must be below"):
+        holdsup.audit_scores(clean(), score_range=(1, 0))
+
+
+def test_every_finding_says_what_it_does_and_what_to_do() -> None:
+    columns = clean(score=[None, math.nan, math.inf, 100.0, *[0.5] * 20], extra=list(range(24)), one=["x"] * 24)
+    columns = {name: [*values, values[3]] for name, values in without(columns, 12, 13).items()}
+    audit = holdsup.audit_scores(columns, score_range=(0, 1))
+    assert len(audit.findings) >= 7
+    for finding in audit.findings:
+        assert finding.effect.endswith(".")
+        assert finding.advice
+        assert finding.count >= 1
+        assert len(finding.examples) <= 3
+
+
+@given(st.permutations(range(24)))
+@settings(max_examples=25)
+def test_the_order_of_rows_changes_no_finding(order: list[int]) -> None:
+    columns = clean()
+    columns["score"][3] = None
+    columns = {name: [*values, values[7]] for name, values in columns.items()}
+    shuffled = {name: [values[i] for i in [24, *order]] for name, values in columns.items()}
+
+    def said(data: Any) -> list[tuple[str, int]]:
+        return [(f.code, f.count) for f in holdsup.audit_scores(data).findings]
+
+    assert said(shuffled) == said(columns)
+
+
+@given(st.floats(1e-6, 1e6), st.floats(-1e6, 1e6))
+@settings(max_examples=25)
+def test_shift_and_scale_of_the_scores_change_no_finding_about_the_design(scale: float, shift: float) -> None:
+    columns = without(clean(), 5)
+    moved = columns | {"score": [s * scale + shift for s in columns["score"]]}
+    design = {"missing-cells", "duplicates", "single-run", "confounded", "constant-scores", "constant-runs"}
+    assert design & set(found(moved)) == design & set(found(columns))
+
+
+def test_wmt_human_judgements_are_read_and_audited(real_data: Path) -> None:
+    audit = holdsup.audit_scores(real_data / "wmt_mqm/mqm_newstest2020_ende.avg_seg_scores.tsv.gz")
+    assert (len(audit.systems), audit.rows.planned, audit.rows.used) == (10, 14180, 14180)
+    assert audit.roles == {"score": "mqm_avg_score", "system": "system", "item": "seg_id"}
+    assert [f.code for f in audit.findings] == ["single-run"]
+
+
+def test_the_automl_benchmark_is_read_and_its_faults_found(real_data: Path) -> None:
+    audit = holdsup.audit_scores(str(real_data / "automlbenchmark/results_*.csv"))
+    codes = {f.code: f for f in audit.findings}
+    assert (len(audit.systems), audit.rows.planned) == (8, 8434)
+    assert codes["missing-scores"].count == 588
+    assert codes["item-names-dataset"].count == 39
+    assert codes["systems-without-dataset"].count == 39
+    assert "file" in codes["duplicates"].advice
+    told_apart = found(str(real_data / "automlbenchmark/results_*.csv"), item="-", facets=["fold", "file"])
+    assert "duplicates" not in told_apart
+
+
+def test_a_large_table_is_audited_right() -> None:
+    """A table too large for the dense path of `cross` gives the counts that NumPy gives."""
+    rng = np.random.default_rng(0)
+    item, seed = rng.integers(0, 10**6, 5000), rng.integers(0, 10**6, 5000)
+    columns = {"system": ["A"] * 5000, "item": item, "seed": seed, "score": rng.normal(size=5000)}
+    columns = {name: np.concatenate([values, values[:10]]) for name, values in columns.items()}
+    assert found(columns)["duplicates"].count == 10 + 5000 - len(np.unique(np.stack([item, seed]), axis=1).T)
