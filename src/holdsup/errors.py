@@ -4,6 +4,8 @@ HoldsupError
 ├── ReadError         a file or stream that cannot be read as a table
 ├── ColumnError       a column that is not there, or not of the kind its role needs
 ├── ScoresError       a table that was read, but is no usable table of scores
+├── FormulaError      a formula that cannot be read, or not with these columns
+├── FitError          a model that cannot be fitted, or a question that a fit cannot answer
 ├── ResultError       a saved result that cannot be restored
 └── MissingExtra      an optional dependency that is not installed
 """
@@ -13,7 +15,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["ColumnError", "HoldsupError", "MissingExtra", "ReadError", "ResultError", "ScoresError"]
+__all__ = [
+    "ColumnError",
+    "FitError",
+    "FormulaError",
+    "HoldsupError",
+    "MissingExtra",
+    "ReadError",
+    "ResultError",
+    "ScoresError",
+]
 
 
 class HoldsupError(Exception):
@@ -38,6 +49,20 @@ class ColumnError(HoldsupError):
 
 class ScoresError(HoldsupError):
     """The table was read, but cannot be used as a table of scores."""
+
+
+class FormulaError(HoldsupError):
+    """A formula cannot be read, or asks for what the table does not hold."""
+
+    @classmethod
+    def at(cls, formula: str, place: int, message: str) -> FormulaError:
+        """Return the error that points at a character of the formula, counted from 1."""
+        before, after = formula[max(0, place - 30) : place], formula[place : place + 30]
+        return cls(f"{message}, at character {place + 1} of the formula: {before}»{after}")
+
+
+class FitError(HoldsupError):
+    """A model cannot be fitted, or a fit cannot answer."""
 
 
 class ResultError(HoldsupError):

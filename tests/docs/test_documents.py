@@ -24,7 +24,11 @@ from holdsup.cli.program import COMMANDS
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```(python|text|console)\n(.*?)```", flags=re.DOTALL)
-RUNNABLE = [d for d in DOCUMENTS if re.search(r"```(python|console)\n", d.read_text(encoding="utf-8")) and "reference" not in d.parts]
+RUNNABLE = [
+    d
+    for d in DOCUMENTS
+    if re.search(r"```(python|console)\n", d.read_text(encoding="utf-8")) and "reference" not in d.parts
+]
 
 
 def console(text: str, folder: Path) -> str:

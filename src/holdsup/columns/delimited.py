@@ -8,26 +8,29 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from holdsup.columns.encoding import MISSING_TOKENS, TEXT
 from holdsup.columns.layout import BLANKS, Layout, find_layout
-from holdsup.columns.limits import LONGEST_LINE
+from holdsup.columns.limits import LONGEST_LINE, reason_of
+from holdsup.columns.values import MISSING_TOKENS, TEXT
 from holdsup.errors import ReadError
 
 __all__ = ["DelimitedTable", "open_delimited"]
 
-BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+SAMPLE = 256 * 2**10  # bytes from which the layout is found, unless the first line alone is longer
+MARK = b"\xef\xbb\xbf"  # of the order of bytes, in UTF-8
+PIECE = 2**18  # bytes looked at together: they stay in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DelimitedTable:
-    """A delimited text file, its layout known, its columns not read yet."""
+    """A delimited text file, its layout known, its columns not read yet; `body` is what follows the header."""
 
     name: str
     stem: str
-    data: pa.Buffer
+    body: pa.Buffer
     layout: Layout
 
     @property
@@ -43,38 +46,72 @@ class DelimitedTable:
         """Text declares no order of levels."""
         return False
 
+    def decimal(self, column: str) -> str:
+        """Return the decimal mark of a column's numbers."""
+        return "," if column in self.layout.commas else "."
+
     def read(self, kinds: Mapping[str, str]) -> dict[str, pa.ChunkedArray]:
         """Return the columns asked for; one that turns out not to hold numbers comes back as text."""
-        types = {column: pa.float64() if kind == "number" else TEXT for column, kind in kinds.items()}
+        numbers = {column for column, kind in kinds.items() if kind == "number"}
+        decimal = "," if numbers and numbers <= self.layout.commas else "."
+        parsed = {column for column in numbers if self.decimal(column) == decimal}  # the others later, as text
+        # The last column tells whether a quotation mark was left open.
+        types = {column: pa.float64() if column in parsed else TEXT for column in (*kinds, self.columns[-1])}
         while True:
             try:
-                table = self._parse(types)
+                table = self._parse(types, decimal)
             except pa.ArrowInvalid as error:
                 failed = re.match(r"In CSV column #(\d+): CSV conversion error to double", str(error))
                 if not failed:
                     raise ReadError(self._explain(str(error))) from error
                 types[self.columns[int(failed[1])]] = TEXT
             else:
-                return {column: table[column] for column in kinds}
+                if table[self.columns[-1]][-1].as_py():
+                    raise ReadError(f"{self.name} ends within quotation marks: a closing one is missing, or its end")
+                return {column: table[column].slice(0, table.num_rows - 1) for column in kinds}
 
-    def _parse(self, types: Mapping[str, pa.DataType]) -> pa.Table:
+    def _parse(self, types: Mapping[str, pa.DataType], decimal: str) -> pa.Table:
+        """Return the rows, and one of empty fields at the end, which an open quotation mark would swallow.
+
+        Arrow is faster when told that no field holds a line break. That was so if it finds as many rows as
+        there are lines; if it was not, it may have lost rows without a word.
+        """
+        try:
+            table = self._parse_as(types, decimal, breaks=False)
+            if table.num_rows - 1 == _count_lines(self.body):
+                return table
+        except pa.ArrowInvalid:
+            pass
+        return self._parse_as(types, decimal, breaks=True)
+
+    def _parse_as(self, types: Mapping[str, pa.DataType], decimal: str, *, breaks: bool) -> pa.Table:
+        last = '""\n' if len(self.columns) == 1 else self._delimiter * (len(self.columns) - 1) + "\n"
         return pa_csv.read_csv(
-            pa.BufferReader(self.data),
-            read_options=pa_csv.ReadOptions(
-                column_names=list(self.columns), skip_rows=int(self.layout.header), block_size=LONGEST_LINE
-            ),
+            _Extended(self.body, last.encode()),
+            read_options=pa_csv.ReadOptions(column_names=list(self.columns), block_size=LONGEST_LINE),
             parse_options=pa_csv.ParseOptions(
-                delimiter="\t" if self.layout.delimiter == BLANKS else self.layout.delimiter,
-                newlines_in_values=True,
+                delimiter=self._delimiter,
+                quote_char=False if self.layout.delimiter == BLANKS else '"',
+                newlines_in_values=breaks,
+                ignore_empty_lines=self._skips_empty,
             ),
             convert_options=pa_csv.ConvertOptions(
                 column_types=dict(types),
                 include_columns=list(types),
                 null_values=list(MISSING_TOKENS),
                 strings_can_be_null=False,
-                decimal_point=self.layout.decimal,
+                decimal_point=decimal,
             ),
         )
+
+    @property
+    def _delimiter(self) -> str:
+        return "\t" if self.layout.delimiter == BLANKS else self.layout.delimiter
+
+    @property
+    def _skips_empty(self) -> bool:
+        """An empty line is a missing score where lines are paired by number; elsewhere it is nothing."""
+        return len(self.columns) > 1
 
     def locate(self, row: int) -> str:
         """Return where the data row `row` (from 0) stands, as an editor counts lines."""
@@ -85,17 +122,19 @@ class DelimitedTable:
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the line number and the fields of each data row, as Python reads them."""
-        text = io.TextIOWrapper(io.BytesIO(self.data), encoding="utf-8-sig", errors="replace", newline="")
+        text = io.TextIOWrapper(pa.BufferReader(self.body), encoding="utf-8", errors="replace", newline="")
+        above = len(self.layout.header.splitlines())
         before = csv.field_size_limit(LONGEST_LINE)
         try:
-            delimiter = "\t" if self.layout.delimiter == BLANKS else self.layout.delimiter
-            reader = csv.reader(text, delimiter=delimiter)
-            start, header = 1, self.layout.header
+            if self.layout.delimiter == BLANKS:
+                reader = csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE)
+            else:
+                reader = csv.reader(text, delimiter=self.layout.delimiter)
+            start = above + 1
             for row in reader:
-                if row and not header:
+                if row or not self._skips_empty:
                     yield start, row
-                header = header and not row
-                start = reader.line_num + 1
+                start = above + reader.line_num + 1
         except csv.Error:
             return
         finally:
@@ -104,9 +143,10 @@ class DelimitedTable:
     def _explain(self, reason: str) -> str:
         """Return one line that names the row at which Arrow gave up."""
         if "straddling" in reason:
-            return f"{self.name} has a line longer than {LONGEST_LINE >> 20} MiB: this is no table of scores"
+            return _too_long(self.name)
         if "UTF8" in reason or "UTF-8" in reason:
-            return f"{self.name} is not UTF-8 text (first bad byte in line {_bad_line(self.data)}): save it as UTF-8"
+            line = len(self.layout.header.splitlines()) + _bad_line(self.body)
+            return f"{self.name} is not UTF-8 text (first bad byte in line {line}): save it as UTF-8"
         wanted = len(self.columns)
         for line, row in self._rows():
             if len(row) != wanted:
@@ -115,32 +155,92 @@ class DelimitedTable:
                     f"line {line} of {self.name} has {len(row)} fields, but the header names {wanted} columns: "
                     f"{','.join(row)!r:.80}.{quote} Mend that line (quote fields that contain the delimiter)."
                 )
-        return f"{self.name} cannot be read as a table: {reason.partition(chr(10))[0]}"
+        return f"{self.name} cannot be read as a table: {reason_of(ValueError(reason))}"
+
+
+class _Extended(io.RawIOBase):
+    """A buffer, its last line ended, and a last row after it."""
+
+    def __init__(self, body: pa.Buffer, last: bytes) -> None:
+        ended = body.size == 0 or body[body.size - 1 :].to_pybytes() in b"\r\n"
+        marked = body[: min(3, body.size)].to_pybytes() == MARK  # Arrow drops one at the start, also a label's own
+        self._parts = [
+            memoryview(MARK if marked else b""),
+            memoryview(body),
+            memoryview(last if ended else b"\n" + last),
+        ]
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes; without a size, all of them."""
+        taken = b""
+        while self._parts and (size < 0 or len(taken) < size):
+            part = self._parts.pop(0)
+            room = len(part) if size < 0 else size - len(taken)
+            taken += part[:room]
+            if room < len(part):
+                self._parts.insert(0, part[room:])
+        return taken
 
 
 def open_delimited(name: str, stem: str, data: pa.Buffer) -> DelimitedTable:
-    """Return a text file as a table whose columns can be read."""
-    data = _as_utf8(name, data)
-    sample = data[: min(LONGEST_LINE, data.size)].to_pybytes()
+    """Return a text file (UTF-8, no mark) as a table whose columns can be read."""
+    sample = data[: min(SAMPLE, data.size)].to_pybytes()
+    if data.size > SAMPLE and sample.count(b"\n") + sample.count(b"\r") < 2:  # a very wide table
+        sample = data[: min(LONGEST_LINE, data.size)].to_pybytes()
     if b"\0" in sample:
         raise ReadError(f"{name} is binary (or UTF-16 without its mark), not a table of text: save it as UTF-8 CSV")
-    layout = find_layout(name, sample.decode("utf-8", "replace"), complete=data.size <= LONGEST_LINE)
+    layout = find_layout(name, sample, complete=len(sample) == data.size)
+    body = data[len(layout.header) :]
     if layout.delimiter == BLANKS:
-        data = pa.py_buffer(re.sub(rb"[ \t]+", b"\t", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data.to_pybytes())))
-    return DelimitedTable(name, stem, data, layout)
+        body = _tabbed(name, body)
+    elif len(layout.columns) == 1:  # an empty line is a row there, but not at the end
+        body = _without_last_blanks(body)
+    return DelimitedTable(name, stem, body, layout)
 
 
-def _as_utf8(name: str, data: pa.Buffer) -> pa.Buffer:
-    head = data[: min(3, data.size)].to_pybytes()
-    encoding = next((e for mark, e in BYTE_ORDER_MARKS.items() if head.startswith(mark)), None)
-    if encoding == "utf-8-sig":
-        return data[3:]
-    if encoding is None:
-        return data
-    try:
-        return pa.py_buffer(data.to_pybytes().decode(encoding).encode())
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{name} begins as UTF-16 but breaks off at byte {error.start:,}: copy it again") from error
+def _tabbed(name: str, body: pa.Buffer) -> pa.Buffer:
+    """Return text with a tab for each run of blanks between fields, and none around them."""
+    out = pa.BufferOutputStream()
+    start = 0
+    while start < body.size:
+        piece = body[start : min(start + LONGEST_LINE, body.size)].to_pybytes()
+        if start + len(piece) < body.size:
+            piece = piece[: max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1]
+            if not piece:
+                raise ReadError(_too_long(name))
+        bare = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", piece)
+        out.write(re.sub(rb"[ \t]+", b"\t", bare))
+        start += len(piece)
+    return out.getvalue()
+
+
+def _without_last_blanks(body: pa.Buffer) -> pa.Buffer:
+    while body.size:
+        last = body[max(0, body.size - PIECE) :].to_pybytes()
+        blanks = len(last) - len(last.rstrip())
+        body = body[: body.size - blanks]
+        if blanks < len(last):
+            break
+    return body
+
+
+def _too_long(name: str) -> str:
+    return f"{name} has a line longer than {LONGEST_LINE >> 20} MiB: this is no table of scores"
+
+
+def _count_lines(body: pa.Buffer) -> int | None:
+    """Return how many lines a text has, or None if they do not all end in a bare line feed."""
+    text = np.frombuffer(body, np.uint8)
+    lines = 0
+    for start in range(0, len(text), PIECE):
+        piece = text[start : start + PIECE]
+        if (piece == ord("\r")).any():
+            return None
+        lines += int(np.count_nonzero(piece == ord("\n")))
+    return lines + int(len(text) > 0 and text[-1] != ord("\n"))
 
 
 def _bad_line(data: pa.Buffer) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,36 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = [
-    "MISSING_TOKENS",
-    "TEXT",
-    "BadNumber",
-    "Labels",
-    "declared_order",
-    "encode_labels",
-    "encode_numbers",
-    "parse_number",
-    "to_dictionary",
-]
+from holdsup.columns.values import MISSING_TOKENS, is_text, parse_number, to_dictionary
 
-TEXT = pa.dictionary(pa.int32(), pa.string())
-# In a column of numbers these say "there is none"; in a column of labels they are labels.
-MISSING_TOKENS = (
-    "",
-    "NA",
-    "N/A",
-    "n/a",
-    "na",
-    "null",
-    "NULL",
-    "Null",
-    "None",
-    "none",
-    "NONE",
-    "#N/A",
-    "<NA>",
-)
-TRUTHS = {"true": 1.0, "false": 0.0}
+__all__ = ["BadNumber", "Labels", "encode_labels", "encode_numbers"]
+
+PIECE = 2**16  # rows looked at together: they stay in the cache
 
 
 class BadNumber(ValueError):
@@ -93,20 +67,23 @@ class Labels:
 
 
 def encode_labels(chunks: pa.ChunkedArray, *, declared: bool = False) -> Labels:
-    """Return a dictionary-encoded Arrow column as `Labels`; the empty string counts as no label."""
+    """Return a dictionary<int32, string> column as `Labels`; the empty string counts as no label."""
     unified = chunks.unify_dictionaries()
     if unified.num_chunks == 0:
         return Labels(np.empty(0, np.int32), pa.array([], pa.string()))
     levels = unified.chunk(unified.num_chunks - 1).dictionary  # the last chunk knows all levels
-    levels = levels if levels.type == pa.string() else levels.cast(pa.string())
-    indices = [pc.fill_null(chunk.indices, -1).to_numpy(zero_copy_only=False) for chunk in unified.chunks]
-    codes = np.concatenate(indices).astype(np.int32, copy=False)
+    codes = np.concatenate([_codes(chunk) for chunk in unified.chunks])
     return _tidy(codes, levels, declared=declared, ordered=declared)
+
+
+def _codes(chunk: pa.DictionaryArray) -> NDArray[np.int32]:
+    indices = pc.fill_null(chunk.indices, -1) if chunk.indices.null_count else chunk.indices
+    return np.asarray(indices, dtype=np.int32)
 
 
 def _tidy(codes: NDArray[np.int32], levels: pa.StringArray, *, declared: bool, ordered: bool) -> Labels:
     """Return labels whose levels all occur, sorted unless they are `ordered` already."""
-    occurs = np.bincount(codes + 1, minlength=len(levels) + 1)[1:] > 0
+    occurs = _occurring(codes, len(levels))
     empty = pc.index(levels, "").as_py()
     if empty >= 0:
         occurs[empty] = False
@@ -116,116 +93,58 @@ def _tidy(codes: NDArray[np.int32], levels: pa.StringArray, *, declared: bool, o
         return Labels(codes, levels, declared)
     recode = np.full(len(levels) + 1, -1, np.int32)  # the extra last place serves code -1
     recode[kept] = np.arange(len(kept), dtype=np.int32)
-    return Labels(recode[codes], levels.take(pa.array(kept)), declared)
+    return Labels(recode.take(codes, mode="wrap"), levels.take(pa.array(kept)), declared)
 
 
-def encode_numbers(chunks: pa.ChunkedArray) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _occurring(codes: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
+    """Return which of `count` levels occur, and last whether code -1 does."""
+    occurs = np.zeros(count + 1, bool)
+    for start in range(0, len(codes), PIECE):
+        occurs[codes[start : start + PIECE].astype(np.intp)] = True
+    return occurs
+
+
+def encode_numbers(chunks: pa.ChunkedArray, *, decimal: str = ".") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return an Arrow column as floats, and where it holds no value (as opposed to NaN).
 
     Raises
     ------
-    BadNumber : text that is no number
+    BadNumber : text that is no number, or values that are neither numbers nor text
     """
     kind = chunks.type
-    if pa.types.is_dictionary(kind) or _is_text(kind) or pa.types.is_null(kind):
-        return _parse(encode_labels(to_dictionary(chunks)))
+    if pa.types.is_dictionary(kind) or is_text(kind) or pa.types.is_null(kind):
+        return _parse(encode_labels(to_dictionary(chunks)), decimal)
+    if pa.types.is_decimal(kind):  # by way of text: Arrow's own cast can miss the nearest float
+        chunks = chunks.cast(pa.string())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        _refuse(chunks)
     absent = pc.is_null(chunks).to_numpy() if chunks.null_count else np.zeros(len(chunks), bool)
     floats = chunks if kind == pa.float64() else chunks.cast(pa.float64(), safe=False)
     values = np.array(pc.fill_null(floats, math.nan) if chunks.null_count else floats, dtype=np.float64)
     return values, absent
 
 
-def _parse(labels: Labels) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _refuse(chunks: pa.ChunkedArray) -> None:
+    """Raise for the first value of a column that cannot hold numbers."""
+    row = pc.index(pc.is_valid(chunks), True).as_py()
+    raise BadNumber(str(chunks[row]) if row >= 0 else f"a column of {chunks.type}", max(row, 0))
+
+
+def _parse(labels: Labels, decimal: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return labels read as numbers: each level is parsed once."""
-    values = np.full(labels.count + 1, math.nan)
+    values = np.full(labels.count + 1, math.nan)  # the extra last place serves code -1
     absent = np.zeros(labels.count + 1, bool)
     absent[-1] = True
+    bad = []
     for code, name in enumerate(labels.names):
         token = name.strip()
         if token in MISSING_TOKENS:
             absent[code] = True
-        elif (number := parse_number(token)) is not None:
+        elif (number := parse_number(token, decimal)) is not None:
             values[code] = number
         else:
-            rows = [np.flatnonzero(labels.codes == c)[0] for c, n in enumerate(labels.names) if _is_bad(n)]
-            row = int(min(rows))
-            raise BadNumber(labels.names[labels.codes[row]], row)
+            bad.append(code)
+    if bad:
+        row = int(np.isin(labels.codes, bad).argmax())
+        raise BadNumber(labels.names[labels.codes[row]], row)
     return values[labels.codes], absent[labels.codes]
-
-
-def _is_bad(name: str) -> bool:
-    return name.strip() not in MISSING_TOKENS and parse_number(name.strip()) is None
-
-
-def parse_number(token: str) -> float | None:
-    """Return the number or truth value that `token` is, or None; Python's 1_000 is no number here."""
-    if token.lower() in TRUTHS:
-        return TRUTHS[token.lower()]
-    try:
-        return float(token) if "_" not in token else None
-    except ValueError:
-        return None
-
-
-def to_dictionary(chunks: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return any scalar Arrow column as dictionary<int32, string>, each value written as a label."""
-    kind = chunks.type
-    if kind == TEXT:
-        return chunks
-    if pa.types.is_dictionary(kind):
-        return _encoded(chunks)
-    if pa.types.is_null(kind):
-        return chunks.cast(pa.string()).cast(TEXT)
-    if pa.types.is_floating(kind):
-        chunks = pc.if_else(pc.is_nan(chunks), pa.scalar(None, kind), chunks)
-    if not isinstance(chunks, pa.ChunkedArray):
-        chunks = pa.chunked_array([chunks])
-    if _is_text(kind) and kind != pa.string():
-        chunks = chunks.cast(pa.string())
-    return _encoded(chunks.dictionary_encode())
-
-
-def _encoded(chunks: pa.ChunkedArray) -> pa.ChunkedArray:
-    pieces = []
-    for chunk in chunks.unify_dictionaries().chunks:
-        levels = write_labels(chunk.dictionary)
-        pieces.append(pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), levels))
-    merged = pa.chunked_array(pieces, TEXT)
-    # Two values may be written alike (1 and true, say): encode again so that a level stands once.
-    if pieces and pc.count_distinct(pieces[-1].dictionary).as_py() < len(pieces[-1].dictionary):
-        return merged.cast(pa.string()).dictionary_encode()
-    return merged
-
-
-def write_labels(values: pa.Array) -> pa.StringArray:
-    """Return distinct values as labels: 0.1 becomes "0.1", integers stay exact at any size.
-
-    Floats that are all whole numbers are written as integers: they are ids that passed through a
-    frame which turned integers with a gap into floats.
-    """
-    kind = values.type
-    if pa.types.is_boolean(kind):
-        return pa.array([None if v is None else str(v) for v in values.to_pylist()], pa.string())
-    if not pa.types.is_floating(kind):
-        return values.cast(pa.string())
-    floats = values.to_pylist()
-    whole = all(v is None or (math.isfinite(v) and v == int(v)) for v in floats)
-    return pa.array([None if v is None else str(int(v)) if whole else repr(v) for v in floats], pa.string())
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
-def declared_order(schema: pa.Schema, column: str) -> bool:
-    """Return whether a column declares the order of its levels: an ordered or a pandas categorical."""
-    kind = schema.field(column).type
-    if not pa.types.is_dictionary(kind):
-        return False
-    if kind.ordered:
-        return True
-    try:
-        described = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("columns", [])
-        return any(c.get("name") == column and c.get("pandas_type") == "categorical" for c in described)
-    except (ValueError, AttributeError):
-        return False

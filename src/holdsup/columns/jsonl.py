@@ -2,67 +2,109 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pa_json
 
-from holdsup.columns.limits import LONGEST_LINE
-from holdsup.columns.typed import TypedTable, open_frame, open_records
+from holdsup.columns.limits import LARGEST_DOCUMENT, LONGEST_LINE, reason_of
+from holdsup.columns.nesting import is_shallow
+from holdsup.columns.typed import TypedTable, hold_table, open_frame, open_records
 from holdsup.errors import ReadError
 
 __all__ = ["open_json"]
 
 
 def open_json(name: str, stem: str, data: pa.Buffer) -> TypedTable:
-    """Return JSON text as a table whose ids are exact."""
-    try:
-        table = pa_json.read_json(
-            pa.BufferReader(data),
-            read_options=pa_json.ReadOptions(block_size=LONGEST_LINE),
-            parse_options=pa_json.ParseOptions(newlines_in_values=False),
-        )
-        if not any(pa.types.is_floating(kind) and _has_large(table[i]) for i, kind in enumerate(table.schema.types)):
-            return TypedTable(name, stem, table.schema, table=table)
-    except pa.ArrowInvalid as error:
-        if "straddling" in str(error):
-            raise ReadError(f"{name} has a line longer than {LONGEST_LINE >> 20} MiB: this is no table") from error
-    return _open_slowly(name, stem, data.to_pybytes())
+    """Return JSON text as a table whose ids are exact and whose text is text."""
+    if data[: min(1024, data.size)].to_pybytes().lstrip().startswith(b"["):
+        return _open_whole(name, stem, data, problem="")
+    if is_shallow(data):
+        try:
+            table = _parse(data)
+            large = any(pa.types.is_floating(column.type) and _has_large(column) for column in table.columns)
+            if table.num_rows > 1 and not large:
+                return hold_table(name, stem, table)
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            if "straddling" in str(error):
+                raise _too_long(name) from error
+    return _open_slowly(name, stem, data)
+
+
+def _parse(data: pa.Buffer) -> pa.Table:
+    """Return what Arrow makes of lines of JSON, but for text that it would take for points in time."""
+    options = pa_json.ReadOptions(block_size=LONGEST_LINE)
+    table = pa_json.read_json(pa.BufferReader(data), read_options=options)
+    times = [field.name for field in table.schema if pa.types.is_temporal(field.type)]
+    if not times:
+        return table
+    as_text = pa_json.ParseOptions(explicit_schema=pa.schema([(column, pa.string()) for column in times]))
+    return pa_json.read_json(pa.BufferReader(data), read_options=options, parse_options=as_text)
 
 
 def _has_large(column: pa.ChunkedArray) -> bool:
     """Return whether floats reach beyond 2^53: they may be ids that lost digits on the way."""
-    import pyarrow.compute as pc
-
     largest = pc.max(pc.abs(column)).as_py()
     return largest is not None and largest >= 2**53
 
 
-def _open_slowly(name: str, stem: str, raw: bytes) -> TypedTable:
+def _open_slowly(name: str, stem: str, data: pa.Buffer) -> TypedTable:
     """Read with Python's own parser: exact integers, columns of mixed types, errors that name a line."""
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{name} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from error
     records: list[Any] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in _lines(name, data):
         try:
-            records.append(json.loads(line))
+            records.append(_load(line))
         except (ValueError, RecursionError) as error:
-            return _open_whole(name, stem, text, problem=f"line {number} of {name} is no JSON ({error})")
+            problem = f"line {number} of {name} is no JSON ({reason_of(error)})"
+            return _open_whole(name, stem, data, problem=problem)
     if len(records) == 1:
-        return _open_whole(name, stem, text, problem="")
+        return _open_whole(name, stem, data, problem="")
     return open_records(name, stem, records)
 
 
-def _open_whole(name: str, stem: str, text: str, *, problem: str) -> TypedTable:
+def _lines(name: str, data: pa.Buffer) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the bytes of each line that is not blank."""
+    stream = io.BufferedReader(pa.BufferReader(data))
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise _too_long(name)
+        if line.strip():
+            yield number, line
+
+
+def _too_long(name: str) -> ReadError:
+    return ReadError(f"{name} has a line longer than {LONGEST_LINE >> 20} MiB: write one record a line")
+
+
+def _load(text: bytes) -> Any:
+    return json.loads(text.decode("utf-8"), object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in names if names.count(key) > 1)
+        raise ValueError(f"it names {twice!r:.60} more than once")
+    return record
+
+
+def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str) -> TypedTable:
+    """Return a file that is one JSON value: an array of records, an object of columns, or one record."""
+    if data.size > LARGEST_DOCUMENT:
+        size = f"is one JSON value of more than {LARGEST_DOCUMENT >> 20} MiB"
+        raise ReadError(f"{problem or f'{name} {size}'}: write one record a line")
     try:
-        whole = json.loads(text)
+        whole = _load(data.to_pybytes())
     except (ValueError, RecursionError) as error:
-        raise ReadError(f"{problem}, nor is the whole file: mend it, or write one record a line") from error
+        problem = problem or f"{name} is no JSON ({reason_of(error)})"
+        raise ReadError(f"{problem}: mend it, or write one record a line") from error
     if isinstance(whole, list):
         return open_records(name, stem, whole)
     if "kind" in whole and "signature" in whole:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from holdsup.columns.encoding import MISSING_TOKENS, parse_number
-from holdsup.columns.limits import LONGEST_LINE, MOST_COLUMNS
-from holdsup.errors import ReadError, list_names
+from holdsup.columns.limits import LONGEST_LINE
+from holdsup.columns.typed import check_names
+from holdsup.columns.values import MISSING_TOKENS, parse_number
+from holdsup.errors import ReadError
 
 __all__ = ["BLANKS", "Layout", "find_layout"]
 
 SAMPLE_ROWS = 200
 BLANKS = " \t"  # a pseudo-delimiter: any run of blanks
-COMMA_NUMBER = re.compile(r"[-+]?\d+,\d+")
-POINT_NUMBER = re.compile(r"[-+]?\d*\.\d+")
+COMMA_NUMBER = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
+POINT_NUMBER = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
+THOUSANDS_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,66 +30,82 @@ class Layout:
     ----------
     delimiter : what stands between two fields; `BLANKS` for runs of blanks
     columns : their names; made up for a file without a header line
-    header : whether the first line holds the names
-    decimal : "." or ","
+    header : the bytes before the first row: the names, and empty lines above them
+    commas : columns of numbers with a decimal comma
     numeric : columns whose first rows hold nothing but numbers
     """
 
     delimiter: str
     columns: tuple[str, ...]
-    header: bool
-    decimal: str
+    header: bytes
+    commas: frozenset[str]
     numeric: frozenset[str]
 
 
-def find_layout(name: str, sample: str, *, complete: bool) -> Layout:
+def find_layout(name: str, sample: bytes, *, complete: bool) -> Layout:
     """Return the layout of a file from its beginning; `complete` when `sample` is all of it."""
-    lines = sample.splitlines(keepends=True)
-    if not complete and len(lines) > 1:
+    # Not splitlines: a form feed or a Unicode line separator is part of a field, as it is for Arrow.
+    lines = list(io.StringIO(sample.decode("utf-8", "surrogateescape"), newline=""))
+    if not complete:
         lines.pop()  # cut in the middle
-    if not complete and len(lines[0]) >= len(sample):
-        raise ReadError(f"line 1 of {name} is longer than {LONGEST_LINE >> 20} MiB: this is no table")
+        if not lines:
+            raise ReadError(f"line 1 of {name} is longer than {LONGEST_LINE >> 20} MiB: this is no table")
     delimiter = _find_delimiter(lines)
-    rows = _rows(lines, delimiter)
-    if not rows:
+    rows, ends = _rows(lines, delimiter)
+    if not rows or not any(line.strip() for line in lines):
         raise ReadError(f"{name} is empty: a table needs a header line and rows")
-    header = not _looks_like_scores(rows)
-    columns = _column_names(name, rows[0]) if header else ("item", "score")[-len(rows[0]) :]
-    body = rows[1:] if header else rows
-    values = {c: [row[i] for row in body if i < len(row)] for i, c in enumerate(columns)}
-    decimal = _find_decimal(name, values, delimiter)
-    numeric = frozenset(c for c, column in values.items() if _all_numbers(column, decimal))
-    return Layout(delimiter, columns, header, decimal, numeric)
+    header = b""
+    columns = ("item", "score")[-len(rows[0]) :]
+    if _looks_like_scores(rows):
+        _check_commas(name, lines, delimiter)
+    else:
+        columns = _column_names(name, rows[0])
+        header = "".join(lines[: ends[0]]).encode("utf-8", "surrogateescape")
+        rows = rows[1:]
+    values = {c: [row[i] for row in rows if i < len(row)] for i, c in enumerate(columns)}
+    commas = frozenset(c for c, tokens in values.items() if _has_decimal_commas(tokens))
+    if commas:  # then 1.234 in another column may be a thousand: no number is read from it
+        commas |= {c for c, tokens in values.items() if _has_thousands_points(tokens)}
+    numeric = frozenset(c for c, tokens in values.items() if _all_numbers(tokens, "," if c in commas else "."))
+    return Layout(delimiter, columns, header, commas, numeric)
 
 
-def _rows(lines: list[str], delimiter: str) -> list[list[str]]:
-    """Return the first rows of fields, empty lines passed over as every reader does."""
-    if delimiter == BLANKS:
-        return [line.split() for line in lines[:SAMPLE_ROWS] if line.strip()]
+def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], list[int]]:
+    """Return the first rows of fields, empty lines passed over, and how many lines each reaches down."""
     rows: list[list[str]] = []
+    ends: list[int] = []
+    if delimiter == BLANKS:
+        for number, line in enumerate(lines[: SAMPLE_ROWS + 1], start=1):
+            if fields := re.findall(r"[^ \t\r\n]+", line):
+                rows.append(fields)
+                ends.append(number)
+        return rows, ends
+    reader = csv.reader(lines, delimiter=delimiter)
+    before = csv.field_size_limit(LONGEST_LINE)
     try:
-        for row in csv.reader(_filled(lines), delimiter=delimiter):
-            rows.append(row)
+        for row in reader:
+            if row:
+                rows.append(row)
+                ends.append(reader.line_num)
             if len(rows) > SAMPLE_ROWS:
                 break
-    except csv.Error:  # a field beyond the csv module's limit: what came before it has to do
+    except csv.Error:  # what came before has to do: Arrow says what is wrong
         pass
-    return rows
-
-
-def _filled(lines: Iterable[str]) -> Iterable[str]:
-    return (line for line in lines if line.strip())
+    finally:
+        csv.field_size_limit(before)
+    return rows, ends
 
 
 def _find_delimiter(lines: list[str]) -> str:
-    """Return the delimiter that cuts most lines into as many fields as the first one."""
-    best, found = (0, 0, 0), ","
-    for rank, delimiter in enumerate(["\t", ",", ";", "|", BLANKS]):
-        rows = _rows(lines, delimiter)
+    """Return the delimiter that cuts most lines into as many fields as the first one; else a comma."""
+    quoted = any('"' in line for line in lines[:SAMPLE_ROWS])
+    best, found = (50, 0, 0), ","
+    for rank, delimiter in enumerate(["\t", ",", ";", "|", " " if quoted else BLANKS]):
+        rows, _ = _rows(lines, delimiter)
         if not rows or len(rows[0]) < 2:
             continue
         alike = sum(len(row) == len(rows[0]) for row in rows)
-        merit = (alike * 100 // len(rows), len(rows[0]) if delimiter != BLANKS else 0, -rank)
+        merit = (alike * 100 // len(rows), len(rows[0]) if delimiter in "\t,;|" else 0, -rank)
         if merit > best:
             best, found = merit, delimiter
     return found
@@ -96,46 +114,53 @@ def _find_delimiter(lines: list[str]) -> str:
 def _looks_like_scores(rows: list[list[str]]) -> bool:
     """Return whether there is no header: lines of one number, or of an id and a number."""
     first = rows[0]
-    return len(first) <= 2 and _is_number(first[-1]) and all(len(row) == len(first) for row in rows[1:20])
-
-
-def _is_number(token: str, decimal: str = ".") -> bool:
-    if decimal == "," and "." in token:
+    if len(first) > 2 or any(len(row) != len(first) for row in rows[1:20]):
         return False
-    return parse_number(token.strip().replace(decimal, ".")) is not None
+    token = first[-1].strip()
+    # "NA" as the first score is no name of a column when numbers follow it
+    absent = token in MISSING_TOKENS[1:] and len(first) == 1 and _all_numbers([row[-1] for row in rows[1:]], ".")
+    return parse_number(token) is not None or absent
+
+
+def _check_commas(name: str, lines: list[str], delimiter: str) -> None:
+    """Refuse `0,5`: a score with a decimal comma, or item 0 with the score 5?"""
+    filled = [line.strip() for line in lines[:SAMPLE_ROWS] if line.strip()]
+    if delimiter == "," and all(COMMA_NUMBER.fullmatch(line) for line in filled):
+        raise ReadError(
+            f"{name} holds {filled[0]!r:.40}: the comma may mark decimals, or part an id from its score; write "
+            "decimals with a point, or give the columns names in a first line `item,score`"
+        )
 
 
 def _all_numbers(values: list[str], decimal: str) -> bool:
-    known = [value for value in values if value.strip() not in MISSING_TOKENS]
-    return bool(known) and all(_is_number(value, decimal) for value in known)
+    known = [token for value in values if (token := value.strip()) not in MISSING_TOKENS]
+    return bool(known) and all(parse_number(token, decimal) is not None for token in known)
+
+
+def _has_decimal_commas(values: list[str]) -> bool:
+    """Return whether a column's numbers have decimal commas beyond doubt: 1,234 may be a thousand or one."""
+    known = [token for value in values if (token := value.strip()) not in MISSING_TOKENS]
+    with_comma = [token for token in known if COMMA_NUMBER.fullmatch(token)]
+    return (
+        bool(with_comma)
+        and not all(THOUSANDS.fullmatch(token) for token in with_comma)
+        and not any(POINT_NUMBER.fullmatch(token) for token in known)
+        and all(parse_number(token, ",") is not None for token in known)
+    )
+
+
+def _has_thousands_points(values: list[str]) -> bool:
+    with_point = [value.strip() for value in values if "." in value]
+    return bool(with_point) and all(THOUSANDS_POINTS.fullmatch(token) for token in with_point)
 
 
 def _column_names(name: str, header: list[str]) -> tuple[str, ...]:
-    if len(header) > MOST_COLUMNS:
-        raise ReadError(f"{name} has {len(header):,} columns, more than the {MOST_COLUMNS:,} that holdsup takes")
-    names = [column.strip() or f"unnamed_{i}" for i, column in enumerate(header, start=1)]
-    twice = sorted({column for column in names if names.count(column) > 1})
-    if twice:
-        raise ReadError(f"{name} has more than one column named {list_names(twice)}: rename all but one")
-    return tuple(names)
+    columns = tuple(column.strip() or f"unnamed_{i}" for i, column in enumerate(header, start=1))
+    if not all(_is_unicode(column) for column in columns):
+        raise ReadError(f"{name} is not UTF-8 text (first bad byte in its header): save it as UTF-8")
+    check_names(name, columns)
+    return columns
 
 
-def _find_decimal(name: str, values: dict[str, list[str]], delimiter: str) -> str:
-    """Return the decimal mark; a column in which it cannot be told is refused, never misread."""
-    found = "."
-    for column, tokens in values.items():
-        known = [token.strip() for token in tokens if token.strip() not in MISSING_TOKENS]
-        with_comma = [token for token in known if COMMA_NUMBER.fullmatch(token) or THOUSANDS.fullmatch(token)]
-        if not with_comma or not all(COMMA_NUMBER.fullmatch(t) or _is_number(t) or t in with_comma for t in known):
-            continue
-        where = f"column {column!r} of {name} holds {with_comma[0]!r}"
-        if any(POINT_NUMBER.fullmatch(token) for token in known):
-            raise ReadError(f"{where} as well as numbers with a decimal point: write all of them with a point")
-        if all(THOUSANDS.fullmatch(token) for token in with_comma):
-            raise ReadError(
-                f"{where}: the comma may mark decimals or thousands; write the numbers with a decimal point"
-            )
-        if delimiter == ",":
-            raise ReadError(f"{where}: decimal commas in a comma-separated file; write them with a decimal point")
-        found = ","
-    return found
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-__all__ = ["LARGEST_STREAM", "LONGEST_LINE", "MOST_COLUMNS", "MOST_ROWS", "check_expansion"]
+__all__ = [
+    "DEEPEST",
+    "LARGEST_DOCUMENT",
+    "LARGEST_STREAM",
+    "LONGEST_LINE",
+    "LONGEST_NAME",
+    "MOST_COLUMNS",
+    "MOST_ROWS",
+    "check_expansion",
+    "reason_of",
+]
 
 LONGEST_LINE = 4 * 2**20  # bytes; a row of scores has hundreds, a row with a text a few thousand
 LARGEST_STREAM = 8 * 2**30  # bytes taken from a pipe or out of a compressed file; Parquet has no such limit
+LARGEST_DOCUMENT = 256 * 2**20  # bytes of JSON that is one value, not a record a line
+LONGEST_NAME = 1_000  # characters in the name of a column
 MOST_COLUMNS = 20_000
 MOST_ROWS = 2**31 - 1  # codes are 32-bit
+DEEPEST = 1_000  # levels of nesting in JSON; Arrow's parser overruns its stack at some 10,000
 MOST_EXPANSION = 200  # decompressed / compressed; text reaches 20, bombs 1,000
 HARMLESS = 64 * 2**20  # bytes that any machine can hold, whatever the ratio
 
@@ -19,3 +32,14 @@ def check_expansion(name: str, compressed: int, expanded: int) -> str | None:
     if expanded > HARMLESS and expanded > MOST_EXPANSION * compressed:
         return f"{name} unpacks to more than {MOST_EXPANSION} times its size: it is no table of scores"
     return None
+
+
+def reason_of(error: BaseException) -> str:
+    r"""Return what another library says is wrong, as part of a line.
+
+    >>> reason_of(ValueError("bad\n  thing"))
+    'bad thing'
+    """
+    words = " ".join(str(error).split()) or type(error).__name__
+    text = "".join(c if c.isprintable() else "?" for c in words)
+    return text if len(text) <= 120 else text[:117] + "..."

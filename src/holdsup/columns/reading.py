@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,19 +14,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from holdsup.columns.delimited import open_delimited
-from holdsup.columns.encoding import (
-    MISSING_TOKENS,
-    TEXT,
-    BadNumber,
-    Labels,
-    encode_labels,
-    encode_numbers,
-    parse_number,
-    to_dictionary,
-)
+from holdsup.columns.encoding import BadNumber, Labels, encode_labels, encode_numbers
 from holdsup.columns.jsonl import open_json
+from holdsup.columns.limits import reason_of
 from holdsup.columns.sources import Source, find_sources, read_bytes
 from holdsup.columns.typed import open_frame, open_parquet
+from holdsup.columns.values import MISSING_TOKENS, TEXT, to_dictionary
 from holdsup.errors import ColumnError, ReadError
 from holdsup.progress import Progress, no_progress
 
@@ -51,6 +46,9 @@ class OpenTable(Protocol):
 
     def declares_order(self, column: str) -> bool:
         """Return whether the column declares the order of its levels."""
+
+    def decimal(self, column: str) -> str:
+        """Return the decimal mark of numbers that come as text."""
 
     def read(self, kinds: Mapping[str, str]) -> dict[str, pa.ChunkedArray]:
         """Return columns, each to be used as the kind ("number" or "label") given."""
@@ -105,14 +103,28 @@ def _is_table(piece: Any) -> bool:
 
 def _open_file(source: Source) -> OpenTable:
     data = read_bytes(source)
+    if data[: min(4, data.size)].to_pybytes() == b"PAR1":
+        return open_parquet(source.name, source.stem, data)
+    data = _as_utf8(source.name, data)
+    head = data[: min(1024, data.size)].to_pybytes().lstrip()
     if data.size == 0:
         raise ReadError(f"{source.name} is empty: a table needs a header line and rows")
-    head = data[: min(1024, data.size)].to_pybytes().removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head.startswith(b"PAR1"):
-        return open_parquet(source.name, source.stem, data)
     if head.startswith((b"{", b"[")):
         return open_json(source.name, source.stem, data)
     return open_delimited(source.name, source.stem, data)
+
+
+def _as_utf8(name: str, data: pa.Buffer) -> pa.Buffer:
+    """Return text without its byte-order mark, in UTF-8."""
+    head = data[: min(3, data.size)].to_pybytes()
+    if head == b"\xef\xbb\xbf":
+        return data[3:]
+    if not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data
+    try:
+        return pa.py_buffer(data.to_pybytes().decode("utf-16").encode())
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{name} begins as UTF-16 but breaks off at byte {error.start:,}: copy it again") from error
 
 
 def read_columns(
@@ -131,28 +143,32 @@ def read_columns(
     numbers : columns that must hold numbers; text in them is an error that names the row
     either : columns to read as numbers if they hold nothing else, otherwise as labels
     """
-    required = set(numbers)
+    required = dict.fromkeys(numbers)
     kinds = {**dict.fromkeys(labels, "label"), **dict.fromkeys(required, "number")}
     kinds.update({column: _guess(tables, column) for column in either if column not in kinds})
     parts = []
     for i, table in enumerate(tables):
         progress(i, len(tables), f"reading {table.name}")
-        parts.append(table.read({column: kind for column, kind in kinds.items() if column in table.columns}))
+        there = set(table.columns)
+        parts.append(table.read({column: kind for column, kind in kinds.items() if column in there}))
+    lengths = tuple(len(next(iter(part.values()), ())) for part in parts)
     found: dict[str, Column] = {}
     for column, kind in kinds.items():
-        pieces = [_piece(part, column) for part in parts]
-        if kind == "label":
-            found[column] = _join_labels(tables, column, pieces)
-            continue
-        try:
-            found[column] = _join_numbers(tables, column, pieces)
-        except ColumnError:
-            if column in required:
-                raise
-            again = [table.read({column: "label"} if column in table.columns else {}) for table in tables]
-            pieces = [_piece(part, column, like=piece) for part, piece in zip(again, pieces, strict=True)]
-            found[column] = _join_labels(tables, column, pieces)
-    return Columns(found, tuple(len(next(iter(part.values()), ())) for part in parts))
+        pieces = [part.get(column) for part in parts]
+        if kind == "number":
+            try:
+                found[column] = _join_numbers(tables, column, pieces, lengths)
+                continue
+            except ColumnError:
+                if column in required:
+                    raise
+            read = [
+                table.read({column: "label"}) if part is not None else {}
+                for table, part in zip(tables, pieces, strict=True)
+            ]
+            pieces = [part.get(column) for part in read]
+        found[column] = _join_labels(tables, column, pieces, lengths)
+    return Columns(found, lengths)
 
 
 def _guess(tables: list[OpenTable], column: str) -> str:
@@ -160,38 +176,75 @@ def _guess(tables: list[OpenTable], column: str) -> str:
     return "number" if guesses == {"number"} else "label"
 
 
-def _piece(part: Mapping[str, pa.ChunkedArray], column: str, *, like: pa.ChunkedArray | None = None) -> pa.ChunkedArray:
-    """Return a table's part of a column; all missing, as long as the others, if it does not have it."""
-    if column in part:
-        return part[column]
-    length = len(like) if like is not None else len(next(iter(part.values()), ()))
-    return pa.chunked_array([pa.nulls(length)])
+Pieces = list[pa.ChunkedArray | None]  # a column's part in each table; None where a table does not have it
 
 
-def _join_labels(tables: list[OpenTable], column: str, pieces: list[pa.ChunkedArray]) -> Labels:
-    declared = all(table.declares_order(column) for table in tables if column in table.columns)
-    chunks = [chunk for piece in pieces for chunk in to_dictionary(piece).chunks]
-    return encode_labels(pa.chunked_array(chunks, TEXT), declared=declared)
+def _join_labels(tables: list[OpenTable], column: str, pieces: Pieces, lengths: tuple[int, ...]) -> Labels:
+    chunks: list[pa.DictionaryArray] = []
+    orders: list[pa.StringArray] = []
+    declared = True
+    for table, piece, length in zip(tables, pieces, lengths, strict=True):
+        if piece is None:
+            chunks.append(pa.nulls(length, TEXT))
+            continue
+        with _converting(table, column):
+            encoded = to_dictionary(piece).chunks
+        chunks.extend(encoded)
+        declared = declared and table.declares_order(column)
+        orders.extend(chunk.dictionary for chunk in encoded if declared)
+    longest = max(orders, key=len, default=None)
+    declared = declared and longest is not None and all(_follows(order, longest) for order in orders)
+    if declared:  # the first dictionary sets the order of all
+        chunks.insert(0, pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), longest))
+    try:
+        return encode_labels(pa.chunked_array(chunks, TEXT), declared=declared)
+    except pa.ArrowException as error:  # more than 2 GiB of text
+        raise ColumnError(f"column {column!r} cannot be read as labels: {reason_of(error)}") from error
 
 
-def _join_numbers(tables: list[OpenTable], column: str, pieces: list[pa.ChunkedArray]) -> Numbers:
+def _follows(order: pa.StringArray, longest: pa.StringArray) -> bool:
+    """Return whether the levels of one table stand in the order that another one declares."""
+    rest = iter(longest.to_pylist())
+    return order.equals(longest) or all(level in rest for level in order.to_pylist())
+
+
+def _join_numbers(tables: list[OpenTable], column: str, pieces: Pieces, lengths: tuple[int, ...]) -> Numbers:
     encoded = []
-    for table, piece in zip(tables, pieces, strict=True):
-        try:
-            encoded.append(encode_numbers(piece))
-        except BadNumber as bad:
-            raise _explain(table, column, bad) from None
+    for table, piece, length in zip(tables, pieces, lengths, strict=True):
+        if piece is None:
+            encoded.append((np.full(length, np.nan), np.ones(length, bool)))
+            continue
+        with _converting(table, column):
+            encoded.append(encode_numbers(piece, decimal=table.decimal(column)))
     if len(encoded) == 1:
         return Numbers(*encoded[0])
     return Numbers(np.concatenate([v for v, _ in encoded]), np.concatenate([a for _, a in encoded]))
+
+
+@contextmanager
+def _converting(table: OpenTable, column: str) -> Iterator[None]:
+    """Say of which column of which table a conversion fails."""
+    try:
+        yield
+    except BadNumber as bad:
+        raise _explain(table, column, bad) from None
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise ColumnError(
+            f"column {column!r} of {table.name} holds neither labels nor numbers: {reason_of(error)}"
+        ) from error
 
 
 def _explain(table: OpenTable, column: str, bad: BadNumber) -> ColumnError:
     where = f"{table.locate(bad.row)} of {table.name}"
     if bad.value.strip() == column:
         return ColumnError(f"{where} repeats the header: were two files put together? Delete that line.")
-    if "," in bad.value and parse_number(bad.value.replace(",", ".").strip()) is not None:
-        return ColumnError(f"{where} has {bad.value!r} in column {column!r}: write decimals with a point.")
+    if table.decimal(column) == "," and "." in bad.value:
+        return ColumnError(
+            f"{where} has {bad.value!r:.60} in column {column!r}, but the file has decimal commas: "
+            "write all numbers with a decimal point."
+        )
+    if "," in bad.value and re.fullmatch(r"[-+\d.,eE]+", bad.value.strip()):
+        return ColumnError(f"{where} has {bad.value!r:.60} in column {column!r}: write decimals with a point.")
     known = ", ".join(token for token in MISSING_TOKENS[1:4])
     return ColumnError(
         f"{where} has {bad.value!r:.60} in column {column!r}, which must hold numbers; "

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import glob
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from holdsup.columns.limits import LARGEST_STREAM, check_expansion
+from holdsup.columns.limits import LARGEST_STREAM, check_expansion, reason_of
 from holdsup.errors import ReadError
 
 __all__ = ["Source", "find_sources", "read_bytes"]
@@ -19,12 +20,12 @@ PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 OTHERS = {
     b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
     b"\xfd7zXZ": "an xz archive: unpack it",
-    b"\x80\x04\x95": "a pickle, and holdsup never loads one: save the table as CSV or Parquet",
     b"\x93NUMPY": "a NumPy array: save the table as CSV or Parquet",
     b"SQLite format 3": "an SQLite database: export the table as CSV",
     b"ARROW1": "an Arrow file: save the table as Parquet",
     b"%PDF": "a PDF",
 }
+PICKLE = re.compile(rb"\x80[\x02-\x05]")
 CHUNK = 4 * 2**20
 
 
@@ -49,24 +50,32 @@ class Source:
 def find_sources(asked: str | Path) -> list[Source]:
     """Return the files that a path, a folder, a glob pattern or "-" stands for."""
     text = str(asked)
+    shown = _shown(text)
     if text == "-":
         return [Source("standard input", None)]
+    if not text.strip():  # Python takes an empty path for the current folder
+        raise ReadError("the path to read is empty: give a file, a folder, a pattern, or - for standard input")
     if "://" in text:
-        raise ReadError(f"{text} is an address on a network; holdsup reads local files only: download it first")
-    path = Path(asked)
+        raise ReadError(f"{shown} is an address on a network; holdsup reads local files only: download it first")
     try:
+        path = Path(asked)
         if path.is_dir():
             return _in_folder(path)
         if path.exists():
-            return [Source(text, path)]
-    except (OSError, ValueError) as error:
-        raise ReadError(f"cannot read {text!r}: {error}") from error
-    matches = sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []
-    files = [Source(match, Path(match)) for match in matches if Path(match).is_file()]
+            return [Source(shown, path)]
+        matches = sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []
+        files = [Source(_shown(match), Path(match)) for match in matches if Path(match).is_file()]
+    except (OSError, ValueError, re.error) as error:
+        raise ReadError(f"cannot read {text!r:.200}: {reason_of(error)}") from error
     if not files:
         what = "no file matches this pattern" if glob.has_magic(text) else "there is no such file"
-        raise ReadError(f"cannot read {text!r}: {what} (looked from {Path.cwd().name or '/'}/)")
+        raise ReadError(f"cannot read {text!r:.200}: {what} (looked from {Path.cwd().name or '/'}/)")
     return files
+
+
+def _shown(path: str) -> str:
+    """Return a path for a message, which must stay one line whatever a file is called."""
+    return path if path.isprintable() else repr(path)
 
 
 def _in_folder(folder: Path) -> list[Source]:
@@ -74,10 +83,10 @@ def _in_folder(folder: Path) -> list[Source]:
     tables = [f for f in files if _ending(f) in TABLES]
     if not tables:
         raise ReadError(
-            f"the folder {folder} holds no table: none of its {len(files)} files ends in "
+            f"the folder {_shown(str(folder))} holds no table: none of its {len(files)} files ends in "
             f"{', '.join(TABLES)} (or these with .gz)"
         )
-    return [Source(str(f), f) for f in tables]
+    return [Source(_shown(str(f)), f) for f in tables]
 
 
 def _ending(file: Path) -> str:
@@ -91,25 +100,40 @@ def read_bytes(source: Source) -> pa.Buffer:
     """Return a source's bytes, unpacked if they are compressed; a plain file is mapped, not copied."""
     try:
         raw = _raw(source)
-        head = raw[: min(16, raw.size)].to_pybytes()
-        for magic, what in OTHERS.items():
-            if head.startswith(magic):
-                raise ReadError(f"{source.name} is {what}")
-        packing = next((kind for magic, kind in PACKED.items() if head.startswith(magic)), None)
-        return _unpack(source.name, raw, packing) if packing else raw
     except OSError as error:
-        reason = error.strerror or str(error).partition("\n")[0]
-        raise ReadError(f"cannot read {source.name}: {reason}") from error
+        raise ReadError(f"cannot read {source.name}: {error.strerror or reason_of(error)}") from error
+    head = _head(source.name, raw)
+    packing = next((kind for magic, kind in PACKED.items() if head.startswith(magic)), None)
+    if packing is None:
+        return raw
+    unpacked = _unpack(source.name, raw, packing)
+    _head(source.name, unpacked)
+    return unpacked
+
+
+def _head(name: str, data: pa.Buffer) -> bytes:
+    """Return the first bytes, which say what a file is; refuse what is known to be no table."""
+    head: bytes = data[: min(16, data.size)].to_pybytes()
+    if PICKLE.match(head):
+        raise ReadError(f"{name} is a pickle, and holdsup never loads one: save the table as CSV or Parquet")
+    for magic, what in OTHERS.items():
+        if head.startswith(magic):
+            raise ReadError(f"{name} is {what}")
+    return head
 
 
 def _raw(source: Source) -> pa.Buffer:
     if source.path is None:
+        if sys.stdin is None:
+            raise ReadError("there is no standard input to read: it is closed")
         data = sys.stdin.buffer.read(LARGEST_STREAM + 1)
     elif source.path.is_file():
         return pa.memory_map(str(source.path)).read_buffer() if source.path.stat().st_size else pa.py_buffer(b"")
-    else:  # a named pipe: cannot be mapped
+    elif source.path.is_fifo():  # cannot be mapped
         with source.path.open("rb") as stream:
             data = stream.read(LARGEST_STREAM + 1)
+    else:  # /dev/zero never ends
+        raise ReadError(f"{source.name} is a device, not a file: give a file, a folder, or - for standard input")
     if len(data) > LARGEST_STREAM:
         raise ReadError(f"{source.name} gives more than {LARGEST_STREAM >> 30} GiB: write it to a Parquet file first")
     return pa.py_buffer(data)
@@ -124,9 +148,8 @@ def _unpack(name: str, raw: pa.Buffer, packing: str) -> pa.Buffer:
                 if problem := check_expansion(name, raw.size, out.tell()):
                     raise ReadError(problem)
     except (OSError, pa.ArrowException) as error:
-        reason = str(error).partition("\n")[0]
         raise ReadError(
             f"{name} is damaged: its {packing} data end early or are wrong after "
-            f"{out.tell():,} unpacked bytes ({reason}); copy it again"
+            f"{out.tell():,} unpacked bytes ({reason_of(error)}); copy it again"
         ) from error
     return out.getvalue()

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holdsup.columns.encoding import declared_order
-from holdsup.columns.limits import MOST_COLUMNS, MOST_ROWS, check_expansion
+from holdsup.columns.limits import LONGEST_NAME, MOST_COLUMNS, MOST_ROWS, check_expansion, reason_of
+from holdsup.columns.objects import from_columns, from_records, to_arrow
 from holdsup.errors import ReadError, list_names
 
-__all__ = ["TypedTable", "open_frame", "open_parquet", "open_records"]
+__all__ = ["TypedTable", "check_names", "hold_table", "open_frame", "open_parquet", "open_records"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TypedTable:
-    """A table with an Arrow schema; `file` is set when the columns still lie in a Parquet file."""
+    """A table with an Arrow schema; `file` is set when the columns still lie in a Parquet file.
+
+    Attributes
+    ----------
+    columns : the names in the schema
+    ordered : the columns that declare the order of their levels
+    """
 
     name: str
     stem: str
     schema: pa.Schema
+    columns: tuple[str, ...]
+    ordered: frozenset[str]
     table: pa.Table | None = None
     file: pq.ParquetFile | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        names = self.schema.names
-        if len(names) > MOST_COLUMNS:
-            raise ReadError(f"{self.name} has {len(names):,} columns, more than the {MOST_COLUMNS:,} holdsup takes")
-        twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-        if twice:
-            raise ReadError(f"{self.name} has more than one column named {list_names(twice)}: rename all but one")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names in the schema."""
-        return tuple(self.schema.names)
 
     def guess(self, column: str) -> str:
         """Return "number", "label", or "other" for what is neither (lists, structs, bytes)."""
@@ -45,13 +42,17 @@ class TypedTable:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             return "number"
-        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        if pa.types.is_nested(kind) or _is_bytes(kind) or isinstance(kind, pa.BaseExtensionType):
             return "other"
         return "label"
 
     def declares_order(self, column: str) -> bool:
         """Return whether the column is a categorical that declares the order of its levels."""
-        return declared_order(self.schema, column)
+        return column in self.ordered
+
+    def decimal(self, column: str) -> str:
+        """Numbers written as text have a decimal point."""
+        return "."
 
     def read(self, kinds: Mapping[str, str]) -> dict[str, pa.ChunkedArray]:
         """Return the columns asked for, as they are typed."""
@@ -60,13 +61,60 @@ class TypedTable:
         assert self.file is not None  # one of the two is always set
         try:
             found = self.file.read(columns=list(kinds))
-        except (OSError, pa.ArrowException) as error:
+            columns = {column: found[column] for column in kinds}
+        except Exception as error:  # whatever Arrow makes of damaged bytes
             raise _damaged(self.name, error) from error
-        return {column: found[column] for column in kinds}
+        if kinds and found.num_rows != self.file.metadata.num_rows:
+            raise _damaged(self.name, ValueError(f"{found.num_rows:,} of {self.file.metadata.num_rows:,} rows"))
+        return columns
 
     def locate(self, row: int) -> str:
         """Return where the data row `row` (from 0) stands."""
         return f"row {row + 1}"
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return any(
+        is_kind(kind)
+        for is_kind in (
+            pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary
+        )
+    )  # fmt: skip
+
+
+def check_names(name: str, columns: list[str] | tuple[str, ...]) -> None:
+    """Raise if a table has too many columns, two of one name, or a name that is none."""
+    if len(columns) > MOST_COLUMNS:
+        raise ReadError(f"{name} has {len(columns):,} columns, more than the {MOST_COLUMNS:,} that holdsup takes")
+    long = next((i for i, column in enumerate(columns, start=1) if len(column) > LONGEST_NAME), None)
+    if long:
+        raise ReadError(f"the name of column {long} of {name} is longer than {LONGEST_NAME:,} characters: shorten it")
+    twice = [column for column, count in Counter(columns).items() if count > 1]
+    if twice:
+        raise ReadError(f"{name} has more than one column named {list_names(twice)}: rename all but one")
+
+
+def hold_table(name: str, stem: str, table: pa.Table) -> TypedTable:
+    """Return an Arrow table as one whose columns can be read."""
+    return _typed(name, stem, table.schema, table=table)
+
+
+def _typed(name: str, stem: str, schema: pa.Schema, **held: Any) -> TypedTable:
+    check_names(name, schema.names)
+    categoricals = _pandas_categoricals(schema)
+    ordered = frozenset(
+        f.name for f in schema if pa.types.is_dictionary(f.type) and (f.type.ordered or f.name in categoricals)
+    )
+    return TypedTable(name, stem, schema, tuple(schema.names), ordered, **held)
+
+
+def _pandas_categoricals(schema: pa.Schema) -> set[str]:
+    """Return the columns that were pandas categoricals, whose categories have an order even if none is declared."""
+    try:
+        described = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("columns", [])
+        return {str(c.get("name")) for c in described if c.get("pandas_type") == "categorical"}
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return set()
 
 
 def open_parquet(name: str, stem: str, data: pa.Buffer) -> TypedTable:
@@ -74,79 +122,45 @@ def open_parquet(name: str, stem: str, data: pa.Buffer) -> TypedTable:
     try:
         schema = pq.read_schema(pa.BufferReader(data))
         strings = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
-        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=strings)
-        _check_parquet(name, file.metadata)
-        return TypedTable(name, stem, file.schema_arrow, file=file)
-    except (OSError, pa.ArrowException) as error:
+        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=strings, page_checksum_verification=True)
+        _check_parquet(name, file.metadata, data.size)
+        return _typed(name, stem, file.schema_arrow, file=file)
+    except ReadError:
+        raise
+    except Exception as error:  # whatever Arrow makes of damaged bytes
         raise _damaged(name, error) from error
 
 
-def _check_parquet(name: str, metadata: Any) -> None:
-    if metadata.num_rows > MOST_ROWS:
-        raise ReadError(f"{name} has {metadata.num_rows:,} rows, more than the {MOST_ROWS:,} that holdsup takes")
-    for group in range(metadata.num_row_groups):
-        for column in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(column)
-            problem = check_expansion(name, chunk.total_compressed_size, chunk.total_uncompressed_size)
-            if problem:
-                raise ReadError(problem)
+def _check_parquet(name: str, metadata: Any, size: int) -> None:
+    """Raise if a file claims more than it can hold.
+
+    Only what the groups of rows say is looked at: asking Arrow about a damaged column chunk ends the process.
+    """
+    rows = metadata.num_rows
+    if rows > MOST_ROWS:
+        raise ReadError(f"{name} has {rows:,} rows, more than the {MOST_ROWS:,} that holdsup takes")
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    if rows < 0 or sum(group.num_rows for group in groups) != rows:
+        raise ValueError("its numbers of rows disagree")
+    # A run of equal values takes no room in the file, but eight bytes a row once it is read.
+    for expanded, packed in ((sum(group.total_byte_size for group in groups), size), (8 * rows, 8 * size)):
+        if problem := check_expansion(name, packed, expanded):
+            raise ReadError(problem)
 
 
 def _damaged(name: str, error: Exception) -> ReadError:
-    return ReadError(
-        f"{name} is a damaged Parquet file ({str(error).partition(chr(10))[0]:.120}): copy or write it again"
-    )
+    return ReadError(f"{name} is a damaged Parquet file ({reason_of(error)}): copy or write it again")
 
 
 def open_frame(name: str, stem: str, frame: Any) -> TypedTable:
     """Return a pandas, polars, pyarrow or DuckDB object, a dict of columns or a list of records as a table."""
     if isinstance(frame, Mapping):
-        return _from_columns(name, stem, {str(column): values for column, values in frame.items()})
-    if isinstance(frame, Sequence) and not isinstance(frame, str | bytes):
+        return hold_table(name, stem, from_columns(name, frame))
+    if isinstance(frame, list | tuple):
         return open_records(name, stem, frame)
-    try:
-        table = pa.table(frame)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        columns = getattr(frame, "columns", None)
-        if columns is None:
-            raise ReadError(f"{name} cannot be read as an Arrow table: {error}") from error
-        return _from_columns(name, stem, {str(column): frame[column] for column in columns})
-    except TypeError as error:
-        raise ReadError(
-            f"a {type(frame).__name__} is no table: pass a path, a frame with an Arrow stream (pandas 2.2+, "
-            "polars, pyarrow, DuckDB), a dict of columns or a list of records"
-        ) from error
-    return TypedTable(name, stem, table.schema, table=table)
+    return hold_table(name, stem, to_arrow(name, frame))
 
 
-def open_records(name: str, stem: str, records: Sequence[Any]) -> TypedTable:
+def open_records(name: str, stem: str, records: list[Any] | tuple[Any, ...]) -> TypedTable:
     """Return a list of dicts as a table; a key that a record lacks is a missing value."""
-    columns: dict[str, list[Any]] = {}
-    for i, record in enumerate(records):
-        if not isinstance(record, Mapping):
-            raise ReadError(f"record {i + 1} of {name} is {record!r:.60}, not an object with named fields")
-        for key in record:
-            if str(key) not in columns:
-                columns[str(key)] = [None] * i
-        for key, values in columns.items():
-            values.append(record.get(key))
-    return _from_columns(name, stem, columns)
-
-
-def _from_columns(name: str, stem: str, columns: Mapping[str, Any]) -> TypedTable:
-    arrays = {column: _array(values) for column, values in columns.items()}
-    lengths = {column: len(array) for column, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        raise ReadError(f"the columns of {name} differ in length: {lengths}")
-    table = pa.table(arrays)
-    return TypedTable(name, stem, table.schema, table=table)
-
-
-def _array(values: Any) -> Any:
-    """Return a column as Arrow has it; values of mixed types, each written as a label."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return pa.array([None if v is None or v != v else v if isinstance(v, str) else repr(v) for v in values])
+    return hold_table(name, stem, from_records(name, records))

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from scipy import special
 
 FAR = 1e-8  # SciPy is right to 1e-12 above this p; further out it drifts to 2e-11, then underflows
-LARGEST_DF = 1e150  # its square is still a double; the same for the smallest, 1 / LARGEST_DF
+SMALLEST_DF, LARGEST_DF = 1e-150, 1e150  # their squares are still doubles
+LARGEST_DF1 = 1e10  # as df1 and df2 grow together F closes in on 1, until a double cannot tell it from 1
 MAX_TERMS = 1000  # a guard: below FAR, twenty terms reach rounding
 LN10 = math.log(10.0)
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # DLMF 5.11.1, k = 1 to 6
@@ -76,20 +77,21 @@ def f_tail(statistic: float, df1: float, df2: float) -> Tail:
     """Return P(X > statistic) for X from Fisher's F on `df1` and `df2` degrees of freedom; df2 may be inf.
 
     It is I_x(df2/2, df1/2) at x = df2 / (df2 + df1 statistic), DLMF 8.17.2.
-    For df2 = inf, df1 X is chi-square.
+    For df2 = inf, df1 X is chi-square. Where both df exceed 1e6, p has fewer than 12 digits.
     """
-    df1, df2, statistic = _positive("df1", df1), _positive("df2", df2, or_inf=True), float(statistic)
+    df1, df2 = _positive("df1", df1, largest=LARGEST_DF1), _positive("df2", df2, or_inf=True)
+    statistic = float(statistic)
     if math.isinf(df2):
         return chi2_tail(df1 * statistic, df1)
     edge = _edge(statistic)
     return edge if edge is not None else _beta_tail(df2 / 2, df1 / 2, statistic, math.log(statistic))
 
 
-def _positive(name: str, df: float, *, or_inf: bool = False) -> float:
+def _positive(name: str, df: float, *, largest: float = LARGEST_DF, or_inf: bool = False) -> float:
     df = float(df)
-    if 1 / LARGEST_DF <= df <= LARGEST_DF or (or_inf and df == math.inf):
+    if SMALLEST_DF <= df <= largest or (or_inf and df == math.inf):
         return df
-    limits = f"from {1 / LARGEST_DF:g} to {LARGEST_DF:g}{', or inf' if or_inf else ''}"
+    limits = f"from {SMALLEST_DF:g} to {largest:g}{', or inf' if or_inf else ''}"
     raise ValueError(f"{name} must be a positive number, {limits}, but is {df!r}.")
 
 
@@ -152,12 +154,13 @@ def _log_beta_tail(a: float, b: float, f: float, log_f: float) -> float:
 
     It is x^a (1 - x)^b / B(a, b) over the even part of the continued fraction DLMF 8.17.22. As in BFRAC of
     DiDonato and Morris (1992, ACM Algorithm 708), lam = a - (a + b) x keeps the digits that 1 - x would lose.
-    The deviances are those of (a + b) x from a and of (a + b) (1 - x) from b; log_spread = log((a + b f) / (a + b)).
+    The deviances are those of (a + b) x from a and of (a + b) (1 - x) from b.
     """
     inverse_odds = a / b / f
     x = inverse_odds / (1 + inverse_odds)
     lam = a * (1.0 if math.isinf(f) else (f - 1) / f) / (1 + inverse_odds)
     log_total = math.log1p(a / b)  # log((a + b) / b)
+    # log((a + b f) / (a + b)), which is -log((a + b) x / a)
     log_spread = math.log1p((f - 1) / (1 + a / b)) if math.isfinite(f) else log_f - log_total
     log_density = (
         0.5 * (math.log(a / (2 * math.pi)) - log_total)

@@ -15,7 +15,7 @@ from typing import Any
 
 from holdsup.errors import ResultError
 
-__all__ = ["from_plain", "to_plain"]
+__all__ = ["from_plain", "saved_fields", "to_plain"]
 
 
 def to_plain(value: Any) -> Any:
@@ -25,12 +25,17 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if dataclasses.is_dataclass(value):
-        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {name: to_plain(getattr(value, name)) for name in saved_fields(type(value))}
     if isinstance(value, Mapping):
         return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [to_plain(item) for item in value]
     raise TypeError(f"a result holds {type(value).__name__}, which has no place in JSON")
+
+
+def saved_fields(record: Any) -> list[str]:
+    """Return the names of the fields that are saved: all but those marked ``metadata={"saved": False}``."""
+    return [field.name for field in dataclasses.fields(record) if field.metadata.get("saved", True)]
 
 
 def from_plain(hint: Any, plain: Any, *, path: str = "result") -> Any:
@@ -63,6 +68,8 @@ def _record(hint: type, plain: Any, path: str) -> Any:
     hints = typing.get_type_hints(hint)
     values = {}
     for field in dataclasses.fields(hint):
+        if not field.metadata.get("saved", True):
+            continue
         if field.name in plain:
             values[field.name] = from_plain(hints[field.name], plain[field.name], path=f"{path}.{field.name}")
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:

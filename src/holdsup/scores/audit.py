@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError
 from holdsup.rendering import Table
 from holdsup.rendering.numbers import format_count
 from holdsup.results import Result, sign
-from holdsup.scores.crossing import cross
 from holdsup.scores.design_faults import find_design_faults, missing_cells
 from holdsup.scores.findings import EXAMPLES, Finding
 from holdsup.scores.reading import read_scores

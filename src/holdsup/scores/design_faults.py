@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns import Labels
-from holdsup.scores.crossing import Crossing, cross
+from holdsup.columns.crossing import Crossing, cross
 from holdsup.scores.findings import EXAMPLES, Finding, counted, present, show, words_of
 from holdsup.scores.table import Scores
 

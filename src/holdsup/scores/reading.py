@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns import Columns, Labels, Numbers, OpenTable, open_tables, read_columns
+from holdsup.columns.crossing import cross
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.progress import Progress, no_progress
-from holdsup.scores.crossing import cross
-from holdsup.scores.roles import FILE, Roles, find_roles
+from holdsup.scores.roles import FILE, NOTHING, Roles, find_roles
 from holdsup.scores.table import STATUSES, Scores
 
 __all__ = ["read_scores"]
@@ -61,35 +61,39 @@ def read_scores(
     >>> scores.system.names, scores.item.names, len(scores)
     (('A', 'B'), ('1', '2'), 4)
     """
-    tables = open_tables(data, progress=progress)
     asked = _wide(
         Roles(score=score, system=system, item=item, run=run, dataset=dataset, metric=metric, cluster=cluster,
-              facets=tuple(facets), replicates=tuple(replicates), shared=tuple(shared),
-              properties=tuple(properties)),
+              facets=_names(facets), replicates=_names(replicates), shared=_names(shared),
+              properties=_names(properties)),
         wide,
     )  # fmt: skip
+    tables = open_tables(data, progress=progress)
     roles = find_roles(asked, tables)
     _check_scored(tables, roles)
     named = roles.columns()
+    there = {c for table in tables for c in table.columns}
     others = [c for t in tables for c in t.columns if c not in named and t.guess(c) != "other"]
-    labels = [
-        c for c, role in named.items() if role not in ("score", "property") and any(c in t.columns for t in tables)
-    ]
+    labels = [c for c, role in named.items() if role not in ("score", "property") and c in there]
     columns = read_columns(
         tables,
         labels=labels,
         numbers=roles.score_columns,
-        either=[*roles.properties, *others],
+        either=[*(c for c in roles.properties if c in there), *others],
         progress=progress,
     )
-    return _assemble(tables, roles, columns)
+    return _assemble(tables, roles, columns, by_line=item != NOTHING)
+
+
+def _names(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of columns; one may be given bare."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _wide(asked: Roles, wide: Mapping[str, Iterable[str]] | None) -> Roles:
     if not wide:
         return asked
     (role, columns), *more = wide.items()
-    named = tuple(columns)
+    named = _names(columns)
     if more or role not in ("system", "metric"):
         raise ColumnError(f"wide is {dict(wide)!r}: give one of system=A,B or metric=A,B")
     if asked.score is not None or getattr(asked, role) is not None or len(named) < 1:
@@ -105,38 +109,43 @@ def _check_scored(tables: list[OpenTable], roles: Roles) -> None:
             raise ColumnError.not_found(roles.score_columns[0], table.columns, where=table.name)
 
 
-def _assemble(tables: list[OpenTable], roles: Roles, columns: Columns) -> Scores:
+def _assemble(tables: list[OpenTable], roles: Roles, columns: Columns, *, by_line: bool) -> Scores:
     """Put the columns in their places; a wide table becomes as many times longer as it has score columns."""
-    rows = sum(columns.lengths)
-    if rows == 0:
+    if not sum(columns.lengths):
         raise ScoresError(f"{_source(tables)} has a header but no rows")
+    notes = [f"{table.name} has no rows." for table, rows in zip(tables, columns.lengths, strict=True) if not rows]
     named = dict(columns.named)
     if len(tables) > 1 and FILE not in named:
         named[FILE] = _files(tables, columns.lengths)
-    times = len(roles.score_columns)
-    numbers = [named[column] for column in roles.score_columns]
-    values = np.concatenate([column.values for column in numbers if isinstance(column, Numbers)])
-    absent = np.concatenate([column.absent for column in numbers if isinstance(column, Numbers)])
-    stretched = {name: _repeat(column, times) for name, column in named.items() if name not in roles.score_columns}
+    values, absent, source, rows = _stack(tables, roles, columns)
+    stretched = {
+        name: column if len(roles.score_columns) == 1 else _take(column, rows)
+        for name, column in named.items()
+        if name not in roles.score_columns
+    }
     labels = {name: column for name, column in stretched.items() if isinstance(column, Labels)}
-    notes: list[str] = []
     found: dict[str, Labels | None] = {
         role: labels[column] if (column := getattr(roles, role)) else None
         for role in ("system", "item", "dataset", "metric", "cluster")
     }
     if roles.wide:
-        found[roles.wide] = Labels.of(np.repeat(np.arange(times), rows), roles.score_columns)
+        found[roles.wide] = Labels.of(source, roles.score_columns)
     system = found.pop("system")
     if system is None:
         notes.append("There is no system column: all rows are taken for one system, called by the name of the file.")
-        system = Labels.of(np.zeros(rows * times, int), [tables[0].stem])
+        system = Labels.of(np.zeros(len(values), int), [tables[0].stem])
     elif roles.system == FILE and FILE not in columns.named:
         notes.append(f"There is no system column: each of the {len(tables)} tables is taken for a system.")
-    if found["item"] is None and all(table.columns == roles.score_columns for table in tables):
-        found["item"] = _item_of_lines(tables, columns, times, notes)
-    facets = {name: labels[name] for name in roles.facets}
-    status = _status(values, absent, labels[roles.status] if roles.status else None)
+    if by_line and found["item"] is None and _only_scores(tables, roles):
+        found["item"] = _item_of_lines(tables, columns.lengths, rows)
+        notes.append("There is no item column: the lines are the items, paired by their number.")
+    stated = labels[roles.status] if roles.status else None
+    if stated is not None and "ok" not in stated.names:
+        notes.append(f"No row of column {roles.status!r} says ok: it is not taken for the status of the scores.")
+        roles, stated = replace(roles, status=None), None
+    status = _status(values, absent, stated)
     values[status.codes != status.names.index("ok") if "ok" in status.names else slice(None)] = np.nan
+    facets = {name: labels[name] for name in roles.facets}
     return Scores(
         source=_source(tables),
         roles=roles,
@@ -152,16 +161,39 @@ def _assemble(tables: list[OpenTable], roles: Roles, columns: Columns) -> Scores
     )
 
 
+Stacked = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]
+
+
+def _stack(tables: list[OpenTable], roles: Roles, columns: Columns) -> Stacked:
+    """Return the scores of all score columns, where they are absent, and the column and the row of each.
+
+    A table without a column has no scores in it, as opposed to missing ones.
+    """
+    found = [column for name in roles.score_columns if isinstance(column := columns.named[name], Numbers)]
+    every = np.arange(sum(columns.lengths))
+    if len(found) == 1:
+        return found[0].values.copy(), found[0].absent, np.zeros(len(every), np.int64), every
+    rows = [every[np.repeat([name in t.columns for t in tables], columns.lengths)] for name in roles.score_columns]
+    source = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
+    values = np.concatenate([column.values[r] for column, r in zip(found, rows, strict=True)])
+    absent = np.concatenate([column.absent[r] for column, r in zip(found, rows, strict=True)])
+    return values, absent, source, np.concatenate(rows)
+
+
+def _only_scores(tables: list[OpenTable], roles: Roles) -> bool:
+    """Return whether the tables hold nothing from which a row could be known but its number."""
+    known = {*roles.score_columns, *roles.properties, roles.cluster}
+    return all(known.issuperset(table.columns) for table in tables)
+
+
 def _source(tables: list[OpenTable]) -> str:
     return tables[0].name if len(tables) == 1 else f"{len(tables)} tables ({tables[0].name} ...)"
 
 
-def _repeat(column: Labels | Numbers, times: int) -> Labels | Numbers:
-    if times == 1:
-        return column
+def _take(column: Labels | Numbers, rows: NDArray[np.int64]) -> Labels | Numbers:
     if isinstance(column, Labels):
-        return Labels(np.tile(column.codes, times), column.levels, column.declared)
-    return Numbers(np.tile(column.values, times), np.tile(column.absent, times))
+        return column.take(rows)
+    return Numbers(column.values[rows], column.absent[rows])
 
 
 def _files(tables: list[OpenTable], lengths: tuple[int, ...]) -> Labels:
@@ -171,17 +203,16 @@ def _files(tables: list[OpenTable], lengths: tuple[int, ...]) -> Labels:
     return Labels.of(np.repeat(np.arange(len(tables)), lengths), names)
 
 
-def _item_of_lines(tables: list[OpenTable], columns: Columns, times: int, notes: list[str]) -> Labels:
+def _item_of_lines(tables: list[OpenTable], lengths: tuple[int, ...], rows: NDArray[np.int64]) -> Labels:
     """In files of one score a line, the line is the item: the same line of each file is the same item."""
-    longest = max(columns.lengths)
-    for table, length in zip(tables, columns.lengths, strict=True):
+    longest = max(lengths)
+    for table, length in zip(tables, lengths, strict=True):
         if length != longest:
             raise ScoresError(
                 f"{table.name} has {length:,} scores and another file {longest:,}: files of one score a line are "
                 "paired by line, so they must be of equal length; or give each line an id: `id score`"
             )
-    notes.append("There is no item column: the lines are the items, paired by their number.")
-    return Labels.of(np.tile(np.arange(longest), len(tables) * times), [str(i + 1) for i in range(longest)])
+    return Labels.of(rows % longest, [str(i + 1) for i in range(longest)])
 
 
 def _status(values: NDArray[np.float64], absent: NDArray[np.bool_], given: Labels | None) -> Labels:
@@ -202,7 +233,11 @@ def _merge(codes: NDArray[Any], names: list[str]) -> Labels:
 
 def _runs(system: Labels, run: Labels | None, facets: Mapping[str, Labels]) -> Labels:
     """Return the run of each row: a value of the run column, else a combination of all facets, in its system."""
-    parts = [("", run)] if run is not None else [(f"{name}=", labels) for name, labels in facets.items()]
+    parts = (
+        [("", run)]
+        if run is not None
+        else [(_escape(name).replace("=", "\\=") + "=", labels) for name, labels in facets.items()]
+    )
     crossing = cross(system, *(labels for _, labels in parts))
     names = []
     for row in crossing.first:
@@ -212,6 +247,10 @@ def _runs(system: Labels, run: Labels | None, facets: Mapping[str, Labels]) -> L
 
 
 def _label(labels: Labels, row: int) -> str:
-    """Return a label with our separators escaped, so that no two runs can get the same name."""
     code = labels.codes[row]
-    return labels.names[code].replace("\\", "\\\\").replace("/", "\\/").replace(",", "\\,") if code >= 0 else ""
+    return _escape(labels.names[code]) if code >= 0 else ""
+
+
+def _escape(label: str) -> str:
+    """Return a label with our separators escaped, so that no two runs can get the same name."""
+    return label.replace("\\", "\\\\").replace("/", "\\/").replace(",", "\\,")

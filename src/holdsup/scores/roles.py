@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 
 from holdsup.columns import OpenTable
 from holdsup.errors import ColumnError, ScoresError, list_names
 
-__all__ = ["FILE", "REPLICATES", "Roles", "find_roles"]
+__all__ = ["FILE", "NOTHING", "REPLICATES", "Roles", "find_roles"]
 
 NOTHING = "-"  # given for a role: nothing plays it, whatever the columns are called
 FILE = "file"
@@ -102,13 +103,16 @@ def find_roles(asked: Roles, tables: list[OpenTable]) -> Roles:
     where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
     refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
     asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
+    if asked.facets == (NOTHING,):
+        refused.add("facets")
+        asked = replace(asked, facets=())
     asked = replace(asked, facets=tuple(dict.fromkeys((*asked.facets, *asked.replicates, *asked.shared))))
     _check_asked(asked, columns, where)
     taken = set(asked.columns())
     found: dict[str, str | tuple[str, ...]] = {}
     for role, names in USUAL.items():
         if getattr(asked, role) is None and role not in {asked.wide, *refused}:
-            column = _first(names, [c for c in columns if c not in taken])
+            column = _first(names, (c for c in columns if c not in taken))
             if column:
                 found[role] = column
                 taken.add(column)
@@ -118,7 +122,7 @@ def find_roles(asked: Roles, tables: list[OpenTable]) -> Roles:
     if asked.status is None and "status" in columns and "status" not in taken:
         found["status"] = "status"
         taken.add("status")
-    if not asked.facets:
+    if not asked.facets and "facets" not in refused:
         found["facets"] = tuple(c for c in columns if c not in taken and _plain(c) in REPLICATES)
         taken.update(found["facets"])
     if asked.score is None:
@@ -129,12 +133,12 @@ def find_roles(asked: Roles, tables: list[OpenTable]) -> Roles:
 
 
 def _check_asked(asked: Roles, columns: tuple[str, ...], where: str) -> None:
-    named = asked.columns()
-    for column in named:
-        if column not in columns:
+    there = set(columns)
+    for column in asked.columns():
+        if column not in there:
             raise ColumnError.not_found(column, columns, where=where)
-    uses = [c for role in fields(asked) for c in _uses(asked, role.name)]
-    twice = sorted({column for column in uses if uses.count(column) > 1})
+    uses = Counter(c for role in fields(asked) for c in _uses(asked, role.name))
+    twice = [column for column, count in uses.items() if count > 1]
     if twice:
         raise ColumnError(f"{list_names(twice)} cannot play two parts at once: give each role a column of its own")
 
@@ -150,16 +154,18 @@ def _plain(column: str) -> str:
     return re.sub(r"[\s.\-]+", "_", column.strip().lower())
 
 
-def _first(names: Iterable[str], columns: list[str]) -> str | None:
-    by_name = {_plain(column): column for column in reversed(columns)}
+def _first(names: Iterable[str], columns: Iterable[str]) -> str | None:
+    by_name: dict[str, str] = {}
+    for column in columns:
+        by_name.setdefault(_plain(column), column)
     return next((by_name[name] for name in names if name in by_name), None)
 
 
 def _find_score(columns: list[str], tables: list[OpenTable], where: str) -> str:
     """Return the one column that is named like a score; several candidates are an error, not a guess."""
-    numeric = [c for c in columns if any(c in t.columns and t.guess(c) == "number" for t in tables)]
+    numeric = {c for table in tables for c in table.columns if table.guess(c) == "number"}
     named = [[c for c in columns if _plain(c) in names] for names in SCORES]
-    named.append([c for c in numeric if "score" in _plain(c)])
+    named.append([c for c in columns if c in numeric and "score" in _plain(c)])
     for candidates in named:
         if len(candidates) == 1:
             return candidates[0]
@@ -180,4 +186,4 @@ def _find_score(columns: list[str], tables: list[OpenTable], where: str) -> str:
 
 
 def _is_numeral(column: str) -> bool:
-    return column.replace(".", "", 1).lstrip("-").isdigit()
+    return column.replace(",", ".").replace(".", "", 1).lstrip("-").isdigit()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns import Labels
-from holdsup.scores.crossing import Crossing, cross
+from holdsup.columns.crossing import Crossing, cross
 from holdsup.scores.findings import EXAMPLES, Finding, article, counted, labelled_roles, present, show
 from holdsup.scores.roles import FILE
 from holdsup.scores.table import REASONS, Scores

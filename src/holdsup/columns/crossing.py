@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.columns import Labels
+from holdsup.columns.encoding import Labels
 
 __all__ = ["Crossing", "cross"]
 

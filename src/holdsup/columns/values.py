@@ -1,0 +1,103 @@
+"""One value as a label, and text as a number: the two conversions that every reader shares."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["MISSING_TOKENS", "TEXT", "is_text", "parse_number", "to_dictionary", "write_value"]
+
+TEXT = pa.dictionary(pa.int32(), pa.string())
+# In a column of numbers these say "there is none"; in a column of labels they are labels.
+MISSING_TOKENS = ("", "NA", "N/A", "n/a", "na", "null", "NULL", "Null", "None", "none", "NONE", "#N/A", "<NA>")
+TRUTHS = {"true": 1.0, "false": 0.0}
+EXACT = 2**53  # below this a float that is whole is the integer it shows
+
+
+def parse_number(token: str, decimal: str = ".") -> float | None:
+    """Return the number or truth value that `token` is, or None; Python's 1_000 is no number here."""
+    if token.lower() in TRUTHS:
+        return TRUTHS[token.lower()]
+    if decimal != ".":
+        if "." in token:  # it might mark thousands
+            return None
+        token = token.replace(decimal, ".")
+    try:
+        return float(token) if "_" not in token and token.isascii() else None
+    except ValueError:
+        return None
+
+
+def write_value(value: Any) -> str | None:
+    """Return a value as the label that it is in any format: 0.1 as "0.1", 3.0 as "3"; None where there is none.
+
+    A whole float is written as an integer because frames turn integers with a gap into floats, and
+    because the same id must be the same label whatever else stands in its column.
+
+    >>> write_value(0.1), write_value(3.0), write_value("007"), write_value(float("nan"))
+    ('0.1', '3', '007', None)
+    """
+    if isinstance(value, str):
+        return value
+    if value is None or _is_missing(value):
+        return None
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        whole = math.isfinite(number) and abs(number) < EXACT and number == int(number)
+        return str(int(number)) if whole else str(value)
+    return str(value.item() if isinstance(value, np.generic) else value)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return bool(value != value)  # NaN, NaT
+    except (TypeError, ValueError, ArithmeticError):
+        return str(value) == "<NA>"  # pandas' NA has no truth value
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is text of some layout."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def to_dictionary(chunks: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return any scalar Arrow column as dictionary<int32, string>, each value written as a label.
+
+    Raises
+    ------
+    pyarrow.ArrowException : values that are no labels (lists, structs, raw bytes), or damaged ones
+    """
+    kind = chunks.type
+    if pa.types.is_null(kind):
+        return chunks.cast(pa.string()).cast(TEXT)
+    if pa.types.is_fixed_size_binary(kind):  # what polars makes of Python objects: addresses, not values
+        raise pa.ArrowTypeError(f"{kind} is no label")
+    if not pa.types.is_dictionary(kind):
+        chunks = (chunks.cast(pa.string()) if is_text(kind) else chunks).dictionary_encode()
+    return pa.chunked_array([_with_labels(chunk) for chunk in chunks.chunks], TEXT)
+
+
+def _with_labels(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return a chunk over distinct labels, in the order of its levels: 1 and true may be written alike."""
+    indices = chunk.indices.cast(pa.int32())
+    levels = _write_labels(chunk.dictionary)
+    levels.validate(full=True)  # Parquet does not look whether its text is UTF-8
+    distinct = levels.unique().drop_null()
+    if len(distinct) < len(levels):
+        indices, levels = pc.index_in(levels, distinct).take(indices), distinct
+    return pa.DictionaryArray.from_arrays(indices, levels)
+
+
+def _write_labels(values: pa.Array) -> pa.StringArray:
+    kind = values.type
+    if kind == pa.string():
+        return values
+    if pa.types.is_boolean(kind):
+        return pa.array([write_value(v) for v in values.to_pylist()], pa.string())
+    if pa.types.is_floating(kind):  # as NumPy has them: a 32-bit 0.1 is "0.1"
+        return pa.array([write_value(v) for v in values.to_numpy(zero_copy_only=False)], pa.string())
+    return values.cast(pa.string())
