@@ -130,20 +130,16 @@ def _assemble(tables: list[OpenTable], roles: Roles, columns: Columns, *, by_lin
     }
     if roles.wide:
         found[roles.wide] = Labels.of(source, roles.score_columns)
-    system = found.pop("system")
-    if system is None:
-        notes.append("There is no system column: all rows are taken for one system, called by the name of the file.")
-        system = Labels.of(np.zeros(len(values), int), [tables[0].stem])
-    elif roles.system == FILE and FILE not in columns.named:
+    if roles.system == FILE and FILE not in columns.named:
         notes.append(f"There is no system column: each of the {len(tables)} tables is taken for a system.")
+    system = found.pop("system") or _only_system(tables[0], len(values), notes)
     if by_line and found["item"] is None and _only_scores(tables, roles):
         found["item"] = _item_of_lines(tables, columns.lengths, rows)
         notes.append("There is no item column: the lines are the items, paired by their number.")
-    stated = labels[roles.status] if roles.status else None
-    if stated is not None and "ok" not in stated.names:
+    if roles.status and "ok" not in labels[roles.status].names:
         notes.append(f"No row of column {roles.status!r} says ok: it is not taken for the status of the scores.")
-        roles, stated = replace(roles, status=None), None
-    status = _status(values, absent, stated)
+        roles = replace(roles, status=None)
+    status = _status(values, absent, labels[roles.status] if roles.status else None)
     values[status.codes != status.names.index("ok") if "ok" in status.names else slice(None)] = np.nan
     facets = {name: labels[name] for name in roles.facets}
     return Scores(
@@ -159,6 +155,11 @@ def _assemble(tables: list[OpenTable], roles: Roles, columns: Columns, *, by_lin
         notes=tuple(notes),
         **found,
     )
+
+
+def _only_system(table: OpenTable, rows: int, notes: list[str]) -> Labels:
+    notes.append("There is no system column: all rows are taken for one system, called by the name of the file.")
+    return Labels.of(np.zeros(rows, int), [table.stem])
 
 
 Stacked = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]

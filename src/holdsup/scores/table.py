@@ -94,6 +94,9 @@ class Scores:
         for name, labels in self._labels().items():
             digest.update("\0".join(["", name, *labels.names, ""]).encode("utf-8", "surrogatepass"))
             digest.update(labels.codes.tobytes())
+        for name, column in self.properties.items():
+            digest.update(f"\0{name}\0".encode("utf-8", "surrogatepass"))
+            digest.update(column.codes.tobytes() if isinstance(column, Labels) else column.values.tobytes())
         return digest.hexdigest()
 
     def _labels(self) -> dict[str, Labels]:
