@@ -53,9 +53,27 @@ def names() -> str:
         if name.startswith("__"):
             continue
         thing = getattr(holdsup, name)
-        signature = str(inspect.signature(thing)) if inspect.isfunction(thing) else ""
-        parts.append(f"## {name}\n\n```python\n{name}{signature}\n```\n\n```text\n{inspect.getdoc(thing)}\n```\n")
+        parts.append(
+            f"## {name}\n\n```python\n{name}{_signature(thing)}\n```\n\n```text\n{inspect.getdoc(thing)}\n```\n"
+        )
     return "\n".join(parts)
+
+
+def _signature(thing: object) -> str:
+    """Return the parameters of a function, one a line, without types: the text below says what they are."""
+    if not inspect.isfunction(thing):
+        return ""
+    lines = []
+    star = False
+    for parameter in inspect.signature(thing).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            lines.append("    *,")
+            star = True
+        default = parameter.default
+        shown = "" if default is parameter.empty else f"={getattr(default, '__name__', None) or repr(default)}"
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        lines.append(f"    {stars}{parameter.name}{shown},")
+    return "(\n" + "\n".join(lines) + "\n)"
 
 
 def _alike(old: str, new: str) -> bool:
