@@ -1,0 +1,87 @@
+"""What the engine needs to know of a mixed model: columns as indicators times products of numbers.
+
+    y = X beta + Z b + e,   b = Lambda(theta) u,   u ~ N(0, s^2 I),   e ~ N(0, s^2 W^-1)
+
+All random columns that belong to one grouping factor are merged into one `Effects`. Its k x k factor
+Lambda is given by the index of the parameter that stands in each place, -1 for zero; a parameter may
+stand in several places (the variance of system:item, written as one column per system within item).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ColumnSpec", "Effects", "Layout", "Sample"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class ColumnSpec(NamedTuple):
+    """A column: the numeric variables that are multiplied, and the level that each factor must have."""
+
+    numbers: tuple[int, ...] = ()
+    levels: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Effects:
+    """The random columns of one grouping factor.
+
+    Attributes
+    ----------
+    factors : indices of the factors whose combinations are the levels
+    codes : level of each row, shape (n,)
+    count : number of levels
+    columns : the k columns that vary between levels
+    pattern : index of the parameter in each place of Lambda, shape (k, k), -1 for zero
+    """
+
+    factors: tuple[int, ...]
+    codes: NDArray[np.integer]
+    count: int
+    columns: tuple[ColumnSpec, ...]
+    pattern: Ints
+
+    @property
+    def size(self) -> int:
+        """How many random effects there are."""
+        return self.count * len(self.columns)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """A mixed model without its data.
+
+    Attributes
+    ----------
+    fixed : the columns of X
+    effects : the random effects; the first are eliminated level by level, the others together
+    lower : lower limit of each parameter: 0 on the diagonal of Lambda, -inf off it
+    """
+
+    fixed: tuple[ColumnSpec, ...]
+    effects: tuple[Effects, ...]
+    lower: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """The data of a mixed model.
+
+    Attributes
+    ----------
+    response : y, shape (n,), centred as far as X allows
+    weights : case weights, shape (n,), or None
+    numbers : numeric variables, each of shape (n,)
+    factors : codes of each factor, each of shape (n,)
+    """
+
+    response: Floats
+    weights: Floats | None
+    numbers: tuple[Floats, ...]
+    factors: tuple[NDArray[np.integer], ...]

@@ -1,0 +1,109 @@
+"""A linear mixed model, fitted: cross-products, rank, optimum, fixed effects, Satterthwaite's parts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from holdsup.numerics.criterion import Criterion, Solution
+from holdsup.numerics.layout import Floats, Ints
+from holdsup.numerics.moments import Moments
+from holdsup.numerics.optimization import Optimum, minimize
+from holdsup.numerics.start import starting_point
+
+__all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "keep_columns"]
+
+DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
+NIL = 1e-10  # a residual with less than this share of the response's length is rounding
+ZERO = 1e-4  # theta below which a standard deviation is called zero, relative to the residual's (as in lme4)
+
+
+class NothingLeft(ArithmeticError):
+    """The fixed and random effects leave no residual, so there is no likelihood."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EngineFit:
+    """An optimum and what it implies.
+
+    Attributes
+    ----------
+    moments : the cross-products, dependent columns taken out
+    kept : which fixed columns were kept
+    criterion : the function that was minimized
+    optimum : where the search ended, signs put right
+    solution : fixed effects and residual variance there
+    """
+
+    moments: Moments
+    kept: Ints
+    criterion: Criterion
+    optimum: Optimum
+    solution: Solution
+
+
+def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) -> EngineFit:
+    """Return the fit of a model whose cross-products are known."""
+    kept = independent_columns(moments)
+    if len(kept) < moments.p:
+        moments = keep_columns(moments, kept)
+    if moments.n <= moments.p:
+        raise NothingLeft(f"{moments.n} rows cannot tell {moments.p} fixed effects and a residual apart")
+    _check_residual(moments)
+    criterion = Criterion(moments, reml=reml)
+    optimum = minimize(criterion, starting_point(moments) if start is None else start)
+    optimum = replace(optimum, theta=rectify(moments, optimum.theta))
+    return EngineFit(moments, kept, criterion, optimum, criterion.solve(optimum.theta))
+
+
+def independent_columns(moments: Moments) -> Ints:
+    """Return the fixed columns that are no combination of earlier ones; the later one goes, as in lme4."""
+    q2, p = moments.q2, moments.p
+    gram = moments.C[q2 : q2 + p, q2 : q2 + p]
+    kept: list[int] = []
+    L = np.zeros((p, p))
+    for j in range(p):
+        row = np.zeros(len(kept))
+        for i in range(len(kept)):
+            row[i] = (gram[j, kept[i]] - row[:i] @ L[i, :i]) / L[i, i]
+        left = gram[j, j] - row @ row
+        # A squared length is known to about p roundings of the whole: below that, nothing is new.
+        if gram[j, j] > 0 and left > max(DEPENDENT**2, 4 * p * np.finfo(float).eps) * gram[j, j]:
+            L[len(kept), : len(kept)] = row
+            L[len(kept), len(kept)] = math.sqrt(left)
+            kept.append(j)
+    return np.array(kept, dtype=np.int64)
+
+
+def keep_columns(moments: Moments, kept: Ints) -> Moments:
+    """Return the cross-products of the model with some of its fixed columns only."""
+    q2, m = moments.q2, len(moments.C)
+    places = np.concatenate([np.arange(q2), q2 + kept, [m - 1]])
+    B = moments.B[:, :, places] if isinstance(moments.B, np.ndarray) else tuple(b[:, places] for b in moments.B)
+    return replace(moments, p=len(kept), B=B, C=moments.C[np.ix_(places, places)])
+
+
+def _check_residual(moments: Moments) -> None:
+    total = moments.C[-1, -1]
+    if not total > 0:
+        raise NothingLeft("the response is the same in every row")
+    q2, p = moments.q2, moments.p
+    corner = moments.C[q2:, q2:]
+    L = np.linalg.cholesky(corner[:p, :p]) if p else np.empty((0, 0))
+    explained = np.linalg.solve(L, corner[:p, p]) if p else np.empty(0)
+    if total - explained @ explained <= NIL**2 * total:
+        raise NothingLeft("the fixed effects fit every row exactly")
+
+
+def rectify(moments: Moments, theta: Floats) -> Floats:
+    """Return the mirror image of theta whose Lambda has no negative diagonal."""
+    signs = np.ones(len(theta))
+    for pattern in (moments.first, *(block.pattern for block in moments.blocks)):
+        for j in range(len(pattern)):
+            diagonal = pattern[j, j]
+            if diagonal >= 0 and theta[diagonal] < 0:
+                column = pattern[:, j]
+                signs[column[column >= 0]] = -1
+    return signs * theta
