@@ -5,7 +5,59 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["large_evaluation"]
+__all__ = ["crossed_evaluation", "large_evaluation", "many_slopes"]
+
+
+def crossed_evaluation(items: int = 11_490, *, seed: int = 1) -> pa.Table:
+    """Return a baseline with 18 seeds and a new system on a grid of 3 x 5 x 2 settings: 48 runs on every item."""
+    rng = np.random.default_rng(seed)
+    lam, run, noise = (axis.ravel() for axis in np.indices((3, 5, 2)))
+    system = np.repeat([0, 1], [18, 30])
+    lam = np.concatenate([np.arange(18) % 3, lam])
+    run = np.concatenate([np.arange(18), run])
+    noise = np.concatenate([np.arange(18) % 2, noise])
+    item = np.repeat(np.arange(items), 48)
+    system, lam, run, noise = (np.tile(codes, items) for codes in (system, lam, run, noise))
+    readability = np.round(rng.normal(size=items), 6)[item]
+    score = (
+        0.35 + 0.012 * system - 0.02 * readability + 0.004 * system * readability + rng.normal(0, 0.11, items)[item]
+        + rng.normal(0, 0.008, 3)[lam] + rng.normal(0, 0.004, 18)[run] + rng.normal(0, 0.003, 2)[noise]
+        + rng.normal(0, 0.06, len(item))
+    )  # fmt: skip
+    return pa.table(
+        {
+            "item": _labels(item, [f"doc-{i:06d}" for i in range(items)]),
+            "system": _labels(system, ["baseline", "new"]),
+            "lam": _labels(lam, ["0.1", "0.5", "1.0"]),
+            "seed": _labels(run, [f"s{i:02d}" for i in range(18)]),
+            "noise": _labels(noise, ["off", "on"]),
+            "readability": readability,
+            "y": np.round(score, 6),
+        }
+    )
+
+
+def many_slopes(*, seed: int = 2) -> pa.Table:
+    """Return 5,154 rows of 4 systems on 13 datasets, unbalanced, with eight regressors whose slopes vary."""
+    rng = np.random.default_rng(seed)
+    sizes = np.maximum(20, rng.multinomial(5154, rng.dirichlet(np.full(52, 30.0))))
+    sizes[np.argmax(sizes)] += 5154 - sizes.sum()
+    cell = rng.permutation(np.repeat(np.arange(52), sizes))
+    system, dataset = cell // 13, cell % 13
+    X = np.round(rng.normal(size=(5154, 8)), 6)
+    X[:, 5] = X[:, 5] > 0
+    slopes = rng.normal(size=(52, 8)) * np.array([0.30, 0.20, 0.15, 0.10, 0.05, 0.0, 0.08, 0.0])
+    score = (
+        1 + X @ np.array([0.5, -0.3, 0.2, 0.1, 0, 0.05, -0.1, 0]) + (X * slopes[cell]).sum(axis=1)
+        + rng.normal(0, 0.4, 4)[system] + rng.normal(0, 0.6, 13)[dataset] + rng.normal(0, 0.25, 52)[cell]
+        + rng.normal(0, 1, 5154)
+    )  # fmt: skip
+    labels = {
+        "system": _labels(system, [f"m{i}" for i in range(4)]),
+        "dataset": _labels(dataset, [f"d{i:02d}" for i in range(13)]),
+        "cell": _labels(cell, [f"c{i:02d}" for i in range(52)]),
+    }
+    return pa.table({**labels, **{f"x{i + 1}": X[:, i] for i in range(8)}, "y": np.round(score, 6)})
 
 
 def large_evaluation(items: int = 100_000, *, seed: int = 5) -> pa.Table:

@@ -6,6 +6,7 @@ HoldsupError
 ├── ScoresError       a table that was read, but is no usable table of scores
 ├── FormulaError      a formula that cannot be read, or not with these columns
 ├── FitError          a model that cannot be fitted, or a question that a fit cannot answer
+│   └── NotNested     two fits that cannot be compared
 ├── ResultError       a saved result that cannot be restored
 └── MissingExtra      an optional dependency that is not installed
 """
@@ -21,6 +22,7 @@ __all__ = [
     "FormulaError",
     "HoldsupError",
     "MissingExtra",
+    "NotNested",
     "ReadError",
     "ResultError",
     "ScoresError",
@@ -63,6 +65,10 @@ class FormulaError(HoldsupError):
 
 class FitError(HoldsupError):
     """A model cannot be fitted, or a fit cannot answer."""
+
+
+class NotNested(FitError):
+    """Two fits cannot be compared: other rows, another response, or neither contains the other."""
 
 
 class ResultError(HoldsupError):

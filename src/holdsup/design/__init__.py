@@ -2,5 +2,15 @@
 
 from holdsup.design.grammar import Formula, parse_formula
 from holdsup.design.matrices import Design, build_design, make_design
+from holdsup.design.newdata import CodedRows, code_fitted_rows, code_rows
 
-__all__ = ["Design", "Formula", "build_design", "make_design", "parse_formula"]
+__all__ = [
+    "CodedRows",
+    "Design",
+    "Formula",
+    "build_design",
+    "code_fitted_rows",
+    "code_rows",
+    "make_design",
+    "parse_formula",
+]

@@ -9,10 +9,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from holdsup.design.terms import INTERCEPT, Factor, Term
+from holdsup.numerics.layout import ColumnSpec
 
-__all__ = ["DesignColumn", "code_terms"]
+Value = TypeVar("Value")
+ByIndex = Sequence[Value] | Mapping[int, Value]
+
+__all__ = ["Coded", "DesignColumn", "code_terms", "dense_columns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +56,29 @@ class Coded:
 
 
 def code_terms(terms: Sequence[Term], coded: Mapping[Factor, Coded]) -> tuple[DesignColumn, ...]:
-    """Return the columns of the model matrix of `terms`, in R's order.
-
-    A factor in a term is coded by contrasts (its first level left out) when the rest of the term is
-    in the model, by all its levels otherwise; main effects are coded by contrasts, but the first of
-    them takes all levels when there is no intercept. This is the rule of R's ``terms``.
-    """
-    present = {frozenset(term) for term in terms}
-    first_full = (
-        None if INTERCEPT in terms else next((t for t in terms if len(t) == 1 and _is_factor(t[0], coded)), None)
-    )
+    """Return the columns of the model matrix of `terms`, in R's order."""
     columns: list[DesignColumn] = []
-    for term in terms:
+    free = INTERCEPT not in terms  # without an intercept, the first factor there is takes all its levels
+    for number, term in enumerate(terms):
         choices = []
         for factor in term:
-            rest = frozenset(term) - {factor}
-            full = term == first_full if not rest else rest not in present
-            choices.append(list(_columns(factor, coded[factor], full=full)))
+            first = free and _is_factor(factor, coded)
+            free = free and not first
+            full = first or not _covered(frozenset(term) - {factor}, terms[:number])
+            choices.append(_columns(factor, coded[factor], full=full))
         # R lets the first factor of an interaction vary fastest.
         for parts in itertools.product(*reversed(choices)):
             columns.append(_product(tuple(reversed(parts))))
     return tuple(columns)
+
+
+def _covered(rest: frozenset[Factor], earlier: Sequence[Term]) -> bool:
+    """Return whether a factor is coded by contrasts (its first level left out), `rest` being its term without it.
+
+    The rule of R's ``terms`` (TermCode in model.c): some earlier term contains the rest. A main effect has
+    no rest, and always contrasts.
+    """
+    return not rest or any(rest <= set(term) for term in earlier)
 
 
 def _is_factor(factor: Factor, coded: Mapping[Factor, Coded]) -> bool:
@@ -94,3 +104,19 @@ def _product(parts: tuple[DesignColumn, ...]) -> DesignColumn:
         tuple(sorted(i for part in parts for i in part.numbers)),
         tuple(pair for part in parts for pair in part.levels),
     )
+
+
+def dense_columns(
+    columns: Sequence[DesignColumn | ColumnSpec],
+    numbers: ByIndex[NDArray[np.float64]],
+    factors: ByIndex[NDArray[np.integer]],
+    rows: int,
+) -> NDArray[np.float64]:
+    """Return columns as a matrix, shape (rows, len(columns)), from the variables and the codes of the factors."""
+    matrix = np.ones((rows, len(columns)), order="F")
+    for j, column in enumerate(columns):
+        for i in column.numbers:
+            matrix[:, j] *= numbers[i]
+        for factor, code in column.levels:
+            matrix[:, j] *= factors[factor] == code
+    return matrix

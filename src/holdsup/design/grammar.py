@@ -6,7 +6,7 @@
     inter    =  power { ":" power }
     power    =  atom [ "^" number ]
     atom     =  "0" | "1" | factor | "(" sum ")" | "(" sum ("|" | "||") group ")"
-    group    =  sum of names with ":" and "/"
+    group    =  product, of names
     factor   =  name | function "(" name [ "," number ] ")"
 
 Binding, from loose to tight: ``+ -``, ``*`` and ``/``, ``:``, ``^``; as in R.
@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from holdsup.design.terms import INTERCEPT, Factor, Term, Terms, cross_terms, nest_terms, sort_terms
-from holdsup.design.tokens import Token, split_tokens
-from holdsup.errors import FormulaError
+from holdsup.design.tokens import Token, one_line, point_at, split_tokens
 
 __all__ = ["FUNCTIONS", "Formula", "RandomTerm", "parse_formula"]
 
@@ -28,8 +27,9 @@ FUNCTIONS = {
     "log": False, "log2": False, "log10": False, "log1p": False, "exp": False, "sqrt": False, "abs": False,
     "center": False, "scale": False, "factor": False, "poly": True,
 }  # fmt: skip
-LARGEST_POWER = 6
+POWERS = ("1", "2", "3", "4", "5", "6")  # of ^ and poly
 MOST_TERMS = 500
+MOST_FACTORS = 30  # in one term
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Formula:
 
     Attributes
     ----------
-    text : as it was written
+    text : as it was written, on one line
     response : the left side
     fixed : the fixed terms, by degree
     random : the random terms, in the order in which they were written
@@ -94,16 +94,26 @@ class _Parser:
         self.tokens = split_tokens(text)
         self.next = 0
         self.depth = 0
+        self.mentioned: list[Factor] = []  # in the fixed part so far, or in the random term at hand
 
     def formula(self) -> Formula:
-        response = self.factor()
+        response = self.response()
         self.expect("~", "after the response there must be a '~'")
         part = self.sum()
         self.expect("end", "the formula should end here")
-        fixed = part.terms
-        if INTERCEPT not in fixed and frozenset() not in fixed.removed:
-            fixed = Terms((INTERCEPT,)).plus(fixed)
-        return Formula(self.text, response, sort_terms(fixed), part.random)
+        fixed = sort_terms(with_intercept(part.terms), self.mentioned)
+        used = (*fixed, *(term for random in part.random for term in random.terms))
+        if any(response in term for term in used):
+            self.fail(f"{response} is the response and cannot explain itself", at=self.tokens[0])
+        return Formula(one_line(self.text), response, fixed, part.random)
+
+    def response(self) -> Factor:
+        token = self.peek()
+        response = self.factor()
+        self.mentioned.clear()
+        if response.function in ("factor", "poly"):
+            self.fail(f"{response} cannot be the response: a response is one number in each row", at=token)
+        return response
 
     def sum(self) -> _Part:
         self.depth += 1
@@ -112,15 +122,16 @@ class _Parser:
         part = _Part()
         minus = self.take("-")
         while True:
+            start = self.peek()
             piece = self.product()
             if minus:
                 if piece.random:
-                    self.fail("a random term cannot be subtracted", back=1)
+                    self.fail("a random term cannot be subtracted", at=start)
                 part = _Part(part.terms.minus(piece.terms), part.random)
             else:
                 part = _Part(part.terms.plus(piece.terms), (*part.random, *piece.random))
             if len(part.terms.kept) > MOST_TERMS:
-                self.fail(f"this stands for more than {MOST_TERMS} terms")
+                self.fail(f"this stands for more than {MOST_TERMS} terms", at=start)
             if self.peek().kind not in ("+", "-"):
                 self.depth -= 1
                 return part
@@ -132,8 +143,9 @@ class _Parser:
             operator = self.advance()
             right = self.inter()
             a, b = self.plain(left, operator), self.plain(right, operator)
-            self.limit(a, b)
-            left = _Part(nest_terms(a, b) if operator.kind == "/" else a.plus(b).plus(cross_terms(a, b)))
+            self.limit(a, b, operator)
+            terms = nest_terms(a, b) if operator.kind == "/" else a.plus(b).plus(cross_terms(a, b))
+            left = _Part(self.narrow(terms, operator))
         return left
 
     def inter(self) -> _Part:
@@ -142,8 +154,8 @@ class _Parser:
             operator = self.advance()
             right = self.power()
             a, b = self.plain(left, operator), self.plain(right, operator)
-            self.limit(a, b)
-            left = _Part(cross_terms(a, b))
+            self.limit(a, b, operator)
+            left = _Part(self.narrow(cross_terms(a, b), operator))
         return left
 
     def power(self) -> _Part:
@@ -151,11 +163,11 @@ class _Parser:
         if not self.take("^"):
             return base
         token = self.advance()
-        if token.kind != "number" or not token.text.isdigit() or not 1 <= int(token.text) <= LARGEST_POWER:
-            self.fail(f"after '^' comes a whole number from 1 to {LARGEST_POWER}", back=1)
+        if token.text not in POWERS:
+            self.fail(f"after '^' comes a whole number from 1 to {len(POWERS)}", at=token)
         terms = plain = self.plain(base, token)
-        for _ in range(int(token.text) - 1):
-            self.limit(terms, plain)
+        for _ in range(POWERS.index(token.text)):
+            self.limit(terms, plain, token)
             terms = terms.plus(cross_terms(terms, plain))
         return _Part(terms)
 
@@ -166,76 +178,87 @@ class _Parser:
             if token.text == "1":
                 return _Part(Terms((INTERCEPT,)))
             if token.text == "0":
-                return _Part(Terms((), frozenset({frozenset()})))
-            self.fail("the only numbers that can stand here are 0 and 1", back=1)
+                return _Part(Terms(no_intercept=True))
+            self.fail("the only numbers that can stand here are 0 and 1", at=token)
         if token.kind == "(":
             return self.parenthesis()
         return _Part(Terms(((self.factor(),),)))
 
     def parenthesis(self) -> _Part:
+        outside, self.mentioned = self.mentioned, []
         self.expect("(", "a '(' should stand here")
         inside = self.sum()
         bar = self.peek()
         if bar.kind not in ("|", "||"):
             self.expect(")", "this parenthesis is not closed: a ')' should stand here")
+            self.mentioned = outside + self.mentioned
             return inside
         self.advance()
         if inside.random:
-            self.fail("a random term cannot hold another one", back=1)
+            self.fail("a random term cannot hold another one", at=bar)
+        terms = sort_terms(with_intercept(inside.terms), self.mentioned)
+        if not terms:
+            self.fail("nothing is left to vary in this random term", at=bar)
         groups = self.group()
         self.expect(")", "after the group there must be a ')'")
-        terms = inside.terms
-        if INTERCEPT not in terms and frozenset() not in terms.removed:
-            terms = Terms((INTERCEPT,)).plus(terms)
-        if not terms.kept:
-            self.fail("nothing is left to vary in this random term", back=1)
-        kept = sort_terms(terms)
-        return _Part(random=tuple(RandomTerm(kept, group, bar.kind == "|") for group in groups))
+        self.mentioned = outside
+        return _Part(random=tuple(RandomTerm(terms, group, bar.kind == "|") for group in groups))
 
     def group(self) -> list[tuple[str, ...]]:
         """Return the groups that ``a``, ``a:b`` or ``a/b`` stand for: the last is ``a`` and ``a:b``."""
         start = self.peek()
-        part = self.product()
-        terms = self.plain(part, start)
-        if INTERCEPT in terms or not terms.kept:
+        self.mentioned = []
+        terms = self.plain(self.product(), start)
+        if INTERCEPT in terms or terms.no_intercept or not terms.kept:
             self.fail("a group is made of columns, not of 0 or 1", at=start)
         for term in terms.kept:
             for factor in term:
                 if factor.function not in ("", "factor"):
                     self.fail("a group is made of columns, not of functions of them", at=start)
-        return [tuple(factor.variable for factor in term) for term in sort_terms(terms)]
+        return [tuple(factor.variable for factor in term) for term in sort_terms(terms, self.mentioned)]
 
     def factor(self) -> Factor:
         token = self.advance()
         if token.kind != "name":
             what = "the formula ends" if token.kind == "end" else f"there is {token.text!r}"
-            self.fail(f"a column should stand here, but {what}", back=1)
+            self.fail(f"a column should stand here, but {what}", at=token)
         quoted = self.text[token.place] == "`"
-        if self.peek().kind != "(" or quoted:
-            return Factor(token.text)
-        if token.text not in FUNCTIONS:
-            known = ", ".join(FUNCTIONS)
-            self.fail(f"{token.text!r} is no function of formulas; there are {known}", back=1)
+        called = self.peek().kind == "(" and not quoted
+        factor = self.function(token) if called else Factor(token.text)
+        self.mentioned.append(factor)
+        return factor
+
+    def function(self, token: Token) -> Factor:
+        name = token.text
+        if name not in FUNCTIONS:
+            self.fail(f"{name!r} is no function of formulas; there are {', '.join(FUNCTIONS)}", at=token)
         self.expect("(", "a '(' should stand here")
         variable = self.expect("name", "the name of a column should stand here").text
         argument = None
-        if FUNCTIONS[token.text]:
-            self.expect(",", f"{token.text} takes a column and a number: {token.text}({variable}, 2)")
+        if FUNCTIONS[name]:
+            self.expect(",", f"{name} takes a column and a number: {name}({variable}, 2)")
             number = self.expect("number", "a whole number should stand here")
-            if not number.text.isdigit() or not 1 <= int(number.text) <= LARGEST_POWER:
-                self.fail(f"this must be a whole number from 1 to {LARGEST_POWER}", back=1)
+            if number.text not in POWERS:
+                self.fail(f"this must be a whole number from 1 to {len(POWERS)}", at=number)
             argument = int(number.text)
-        self.expect(")", f"{token.text}({variable} is not closed: a ')' should stand here")
-        return Factor(variable, token.text, argument)
+        self.expect(")", f"{name}({variable} is not closed: a ')' should stand here")
+        return Factor(variable, name, argument)
 
     def plain(self, part: _Part, at: Token) -> Terms:
         if part.random:
             self.fail("a random term can be added, and nothing else", at=at)
         return part.terms
 
-    def limit(self, left: Terms, right: Terms) -> None:
+    def limit(self, left: Terms, right: Terms, at: Token) -> None:
+        if not left.kept or not right.kept:
+            self.fail("on one side of this there is nothing to multiply", at=at)
         if len(left.kept) * len(right.kept) > MOST_TERMS:
-            self.fail(f"this stands for more than {MOST_TERMS} terms")
+            self.fail(f"this stands for more than {MOST_TERMS} terms", at=at)
+
+    def narrow(self, terms: Terms, at: Token) -> Terms:
+        if any(len(term) > MOST_FACTORS for term in terms.kept):
+            self.fail(f"this multiplies more than {MOST_FACTORS} columns", at=at)
+        return terms
 
     def peek(self) -> Token:
         return self.tokens[self.next]
@@ -256,6 +279,10 @@ class _Parser:
             self.fail(message)
         return self.advance()
 
-    def fail(self, message: str, *, back: int = 0, at: Token | None = None) -> NoReturn:
-        token = at or (self.tokens[max(0, self.next - back)] if back and self.peek().kind != "end" else self.peek())
-        raise FormulaError.at(self.text, token.place, message)
+    def fail(self, message: str, *, at: Token | None = None) -> NoReturn:
+        raise point_at(self.text, (at or self.peek()).place, message)
+
+
+def with_intercept(terms: Terms) -> Terms:
+    """Return terms with the intercept, which is meant unless it was taken out."""
+    return terms if terms.no_intercept or INTERCEPT in terms else Terms((INTERCEPT, *terms.kept))

@@ -6,6 +6,7 @@ the order in which they appear, and sorted by degree at the end, as R's ``terms`
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 __all__ = ["INTERCEPT", "Factor", "Term", "Terms", "cross_terms", "nest_terms", "sort_terms"]
@@ -38,39 +39,54 @@ INTERCEPT: Term = ()
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Terms in the order of their appearance, without repetition; `removed` are those taken out by ``-``."""
+    """Terms in the order of their appearance, without repetition.
+
+    Attributes
+    ----------
+    kept : the terms
+    no_intercept : whether the intercept was taken out, by ``0`` or ``- 1``
+    """
 
     kept: tuple[Term, ...] = ()
-    removed: frozenset[frozenset[Factor]] = frozenset()
+    no_intercept: bool = False
 
     def __contains__(self, term: Term) -> bool:
         return any(set(term) == set(other) for other in self.kept)
 
     def plus(self, other: Terms) -> Terms:
-        """Return both: a term that the second adds is no longer removed."""
-        added = {frozenset(term) for term in other.kept}
-        kept = [term for term in self.kept if frozenset(term) not in other.removed]
-        kept.extend(term for term in other.kept if term not in Terms(tuple(kept)))
-        return Terms(tuple(kept), (self.removed - added) | other.removed)
+        """Return both; of a ``0`` and a ``1`` the later one counts."""
+        kept = tuple(term for term in self.kept if term or not other.no_intercept)
+        return Terms(
+            _distinct((*kept, *other.kept)),
+            other.no_intercept or (self.no_intercept and INTERCEPT not in other.kept),
+        )
 
     def minus(self, other: Terms) -> Terms:
-        """Return the terms without those of the second."""
+        """Return the terms without those of the second; to take out ``0`` is to put the intercept in."""
         gone = {frozenset(term) for term in other.kept}
-        kept = tuple(term for term in self.kept if frozenset(term) not in gone)
-        return Terms(kept, self.removed | gone)
+        rest = Terms(
+            tuple(term for term in self.kept if frozenset(term) not in gone),
+            self.no_intercept or INTERCEPT in other.kept,
+        )
+        return rest.plus(Terms((INTERCEPT,))) if other.no_intercept else rest
+
+
+def _distinct(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Return the terms without repetition: ``a:b`` and ``b:a`` are one term."""
+    found: dict[frozenset[Factor], Term] = {}
+    for term in terms:
+        found.setdefault(frozenset(term), term)
+    return tuple(found.values())
 
 
 def _join(left: Term, right: Term) -> Term:
-    return (*left, *(factor for factor in right if factor not in left))
+    return tuple(dict.fromkeys((*left, *right)))
 
 
 def cross_terms(left: Terms, right: Terms) -> Terms:
     """Return ``left : right``, every term of the one with every term of the other."""
-    joined = Terms()
-    for a in left.kept:
-        for b in right.kept:
-            joined = joined.plus(Terms((_join(a, b),)))
-    return joined
+    joined = _distinct(_join(a, b) for a in left.kept for b in right.kept)
+    return Terms(joined, left.no_intercept or right.no_intercept)
 
 
 def nest_terms(left: Terms, right: Terms) -> Terms:
@@ -81,12 +97,12 @@ def nest_terms(left: Terms, right: Terms) -> Terms:
     return left.plus(cross_terms(Terms((whole,)), right))
 
 
-def sort_terms(terms: Terms) -> tuple[Term, ...]:
-    """Return the terms by degree, those of one degree as they appeared; factors by first appearance.
+def sort_terms(terms: Terms, mentioned: Sequence[Factor]) -> tuple[Term, ...]:
+    """Return the terms by degree, those of one degree as they appeared; factors in the order of `mentioned`.
 
     R names the interaction in ``y ~ a + x + x:a`` "a:x": within a term, variables stand in the order
-    in which the formula mentions them first.
+    in which the formula mentions them first, be it only to take them out.
     """
-    seen = {factor: i for i, factor in reversed(list(enumerate(f for term in terms.kept for f in term)))}
+    seen = {factor: i for i, factor in reversed(list(enumerate(mentioned)))}
     ordered = [tuple(sorted(term, key=seen.__getitem__)) for term in terms.kept]
     return tuple(sorted(ordered, key=len))

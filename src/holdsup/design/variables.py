@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,17 +13,15 @@ from holdsup.columns import Labels, Numbers, OpenTable, open_tables, read_column
 from holdsup.design.coding import Coded
 from holdsup.design.grammar import Formula
 from holdsup.design.terms import Factor
+from holdsup.design.transforms import Transform, apply_transform, learn_transform
 from holdsup.errors import ColumnError, FormulaError
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 
-__all__ = ["Variables", "read_variables"]
+__all__ = ["TableColumns", "Variables", "complete_rows", "mentioned_factors", "read_table", "read_variables"]
 
 Array = NDArray[np.float64]
-PLAIN: dict[str, Callable[[Array], Array]] = {
-    "": lambda x: x, "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "exp": np.exp,
-    "sqrt": np.sqrt, "abs": np.abs, "center": lambda x: x - x.mean(), "scale": lambda x: (x - x.mean()) / x.std(ddof=1),
-}  # fmt: skip
+SMALLEST, LARGEST = 1e-90, 1e90  # size of a response whose squares and their sums are still numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +35,7 @@ class Variables:
     numbers : the numeric variables, each of shape (n,)
     factors : the factors and grouping columns
     coded : how each factor of the formula is represented
+    transforms : the function that each number of the formula (and the response) is of its column, as learnt here
     grouping : index into `factors` of each column that is used in a group
     rows : how many rows were used, and why the others were not
     """
@@ -46,138 +45,149 @@ class Variables:
     numbers: tuple[Array, ...]
     factors: tuple[Labels, ...]
     coded: dict[Factor, Coded]
+    transforms: dict[Factor, Transform]
     grouping: dict[str, int]
     rows: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class TableColumns:
+    """Columns of a table: those used as labels and those used as numbers; a column may be both."""
+
+    labels: Mapping[str, Labels]
+    numbers: Mapping[str, Numbers]
+
+    def gaps(self) -> dict[str, NDArray[np.bool_]]:
+        """Return for each reason, such as "no score", the rows that it takes out."""
+        found = {f"no {name}": ~np.isfinite(column.values) for name, column in self.numbers.items()}
+        for name, column in self.labels.items():
+            gap, reason = column.codes < 0, f"no {name}"
+            found[reason] = found[reason] | gap if reason in found else gap
+        return found
+
+    def take(self, rows: NDArray[np.integer]) -> TableColumns:
+        """Return some rows."""
+        numbers = {name: Numbers(c.values[rows], c.absent[rows]) for name, c in self.numbers.items()}
+        return TableColumns({name: c.take(rows) for name, c in self.labels.items()}, numbers)
+
+
+def mentioned_factors(formula: Formula) -> tuple[Factor, ...]:
+    """Return the factors of all terms, fixed and random, once each."""
+    terms = (*formula.fixed, *(term for random in formula.random for term in random.terms))
+    return tuple(dict.fromkeys(factor for term in terms for factor in term))
 
 
 def read_variables(
     formula: Formula, data: Any, *, weights: str | None = None, progress: Progress = no_progress
 ) -> Variables:
     """Return the variables of `formula` from anything that `read_scores` takes, incomplete rows left out."""
+    mentioned = mentioned_factors(formula)
+    labels = [name for random in formula.random for name in random.group]
+    labels.extend(f.variable for f in mentioned if f.function == "factor")
+    numbers = [formula.response.variable, *([weights] if weights else [])]
+    numbers.extend(f.variable for f in mentioned if f.function not in ("", "factor"))
+    either = [f.variable for f in mentioned if f.function == ""]
     tables = open_tables(data, progress=progress)
-    mentioned = [f for term in (*formula.fixed, *(t for r in formula.random for t in r.terms)) for f in term]
-    grouped = tuple(dict.fromkeys(name for random in formula.random for name in random.group))
-    _check_names(formula, tables, weights)
-    as_labels = dict.fromkeys([*grouped, *(f.variable for f in mentioned if f.function == "factor")])
-    as_numbers = dict.fromkeys([formula.response.variable, *([weights] if weights else [])])
-    as_numbers.update(dict.fromkeys(f.variable for f in mentioned if f.function not in ("", "factor")))
-    either = [f.variable for f in mentioned if f.function == "" and f.variable not in as_numbers]
-    named = read_columns(tables, labels=as_labels, progress=progress).named if as_labels else {}
-    rest = read_columns(tables, numbers=as_numbers, either=either, progress=progress).named
-    return _select(formula, weights, mentioned, dict(named), dict(rest))
+    table = read_table(tables, labels=labels, numbers=numbers, either=either, progress=progress)
+    places, rows = complete_rows(_gaps(table, weights))
+    if not rows.used:
+        raise FormulaError(f"no row of the table has all of {', '.join(formula.variables())}")
+    if rows.used < rows.planned:
+        table = table.take(places)
+    return _represent(formula, mentioned, table, weights, rows)
 
 
-def _check_names(formula: Formula, tables: list[OpenTable], weights: str | None) -> None:
+def read_table(
+    tables: list[OpenTable],
+    *,
+    labels: Iterable[str] = (),
+    numbers: Iterable[str] = (),
+    either: Iterable[str] = (),
+    progress: Progress = no_progress,
+) -> TableColumns:
+    """Return columns as labels, as numbers, or (`either`) as what they hold; in one pass, if none is used as both."""
+    as_labels, as_numbers = dict.fromkeys(labels), dict.fromkeys(numbers)
+    free = dict.fromkeys(name for name in either if name not in as_numbers)
+    _check_names(tables, (*as_numbers, *free, *as_labels))
+    # What is read as labels for a group and does not look like numbers is not read again.
+    free = {
+        n: None for n in free if n not in as_labels or all(t.guess(n) == "number" for t in tables if n in t.columns)
+    }
+    twice = [name for name in as_labels if name in as_numbers or name in free]
+    once = [name for name in as_labels if name not in twice]
+    found = dict(read_columns(tables, labels=once, numbers=as_numbers, either=free, progress=progress).named)
+    again = read_columns(tables, labels=twice, progress=progress).named if twice else {}
+    named = {name: column for name, column in (*found.items(), *again.items()) if isinstance(column, Labels)}
+    return TableColumns(named, {name: column for name, column in found.items() if isinstance(column, Numbers)})
+
+
+def _check_names(tables: list[OpenTable], names: Iterable[str]) -> None:
     columns = tuple(dict.fromkeys(column for table in tables for column in table.columns))
     where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
-    for name in (*formula.variables(), *([weights] if weights else [])):
+    for name in names:
         if name not in columns:
             raise ColumnError.not_found(name, columns, where=where)
 
 
-def _select(
-    formula: Formula, weights: str | None, mentioned: list[Factor], labels: dict[str, Any], rest: dict[str, Any]
-) -> Variables:
-    """Leave out rows with a gap in any variable, counting each row under the first reason."""
-    total = len(next(iter(rest.values())).values)
+def _gaps(table: TableColumns, weights: str | None) -> dict[str, NDArray[np.bool_]]:
+    gaps = table.gaps()
+    if weights is not None:
+        values = table.numbers[weights].values
+        if (values < 0).any():
+            raise ColumnError(f"the weights {weights!r} hold a negative number: a weight is zero or more")
+        gaps[f"a {weights} of zero"] = values == 0
+    return gaps
+
+
+def complete_rows(gaps: Mapping[str, NDArray[np.bool_]]) -> tuple[NDArray[np.intp], Rows]:
+    """Return which rows have no gap; each of the others counts under its first reason."""
+    total = len(next(iter(gaps.values())))
     keep, reasons = np.ones(total, bool), {}
-    for name, column in (*rest.items(), *labels.items()):
-        gap = column.codes < 0 if isinstance(column, Labels) else ~np.isfinite(column.values)
-        if isinstance(column, Numbers) and name == weights:
-            if (column.values < 0).any():
-                raise ColumnError(f"the weights {name!r} hold a negative number: a weight is zero or more")
-            gap = gap | (column.values == 0)
+    for reason, gap in gaps.items():
         lost = int((keep & gap).sum())
         if lost:
-            reasons[f"no {name}"] = lost
+            reasons[reason] = lost
             keep &= ~gap
-    if not keep.any():
-        raise FormulaError(f"no row of the table has all of {', '.join(formula.variables())}")
-    if keep.all():
-        rows: Any = slice(None)
-    else:
-        rows = np.flatnonzero(keep)
-        labels = {name: column.take(rows) for name, column in labels.items()}
-        rest = {
-            n: c.take(rows) if isinstance(c, Labels) else Numbers(c.values[rows], c.absent[rows])
-            for n, c in rest.items()
-        }
-    return _represent(formula, weights, mentioned, labels, rest, Rows(total, int(keep.sum()), reasons))
+    return np.flatnonzero(keep), Rows(total, int(keep.sum()), reasons)
 
 
 def _represent(
-    formula: Formula,
-    weights: str | None,
-    mentioned: list[Factor],
-    labels: dict[str, Any],
-    rest: dict[str, Any],
-    rows: Rows,
+    formula: Formula, mentioned: Iterable[Factor], table: TableColumns, weights: str | None, rows: Rows
 ) -> Variables:
     numbers: list[Array] = []
-    factors: list[Labels] = []
-    places: dict[str, int] = {}
+    factors: dict[str, Labels] = {}
     coded: dict[Factor, Coded] = {}
-
-    def place(name: str, column: Labels) -> int:
-        if name not in places:
-            places[name] = len(factors)
-            factors.append(column)
-        return places[name]
-
-    for factor in dict.fromkeys(mentioned):
-        column = labels.get(factor.variable) if factor.function == "factor" else rest[factor.variable]
-        if isinstance(column, Labels):
-            if column.count < 2:
-                raise FormulaError(
-                    f"{factor.variable!r} has only one level ({column.names[0]!r}) in the rows used: it has no "
-                    "effect to estimate, so leave it out"
-                )
-            coded[factor] = Coded(factor=place(factor.variable, column), levels=column.names)
+    transforms: dict[Factor, Transform] = {}
+    for factor in mentioned:
+        name = factor.variable
+        if factor.function == "factor" or name not in table.numbers:
+            labels = factors.setdefault(name, table.labels[name])
+            _check_levels(name, labels)
+            coded[factor] = Coded(factor=list(factors).index(name), levels=labels.names)
         else:
-            assert isinstance(column, Numbers)
-            named = _transform(factor, column.values)
-            coded[factor] = Coded(numbers=tuple((name, len(numbers) + i) for i, (name, _) in enumerate(named)))
+            transforms[factor] = learn_transform(factor, table.numbers[name].values)
+            named = apply_transform(factor, transforms[factor], table.numbers[name].values)
+            coded[factor] = Coded(numbers=tuple((column, len(numbers) + i) for i, (column, _) in enumerate(named)))
             numbers.extend(values for _, values in named)
-    grouping = {name: place(name, column) for name, column in labels.items()}
-    ((_, response),) = _transform(formula.response, rest[formula.response.variable].values)
-    weight = rest[weights].values if weights else None
-    return Variables(response, weight, tuple(numbers), tuple(factors), coded, grouping, rows)
-
-
-def _transform(factor: Factor, values: Array) -> list[tuple[str, Array]]:
-    """Return the named columns of numbers that a function of a column gives."""
-    if factor.function == "poly":
-        assert factor.argument is not None
-        basis = _orthogonal_polynomial(factor, values, factor.argument)
-        return [(f"{factor}{i + 1}", basis[:, i]) for i in range(factor.argument)]
-    if factor.function == "scale" and values.min() == values.max():
-        raise FormulaError(f"{factor} is not defined: {factor.variable!r} is {values[0]:g} in every row")
-    if factor.function == "factor":
-        raise FormulaError(f"{factor} cannot be the response: a response is a number")
-    with np.errstate(all="ignore"):
-        result = PLAIN[factor.function](values)
-    bad = np.flatnonzero(~np.isfinite(result))
-    if len(bad):
+    grouped = dict.fromkeys(name for random in formula.random for name in random.group)
+    for name in grouped:
+        factors.setdefault(name, table.labels[name])
+    grouping = {name: list(factors).index(name) for name in grouped}
+    raw = table.numbers[formula.response.variable].values
+    transforms[formula.response] = learn_transform(formula.response, raw)
+    ((_, response),) = apply_transform(formula.response, transforms[formula.response], raw)
+    largest = float(np.abs(response).max())
+    if largest and not SMALLEST < largest < LARGEST:
         raise FormulaError(
-            f"{factor} is not defined in {len(bad):,} rows, such as {factor.variable} = {values[bad[0]]:g}"
+            f"the response {formula.response} reaches {largest:.1e}: multiply it by a power of ten to bring it near one"
         )
-    return [(str(factor), np.ascontiguousarray(result, dtype=np.float64))]
+    weight = table.numbers[weights].values if weights else None
+    return Variables(response, weight, tuple(numbers), tuple(factors.values()), coded, transforms, grouping, rows)
 
 
-def _orthogonal_polynomial(factor: Factor, values: Array, degree: int) -> Array:
-    """Return orthonormal polynomials of degree 1 to `degree` at the data, as R's ``poly``.
-
-    The three-term recurrence of Kennedy and Gentle (1980), *Statistical Computing*, p. 343: it needs
-    no powers of the values, so it is as accurate for years as for scores in [0, 1].
-    """
-    if len(np.unique(values)) <= degree:
-        raise FormulaError(f"{factor} needs more than {degree} different values of {factor.variable!r}")
-    x = values - values.mean()
-    columns = [np.full(len(x), 1 / np.sqrt(len(x)))]
-    for _ in range(degree):
-        following = x * columns[-1]
-        for column in (*columns, *columns):  # twice: once more for what rounding left
-            following = following - column * (column @ following)
-        columns.append(following / np.linalg.norm(following))
-    basis = np.stack(columns[1:], axis=1)
-    return basis * np.sign([np.sum(basis[:, i] * x ** (i + 1)) for i in range(degree)])
+def _check_levels(name: str, labels: Labels) -> None:
+    if labels.count < 2:
+        raise FormulaError(
+            f"{name!r} has only one level ({labels.names[0]!r}) in the rows used: it has no effect to estimate, "
+            "so leave it out"
+        )

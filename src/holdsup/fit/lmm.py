@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from holdsup.design import Design, make_design
+from holdsup.design.matrices import RandomBlock
 from holdsup.errors import FitError, ResultError
 from holdsup.fit.records import FixedEffect, OptimizerRecord, RandomComponent
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import EngineFit, NothingLeft, fit_moments
 from holdsup.numerics.moments import accumulate
 from holdsup.numerics.quantiles import t_quantile
-from holdsup.numerics.satterthwaite import Satterthwaite, prepare
 from holdsup.numerics.tails import t_tail
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering import Estimate, Interval, PValue, Table
@@ -28,7 +29,7 @@ __all__ = ["LmmFit", "Model", "fit_design", "fit_lmm"]
 SINGULAR = 1e-4  # a relative standard deviation below this is zero, as in lme4's isSingular
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Model:
     """The live part of a fit: what questions beyond the saved table are answered from.
 
@@ -36,12 +37,44 @@ class Model:
     ----------
     design : the formula on its data
     engine : the optimum
-    inference : Satterthwaite's parts
     """
 
     design: Design
     engine: EngineFit
-    inference: Satterthwaite
+
+    @property
+    def sigma(self) -> float:
+        """The residual standard deviation of the formula, that of a row of weight one."""
+        return self.engine_sigma * math.sqrt(self.design.weight_unit)
+
+    @property
+    def engine_sigma(self) -> float:
+        """The residual standard deviation of the engine, to which theta is relative."""
+        return math.sqrt(self.engine.solution.sigma2)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The fixed effects that were estimated."""
+        return tuple(self.design.fixed[i].name for i in self.engine.kept)
+
+    @cached_property
+    def transform(self) -> Floats:
+        """From the engine's fixed effects, whose columns may be centred, to those of the formula."""
+        return self.design.transform_of(self.engine.kept)
+
+    @cached_property
+    def beta(self) -> Floats:
+        """The fixed effects of the formula: what was taken off the response is given back."""
+        return self.transform @ self.engine.solution.beta + self.design.shift_of(self.engine.kept)
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """The covariance of the fixed effects."""
+        return np.asarray(self.transform @ self.engine.inference.covariance @ self.transform.T)
+
+    def degrees(self, weights: Floats) -> float:
+        """Return Satterthwaite's degrees of freedom of a combination of fixed effects."""
+        return self.engine.inference.degrees(weights @ self.transform)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,18 +195,34 @@ def fit_design(design: Design, *, method: str, level: float = 0.95, start: Float
     """Return the fit of a design that was built already."""
     try:
         engine = fit_moments(accumulate(design.layout, design.sample), reml=method == "reml", start=start)
-        inference = prepare(engine.criterion, engine.optimum.theta)
     except NothingLeft as nothing:
         raise FitError(f"{design.formula.text!r} cannot be fitted: {nothing}") from nothing
-    return describe(Model(design, engine, inference), method=method, level=level)
+    return describe(Model(design, engine), method=method, level=level)
+
+
+def fit_response(fit: LmmFit, response: Floats) -> LmmFit:
+    """Return the model of a fit, fitted to another response of the same rows."""
+    design = fit.model().design
+    if response.shape != design.variables.response.shape or not np.isfinite(response).all():
+        raise FitError(
+            f"refit needs {len(design.variables.response):,} finite numbers, one for each row used; "
+            f"it was given an array of shape {response.shape}"
+        )
+    shift = float(response.mean()) if design.constant else 0.0
+    changed = replace(
+        design,
+        shift=shift,
+        sample=replace(design.sample, response=response - shift),
+        variables=replace(design.variables, response=response),
+    )
+    return fit_design(changed, method=fit.method, level=fit.level, start=fit.model().engine.optimum.theta)
 
 
 def describe(model: Model, *, method: str, level: float) -> LmmFit:
     """Return the tables of a fitted model."""
     design, engine = model.design, model.engine
-    theta, sigma = engine.optimum.theta, math.sqrt(engine.solution.sigma2)
-    names = [design.fixed[i].name for i in engine.kept]
-    npar = len(names) + len(theta) + 1
+    theta = engine.optimum.theta
+    npar = len(model.names) + len(theta) + 1
     criterion, n = engine.solution.value, engine.moments.n
     singular = bool((theta[engine.moments.lower == 0] < SINGULAR).any())
     dropped = tuple(c.name for i, c in enumerate(design.fixed) if i not in engine.kept)
@@ -191,49 +240,36 @@ def describe(model: Model, *, method: str, level: float) -> LmmFit:
         aic=criterion + 2 * npar,
         bic=criterion + math.log(n) * npar,
         npar=npar,
-        sigma=sigma,
-        converged=engine.optimum.converged,
+        sigma=model.sigma,
+        converged=engine.converged,
         singular=singular,
         dropped=dropped,
         levels={block.group.label: block.group.count for block in design.random},
-        fixed=tuple(_fixed(model, names, level)),
-        random=tuple(_random(design, theta, sigma)),
-        optimizer=_record(engine),
+        fixed=tuple(_fixed(model, level)),
+        random=tuple(_random(model)),
+        optimizer=_record(design, engine),
         level=level,
         live=model,
     )
 
 
-def fixed_estimates(model: Model) -> Floats:
-    """Return the fixed effects of the formula: the engine's, and what was taken off the response before."""
-    beta = engine_beta = model.engine.solution.beta.copy()
-    constant = [list(model.engine.kept).index(i) for i in model.design.constant]
-    beta[constant] = engine_beta[constant] + model.design.shift
-    return beta
-
-
-def _fixed(model: Model, names: list[str], level: float) -> list[FixedEffect]:
+def _fixed(model: Model, level: float) -> list[FixedEffect]:
     rows = []
-    beta = fixed_estimates(model)
-    for i, name in enumerate(names):
-        se = math.sqrt(model.inference.covariance[i, i])
-        df = model.inference.degrees(np.eye(len(names))[i])
-        t = beta[i] / se
-        tail = t_tail(t, df)
+    for i, name in enumerate(model.names):
+        estimate, se = float(model.beta[i]), math.sqrt(model.covariance[i, i])
+        df = model.degrees(np.eye(len(model.names))[i])
+        tail = t_tail(estimate / se, df)
         reach = t_quantile((1 + level) / 2, df) * se
-        rows.append(
-            FixedEffect(name, float(beta[i]), se, df, float(t), tail.p, tail.log10_p, beta[i] - reach, beta[i] + reach)
-        )
+        limits = (estimate - reach, estimate + reach)
+        rows.append(FixedEffect(name, estimate, se, df, estimate / se, tail.p, tail.log10_p, *limits))
     return rows
 
 
-def _random(design: Design, theta: Floats, sigma: float) -> list[RandomComponent]:
+def _random(model: Model) -> list[RandomComponent]:
     rows = []
-    for block in design.random:
-        factor = np.zeros((len(block.columns),) * 2)
-        for i, j, parameter in block.places:
-            factor[i, j] = theta[parameter]
-        covariance = sigma**2 * factor @ factor.T
+    for block in model.design.random:
+        factor = model.engine_sigma * block.factor(model.engine.optimum.theta)
+        covariance = factor @ factor.T
         sd = np.sqrt(np.diag(covariance))
         for i, column in enumerate(block.columns):
             earlier = range(i) if block.correlated else ()
@@ -242,23 +278,33 @@ def _random(design: Design, theta: Floats, sigma: float) -> list[RandomComponent
                 for j in earlier
             }
             rows.append(RandomComponent(block.group.label, column.name, float(covariance[i, i]), float(sd[i]), corr))
-    rows.append(RandomComponent("Residual", "", sigma**2, sigma, {}))
+    rows.append(RandomComponent("Residual", "", model.sigma**2, model.sigma, {}))
     return rows
 
 
-def _record(engine: EngineFit) -> OptimizerRecord:
+def _record(design: Design, engine: EngineFit) -> OptimizerRecord:
     optimum = engine.optimum
-    curvature = np.sqrt(np.maximum(np.abs(np.diag(optimum.curvature)), 1e-300))
-    gradient = float(np.abs(optimum.gradient / curvature).max()) if len(curvature) else 0.0
-    theta = tuple(float(t) for t in optimum.theta)
+    curvature = np.sqrt(np.maximum(np.abs(np.diag(engine.inference.curvature)), 1e-300))
+    gradient = float(np.abs(engine.inference.gradient / curvature).max()) if len(curvature) else 0.0
+    relative = optimum.theta / math.sqrt(design.weight_unit)
+    theta = tuple(float(t) for block in design.random for t in _lower_triangle(block, relative))
     return OptimizerRecord(
-        engine.criterion.evaluations, optimum.steps, optimum.reason, gradient, optimum.decrease, theta
+        engine.criterion.evaluations, optimum.steps, optimum.reason, gradient, engine.decrease, theta
     )
+
+
+def _lower_triangle(block: RandomBlock, theta: Floats) -> list[float]:
+    """Return the parameters of a term as lme4 has them: the lower triangular factor for the formula's own columns."""
+    factor = block.factor(theta)
+    if block.correlated and not np.array_equal(block.transform, np.eye(len(factor))):
+        lower = np.linalg.qr(factor.T)[1].T
+        factor = lower * np.where(np.diag(lower) < 0, -1.0, 1.0)
+    return [float(factor[i, j]) for i, j, _ in block.places]
 
 
 def _warnings(engine: EngineFit, singular: bool, dropped: tuple[str, ...]) -> list[str]:
     said = []
-    if not engine.optimum.converged:
+    if not engine.converged:
         said.append(f"The fit did not converge ({engine.optimum.reason}): do not rely on its numbers.")
     if singular:
         said.append(
@@ -270,7 +316,7 @@ def _warnings(engine: EngineFit, singular: bool, dropped: tuple[str, ...]) -> li
 
 
 def _verdict(design: Design, engine: EngineFit, method: str, criterion: float, singular: bool) -> str:
-    state = "converged" if engine.optimum.converged else "did NOT converge"
+    state = "converged" if engine.converged else "did NOT converge"
     name = "REML criterion" if method == "reml" else "-2 log-likelihood"
     note = ", singular" if singular else ""
     return (

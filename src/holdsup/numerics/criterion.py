@@ -8,8 +8,8 @@ gives (Bates et al. 2015, JSS 67(1), eq. 34 for ML and 41 for REML, all blocks o
 
     d(theta) = sum log|Omega_j| + 2 log|L_ZZ| [+ 2 log|L_XX|] + dof (1 + log(2 pi r^2 / dof)),
 
-r = L_yy, dof = n (ML) or n - p (REML). Its derivative with respect to S~ is L^-T D L^-1, D = 1 for the
-rows of Z2, 0 or 1 (REML) for X, dof / r^2 times r^2, that is dof, for y.
+r = L_yy, dof = n (ML) or n - p (REML). Its derivative with respect to S~ is L^-T D L^-1 with D = 1 for the
+rows of Z2, 0 (ML) or 1 (REML) for X, dof for y: the inverse of S~, corrected for a few rows of L^-1.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from holdsup.numerics.elimination import choose_elimination
 from holdsup.numerics.layout import Floats, Ints
@@ -56,8 +56,8 @@ class Criterion:
         self.dof = moments.n - (moments.p if reml else 0)
         self.elimination = choose_elimination(moments)
         self.evaluations = 0
+        self.scalar = all(block.width == 1 for block in moments.blocks)
         m, q2, p = len(moments.C), moments.q2, moments.p
-        self.cost = m  # an evaluation takes of the order of m^3 operations
         self.logdet_rows = np.zeros(m)
         self.logdet_rows[:q2] = 1
         self.logdet_rows[q2 : q2 + p] = float(reml)
@@ -72,19 +72,23 @@ class Criterion:
         found = self._factor(theta)
         if found is None:
             return math.inf, np.full(len(theta), math.nan)
-        weights = self.logdet_rows.copy()
-        weights[-1] = self.dof
-        return self._value(*found[:2]), self._pull(theta, found, weights, determinant=1.0)
+        logdet, L, S = found
+        slope = self._inverse(L)
+        y = self._row(L, len(L) - 1)
+        slope += (self.dof - 1) * np.outer(y, y)
+        return self._value(logdet, L), self._pull(theta, S, slope, determinant=True)
 
     def parts(self, theta: Floats) -> tuple[Floats, Floats, Solution]:
         """Return the gradients of the log-determinants and of log r^2, and what theta implies."""
         found = self._factor(theta)
         if found is None:
             raise FloatingPointError("the cross-products are not positive definite at this theta")
-        residual = np.zeros(len(self.logdet_rows))
-        residual[-1] = 1.0
-        logdet = self._pull(theta, found, self.logdet_rows, determinant=1.0)
-        return logdet, self._pull(theta, found, residual, determinant=0.0), self._solution(*found[:2])
+        logdet, L, S = found
+        y = self._row(L, len(L) - 1)
+        slope = self._inverse(L)
+        slope -= np.outer(y, y)
+        by_residual = self._pull(theta, S, np.outer(y, y), determinant=False)
+        return self._pull(theta, S, slope, determinant=True), by_residual, self._solution(logdet, L)
 
     def solve(self, theta: Floats) -> Solution:
         """Return the fixed effects, their covariance and the residual variance at theta."""
@@ -97,15 +101,34 @@ class Criterion:
         """Return the first factor's log-determinant, L and S."""
         self.evaluations += 1
         logdet, S = self.elimination.reduce(lambda_of(self.moments.first, theta))
-        scaled = S.copy()
-        for block in self.moments.blocks:
-            factor = lambda_of(block.pattern, theta)
-            scaled[block.start : block.stop] = _left(factor.T, scaled[block.start : block.stop], block)
-            scaled[:, block.start : block.stop] = _left(factor.T, scaled[:, block.start : block.stop].T, block).T
+        scaled = self._scaled(S, theta, turned=True)
         q2 = self.moments.q2
         scaled[np.arange(q2), np.arange(q2)] += 1
-        L, info = lapack.dpotrf(scaled, lower=1, clean=1)
+        # LAPACK reads by columns: of a symmetric matrix it may as well have the rows, without a copy.
+        L, info = lapack.dpotrf(scaled.T, lower=1, clean=1, overwrite_a=1)
         return None if info else (logdet, L, S)
+
+    def _scaled(self, matrix: Floats, theta: Floats, *, turned: bool) -> Floats:
+        """Return Lambda2' matrix Lambda2 (`turned`), or Lambda2 matrix Lambda2', as a new matrix."""
+        if self.scalar:
+            scale = self._scale(theta)
+            result = matrix * scale
+            result *= scale[:, None]
+            return result
+        result = matrix.copy()
+        for block in self.moments.blocks:
+            factor = lambda_of(block.pattern, theta)
+            inside = slice(block.start, block.stop)
+            result[inside] = _left(factor.T if turned else factor, result[inside], block)
+            result[:, inside] = _left(factor.T if turned else factor, result[:, inside].T, block).T
+        return result
+
+    def _scale(self, theta: Floats) -> Floats:
+        """Return the diagonal of Lambda2 where every block has a single column, ones for X and y."""
+        scale = np.ones(len(self.moments.C))
+        for block in self.moments.blocks:
+            scale[block.start : block.stop] = theta[block.pattern[0, 0]]
+        return scale
 
     def _value(self, logdet: float, L: Floats) -> float:
         diagonal = np.diagonal(L)
@@ -119,38 +142,50 @@ class Criterion:
         beta = inverse.T @ L[-1, q2 : q2 + p]
         return Solution(self._value(logdet, L), beta, inverse.T @ inverse, L[-1, -1] ** 2 / self.dof, L)
 
-    def _pull(self, theta: Floats, found: tuple[float, Floats, Floats], rows: Floats, *, determinant: float) -> Floats:
-        """Return the gradient of determinant * logdet1 + sum of rows_i * 2 log L_ii."""
-        _, L, S = found
-        K = lapack.dtrtri(L, lower=1)[0]
-        slope = blas.dsyrk(1.0, K * np.sqrt(rows)[:, None], trans=1, lower=1)
-        slope = slope + np.tril(slope, -1).T  # derivative with respect to S~
+    def _inverse(self, L: Floats) -> Floats:
+        """Return L^-T D L^-1 with D = 1 for all rows but those of X under ML, where it is 0."""
+        inverse = lapack.dpotri(L, lower=1)[0]  # its lower triangle; the upper one is zero, as in L
+        whole: Floats = inverse + inverse.T
+        whole[np.diag_indices(len(L))] *= 0.5
+        if not self.reml:
+            for i in range(self.moments.q2, len(L) - 1):
+                row = self._row(L, i)
+                whole -= np.outer(row, row)
+        return whole
+
+    @staticmethod
+    def _row(L: Floats, i: int) -> Floats:
+        """Return row i of L^-1."""
+        unit = np.zeros(len(L))
+        unit[i] = 1.0
+        return np.asarray(lapack.dtrtrs(L, unit, lower=1, trans=1)[0])
+
+    def _pull(self, theta: Floats, S: Floats, slope: Floats, *, determinant: bool) -> Floats:
+        """Return the gradient by theta, given that by S~; with the first factor's determinant, or without."""
         gradient = np.zeros(len(theta))
-        scaled = S.copy()
-        for block in self.moments.blocks:
-            factor = lambda_of(block.pattern, theta)
-            scaled[:, block.start : block.stop] = _left(factor.T, scaled[:, block.start : block.stop].T, block).T
-        for block in self.moments.blocks:
-            inside = slice(block.start, block.stop)
-            k = block.width
-            left = scaled[inside].reshape(block.count, k, -1)
-            right = slope[inside].reshape(block.count, k, -1)
-            _gather(gradient, block.pattern, 2 * np.einsum("lim,ljm->ij", left, right, optimize=k > 1))
-        for block in self.moments.blocks:  # from the derivative by S~ to that by S
-            factor = lambda_of(block.pattern, theta)
-            inside = slice(block.start, block.stop)
-            slope[inside] = _left(factor, slope[inside], block)
-            slope[:, inside] = _left(factor, slope[:, inside].T, block).T
+        if self.scalar:
+            along = (S * slope) @ self._scale(theta)
+            for block in self.moments.blocks:
+                gradient[block.pattern[0, 0]] += 2 * along[block.start : block.stop].sum()
+        else:
+            self._pull_blocks(gradient, theta, S, slope)
         if self.moments.first.size:
-            _gather(gradient, self.moments.first, self._pull_first(theta, slope, determinant))
+            by_S = self._scaled(slope, theta, turned=False)
+            first = lambda_of(self.moments.first, theta)
+            _gather(gradient, self.moments.first, self.elimination.pull(first, by_S, determinant=determinant))
         return gradient
 
-    def _pull_first(self, theta: Floats, slope: Floats, determinant: float) -> Floats:
-        factor = lambda_of(self.moments.first, theta)
-        with_determinant = self.elimination.pull(factor, slope)
-        if determinant == 1.0:
-            return with_determinant
-        return with_determinant - self.elimination.pull(factor, np.zeros_like(slope))
+    def _pull_blocks(self, gradient: Floats, theta: Floats, S: Floats, slope: Floats) -> None:
+        """Add the gradient by the other factors: 2 (S Lambda2 slope) in the places of each level."""
+        right = slope.copy()
+        for block in self.moments.blocks:
+            inside = slice(block.start, block.stop)
+            right[inside] = _left(lambda_of(block.pattern, theta), right[inside], block)
+        for block in self.moments.blocks:
+            shape = (block.count, block.width, -1)
+            inside = slice(block.start, block.stop)
+            rows, columns = S[inside].reshape(shape), right[:, inside].T.reshape(shape)
+            _gather(gradient, block.pattern, 2 * np.einsum("lim,ljm->ij", rows, columns, optimize=True))
 
 
 def lambda_of(pattern: Ints, theta: Floats) -> Floats:

@@ -17,12 +17,15 @@ from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from holdsup.numerics import compiled
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
 
 __all__ = ["Elimination", "choose_elimination"]
 
+WORTH_COMPILING = 1_000_000  # products from which importing numba pays within one fit
 MOST_PAIRS = 30_000_000  # products of two entries of a sparse row that are listed once and for all
 
 
@@ -32,12 +35,14 @@ class Elimination(Protocol):
     def reduce(self, factor: Floats) -> tuple[float, Floats]:
         """Return sum log|Omega_j| and S, shape (m, m)."""
 
-    def pull(self, factor: Floats, slope: Floats) -> Floats:
-        """Return the derivative with respect to Lambda of log|Omega| + tr(slope S), shape (k1, k1)."""
+    def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
+        """Return the derivative by Lambda of tr(slope S), plus log|Omega| if asked; shape (k1, k1)."""
 
 
 def choose_elimination(moments: Moments) -> Elimination:
     """Return the cheapest way to take out the first factor of this model."""
+    if not len(moments.first):
+        return Nothing(moments)
     if not isinstance(moments.B, np.ndarray):
         return SparseLevels(moments)
     k1, m = moments.B.shape[1:]
@@ -68,27 +73,51 @@ class _Blocks:
 
     def __init__(self, A: Floats, counts: Floats) -> None:
         self.A, self.counts = A, counts
+        self.last: tuple[Floats, Floats] | None = None  # Lambda and Lambda Omega^-1 of the last evaluation
 
     def solve(self, factor: Floats) -> tuple[float, Floats]:
+        """Return sum log|Omega| and H, shape (u, k1, k1)."""
         if len(factor) == 1:
             omega = factor[0, 0] ** 2 * self.A[:, 0, 0] + 1
             return float(self.counts @ np.log(omega)), (factor[0, 0] ** 2 / omega)[:, None, None]
-        omega = factor.T @ self.A @ factor + np.eye(len(factor))
-        logdet = np.linalg.slogdet(omega)[1]
-        return float(self.counts @ logdet), factor @ np.linalg.solve(omega, np.broadcast_to(factor.T, omega.shape))
+        omega = factor.T @ self.A @ factor
+        omega[:, np.arange(len(factor)), np.arange(len(factor))] += 1
+        L = np.linalg.cholesky(omega)
+        logdets = 2 * np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+        right = factor @ np.linalg.inv(omega)
+        self.last = (factor, right)
+        return float(self.counts @ logdets), right @ factor.T
 
-    def pull(self, factor: Floats, slopes: Floats) -> Floats:
-        """Return the derivative of counts log|Omega| - tr(slopes H), for slopes of shape (u, k1, k1)."""
+    def pull(self, factor: Floats, slopes: Floats, *, determinant: bool) -> Floats:
+        """Return the derivative of [counts log|Omega|] - tr(slopes H), for slopes of shape (u, k1, k1)."""
+        counts = self.counts if determinant else np.zeros(len(self.counts))
         if len(factor) == 1:
             theta, a = factor[0, 0], self.A[:, 0, 0]
             omega = theta**2 * a + 1
-            slope = 2 * theta * (self.counts * a / omega - slopes[:, 0, 0] / omega**2).sum()
+            slope = 2 * theta * (counts * a / omega - slopes[:, 0, 0] / omega**2).sum()
             return np.array([[slope]])
-        omega = factor.T @ self.A @ factor + np.eye(len(factor))
-        right = np.linalg.solve(omega, np.broadcast_to(factor.T, omega.shape)).transpose(0, 2, 1)  # Lambda Omega^-1
+        if self.last is None or not np.array_equal(self.last[0], factor):
+            self.solve(factor)
+        assert self.last is not None  # solve has just set it
+        right = self.last[1]
         across = self.A @ right
-        inner = factor.T @ slopes @ right
-        return np.asarray(2 * (self.counts[:, None, None] * across - slopes @ right + across @ inner).sum(axis=0))
+        through = slopes @ right
+        return np.asarray(2 * (counts[:, None, None] * across - through + across @ (factor.T @ through)).sum(axis=0))
+
+
+class Nothing:
+    """No random effects at all."""
+
+    def __init__(self, moments: Moments) -> None:
+        self.C = moments.C
+
+    def reduce(self, factor: Floats) -> tuple[float, Floats]:
+        """Return 0 and C."""
+        return 0.0, self.C.copy()
+
+    def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
+        """Return nothing: there is no Lambda."""
+        return np.zeros((0, 0))
 
 
 class Patterns:
@@ -115,10 +144,10 @@ class Patterns:
         logdet, H = self.blocks.solve(factor)
         return logdet, self.C - (H.reshape(-1) @ self.P).reshape(self.C.shape)
 
-    def pull(self, factor: Floats, slope: Floats) -> Floats:
+    def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
         """Return the derivative with respect to Lambda."""
         k1 = self.shape[0]
-        return self.blocks.pull(factor, (self.P @ slope.reshape(-1)).reshape(-1, k1, k1))
+        return self.blocks.pull(factor, (self.P @ slope.reshape(-1)).reshape(-1, k1, k1), determinant=determinant)
 
 
 class Levels:
@@ -135,11 +164,11 @@ class Levels:
         m = self.C.shape[0]
         return logdet, self.C - self.B.reshape(-1, m).T @ (H @ self.B).reshape(-1, m)
 
-    def pull(self, factor: Floats, slope: Floats) -> Floats:
+    def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
         """Return the derivative with respect to Lambda."""
         m = self.C.shape[0]
         across = (self.B.reshape(-1, m) @ slope).reshape(self.B.shape)
-        return self.blocks.pull(factor, across @ self.B.transpose(0, 2, 1))
+        return self.blocks.pull(factor, across @ self.B.transpose(0, 2, 1), determinant=determinant)
 
 
 class SparseLevels:
@@ -150,7 +179,7 @@ class SparseLevels:
         self.B, self.C = moments.B, moments.C
         self.k1, self.m = len(moments.B), len(moments.C)
         self.blocks = _Blocks(moments.A, np.ones(len(moments.A)))
-        self.pairs = [[_Pairs.of(left, right) for right in self.B] for left in self.B]
+        self.pairs = [[_pair(left, right) for right in self.B] for left in self.B]
 
     def reduce(self, factor: Floats) -> tuple[float, Floats]:
         """Return the determinant and S."""
@@ -159,39 +188,85 @@ class SparseLevels:
         for k, h in np.ndindex(self.k1, self.k1):
             pairs = self.pairs[k][h]
             if pairs is not None:
-                S -= np.bincount(pairs.place, pairs.value * H[pairs.level, k, h], self.m**2).reshape(self.m, self.m)
+                S -= pairs.scatter(H[:, k, h], self.m)
             else:
                 S -= (self.B[k].T @ (sp.diags_array(H[:, k, h]) @ self.B[h])).toarray()
         return logdet, S
 
-    def pull(self, factor: Floats, slope: Floats) -> Floats:
+    def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
         """Return the derivative with respect to Lambda."""
         slopes = np.empty((len(self.blocks.A), self.k1, self.k1))
         for k, h in np.ndindex(self.k1, self.k1):
             pairs = self.pairs[k][h]
             if pairs is not None:
-                slopes[:, k, h] = np.bincount(pairs.level, pairs.value * slope.reshape(-1)[pairs.place], len(slopes))
+                slopes[:, k, h] = pairs.gather(slope, len(slopes))
             else:
                 slopes[:, k, h] = (self.B[k] @ slope * self.B[h].toarray()).sum(axis=1)
-        return self.blocks.pull(factor, slopes)
+        return self.blocks.pull(factor, slopes, determinant=determinant)
+
+
+def _pair(left: sp.csr_array, right: sp.csr_array) -> _Compiled | _Pairs | None:
+    """Return the quickest way to multiply the entries of two sparse matrices row by row."""
+    if left is right and int((np.diff(left.indptr) ** 2).sum()) > WORTH_COMPILING and compiled.available():
+        return _Compiled(left)
+    return _Pairs.of(left, right, half=left is right)
+
+
+class _Compiled:
+    """Products of the entries of sparse rows with themselves, multiplied where they stand (numba)."""
+
+    def __init__(self, rows: sp.csr_array) -> None:
+        rows.sort_indices()
+        self.rows = (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+
+    def scatter(self, weights: Floats, m: int) -> Floats:
+        """Return the sum over levels of weight times row times row, shape (m, m)."""
+        return compiled.scatter_pairs(m, np.ascontiguousarray(weights), *self.rows)
+
+    def gather(self, slope: Floats, levels: int) -> Floats:
+        """Return for each level its row times `slope` times its row."""
+        return compiled.gather_pairs(np.ascontiguousarray(slope), *self.rows)
 
 
 class _Pairs:
-    """Every product of two entries of one sparse row: its level, its place in S, its value."""
+    """Every product of two entries of one sparse row: its level, its place in S, its value.
 
-    def __init__(self, level: Ints, place: Ints, value: Floats) -> None:
-        self.level, self.place, self.value = level, place, value
+    For a matrix with itself, only one of each pair of equal products is listed (`half`).
+    """
+
+    def __init__(self, level: NDArray[np.int32], place: Ints, value: Floats, *, half: bool, m: int) -> None:
+        self.level, self.place, self.value, self.half = level, place, value, half
+        # A listed product off the diagonal stands for two.
+        self.doubled = value * np.where(place % (m + 1) == 0, 1.0, 2.0) if half else value
 
     @classmethod
-    def of(cls, left: sp.csr_array, right: sp.csr_array) -> _Pairs | None:
+    def of(cls, left: sp.csr_array, right: sp.csr_array, *, half: bool) -> _Pairs | None:
         """List the products, or return None where they are too many to be held."""
+        left.sort_indices()
+        right.sort_indices()
         a, b = np.diff(left.indptr), np.diff(right.indptr)
         if int((a * b).sum()) > MOST_PAIRS:
             return None
         level = np.repeat(np.arange(len(a)), a * b)
         offset = np.arange(len(level)) - np.repeat(np.cumsum(a * b) - a * b, a * b)
-        i = left.indptr[level] + offset // b[level]
-        j = right.indptr[level] + offset % b[level]
-        return cls(
-            level, left.indices[i].astype(np.int64) * left.shape[1] + right.indices[j], left.data[i] * right.data[j]
-        )
+        i, j = offset // b[level], offset % b[level]
+        if half:
+            kept = j <= i
+            level, i, j = level[kept], i[kept], j[kept]
+        i, j = left.indptr[level] + i, right.indptr[level] + j
+        place = left.indices[i].astype(np.int64) * left.shape[1] + right.indices[j]
+        return cls(level.astype(np.int32), place, left.data[i] * right.data[j], half=half, m=left.shape[1])
+
+    def scatter(self, weights: Floats, m: int) -> Floats:
+        """Return the sum over levels of weight times left row times right row, shape (m, m)."""
+        sums = np.bincount(self.place, self.value * weights[self.level], m * m)
+        found = sums.astype(np.float64, copy=False).reshape(m, m)
+        if self.half:
+            found = found + found.T
+            found[np.diag_indices(m)] *= 0.5
+        return np.asarray(found)
+
+    def gather(self, slope: Floats, levels: int) -> Floats:
+        """Return for each level its left row times `slope` times its right row."""
+        sums = np.bincount(self.level, self.doubled * slope.reshape(-1)[self.place], levels)
+        return sums.astype(np.float64, copy=False)

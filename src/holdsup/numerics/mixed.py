@@ -10,14 +10,17 @@ import numpy as np
 from holdsup.numerics.criterion import Criterion, Solution
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
-from holdsup.numerics.optimization import Optimum, minimize
+from holdsup.numerics.optimization import Optimum, certify, minimize
+from holdsup.numerics.satterthwaite import Satterthwaite, prepare
 from holdsup.numerics.start import starting_point
+from holdsup.numerics.threads import blas_threads
 
 __all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "keep_columns"]
 
 DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
-NIL = 1e-10  # a residual with less than this share of the response's length is rounding
-ZERO = 1e-4  # theta below which a standard deviation is called zero, relative to the residual's (as in lme4)
+NIL = 1e-6  # a residual with less than this share of the response's length cannot be told from rounding
+THREADS_PAY = 1000  # columns of M from which a second BLAS thread is worth its waiting
+DEAR = 300  # columns of M from which an evaluation (of the order of their cube) is worth saving
 
 
 class NothingLeft(ArithmeticError):
@@ -35,6 +38,9 @@ class EngineFit:
     criterion : the function that was minimized
     optimum : where the search ended, signs put right
     solution : fixed effects and residual variance there
+    inference : Satterthwaite's parts
+    decrease : the decrease of the criterion that another step would bring
+    converged : whether the optimum is certified to be a minimum
     """
 
     moments: Moments
@@ -42,6 +48,9 @@ class EngineFit:
     criterion: Criterion
     optimum: Optimum
     solution: Solution
+    inference: Satterthwaite
+    decrease: float
+    converged: bool
 
 
 def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) -> EngineFit:
@@ -53,9 +62,15 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
         raise NothingLeft(f"{moments.n} rows cannot tell {moments.p} fixed effects and a residual apart")
     _check_residual(moments)
     criterion = Criterion(moments, reml=reml)
-    optimum = minimize(criterion, starting_point(moments) if start is None else start)
-    optimum = replace(optimum, theta=rectify(moments, optimum.theta))
-    return EngineFit(moments, kept, criterion, optimum, criterion.solve(optimum.theta))
+    dear = len(moments.C) > DEAR
+    with blas_threads(1 if len(moments.C) < THREADS_PAY else None):
+        optimum = minimize(criterion, starting_point(moments) if start is None else start)
+        optimum = replace(optimum, theta=rectify(moments, optimum.theta))
+        inference = prepare(criterion, optimum.theta, one_sided=dear)
+    if inference.solution.sigma2 * criterion.dof <= NIL**2 * moments.C[-1, -1]:
+        raise NothingLeft("the fixed and random effects fit every row exactly")
+    decrease, converged = certify(inference.gradient, inference.curvature)
+    return EngineFit(moments, kept, criterion, optimum, inference.solution, inference, decrease, converged)
 
 
 def independent_columns(moments: Moments) -> Ints:
@@ -94,7 +109,7 @@ def _check_residual(moments: Moments) -> None:
     L = np.linalg.cholesky(corner[:p, :p]) if p else np.empty((0, 0))
     explained = np.linalg.solve(L, corner[:p, p]) if p else np.empty(0)
     if total - explained @ explained <= NIL**2 * total:
-        raise NothingLeft("the fixed effects fit every row exactly")
+        raise NothingLeft("the fixed effects fit every row exactly, as far as rounding can tell")
 
 
 def rectify(moments: Moments, theta: Floats) -> Floats:

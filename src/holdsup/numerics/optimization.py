@@ -9,19 +9,20 @@ it is not, told apart by the curvature there.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from holdsup.numerics.layout import Floats
 
-__all__ = ["Objective", "Optimum", "minimize"]
+__all__ = ["Objective", "Optimum", "certify", "minimize", "newton_step"]
 
-ENOUGH = 1e-9  # expected further decrease, in units of the criterion (-2 log-likelihood)
+ENOUGH = 1e-12  # expected further decrease, in units of the criterion (-2 log-likelihood)
+CLOSE = 1e-4  # expected decrease below which steps are judged by the gradient
 CERTAIN = 1e-5  # expected decrease up to which a fit that cannot improve for rounding counts as converged
 MOST_STEPS = 100
+REFRESH, SHORT = 6, 3  # steps with an updated Hessian, and tries along each, before it is made anew
 DIFFERENCE = 1e-4  # relative step of the difference quotient of gradients
 SMALLEST = 1e-2  # theta below which the step is absolute
 STRETCH = 3.0  # a step changes no parameter by more than this times itself (or 0.1)
@@ -40,58 +41,104 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """Where the search ended, and how sure it is.
+    """Where the search ended.
 
     Attributes
     ----------
     theta : the parameters
     value : the criterion
     gradient : its gradient
-    curvature : its Hessian, shape (k, k)
-    converged : whether it is a minimum: the expected decrease is nil and no direction curves down
+    curvature : its Hessian, shape (k, k), updated from gradients
     reason : why the search ended, in words
-    decrease : the decrease that another Newton step would bring
-    steps : Newton steps taken
+    steps : steps taken
     """
 
     theta: Floats
     value: float
     gradient: Floats
     curvature: Floats
-    converged: bool
     reason: str
-    decrease: float
     steps: int
 
 
 def minimize(objective: Objective, start: Floats) -> Optimum:
-    """Return the minimum that Newton's method finds from `start`."""
+    """Return the minimum that Newton's method finds from `start`.
+
+    The Hessian is made of differences of gradients every few steps, and in between updated from the
+    gradients seen (BFGS): that halves the evaluations of a model with eleven variances. Updating alone
+    crawls where variances are zero, because there the criterion is far from a parabola.
+    """
     theta = np.array(start, dtype=float)
     value, gradient = objective.slopes(theta)
+    H = np.empty((len(theta), len(theta)))
     if not len(theta):
-        return Optimum(theta, value, gradient, np.empty((0, 0)), True, "no variance to estimate", 0.0, 0)
-    reason, steps = f"no end after {MOST_STEPS} steps", 0
-    while steps < MOST_STEPS:
-        steps += 1
-        H = curvature(objective, theta, gradient)
+        return Optimum(theta, value, gradient, H, "there is no variance to estimate", 0)
+    age = 0  # steps since the Hessian was made
+    for steps in range(MOST_STEPS):
+        if age == 0:
+            H = curvature(objective, theta, gradient)
         step, decrease, downhill = newton_step(H, gradient)
-        if decrease < ENOUGH and not downhill:
-            reason = "the gradient is nil"
-            polished = objective.slopes(theta + step)
-            if polished[0] <= value and _norm(H, polished[1]) <= _norm(H, gradient):
-                theta, (value, gradient) = theta + step, polished
-            break
-        if decrease < ENOUGH and downhill:
+        if decrease < ENOUGH:
+            if not downhill:
+                found = Optimum(theta, value, gradient, H, "the gradient is nil", steps)
+                return _polish(objective, found, step)
             step = _off_the_saddle(H, theta)
-        moved = _search(objective, theta, value, step)
+        elif decrease < CLOSE and not downhill:
+            closer = _closer(objective, theta, step, H, decrease, value)
+            if closer is not None:
+                H = _updated(H, closer[0] - theta, closer[2] - gradient)
+                theta, value, gradient = closer
+                continue
+        moved, tries = _search(objective, theta, value, step, most=40 if age == 0 else SHORT)
         if moved is None:
-            reason = "rounding leaves no further decrease"
-            break
+            if age == 0:
+                return Optimum(theta, value, gradient, H, "rounding leaves no further decrease", steps)
+            age = 0
+            continue
+        H = _updated(H, moved[0] - theta, moved[2] - gradient)
+        age = 0 if tries > 1 or age == REFRESH else age + 1  # a step that had to be cut shows a wrong Hessian
         theta, value, gradient = moved
-    H = curvature(objective, theta, gradient)
+    return Optimum(theta, value, gradient, H, f"no end after {MOST_STEPS} steps", MOST_STEPS)
+
+
+def certify(gradient: Floats, H: Floats) -> tuple[float, bool]:
+    """Return the decrease that another Newton step would bring, and whether the point is a minimum.
+
+    It is one when nothing is to be gained by another step and no direction curves down; theta = 0 is
+    stationary whatever the data, and only the curvature tells a singular fit from a saddle.
+    """
+    if not len(gradient):
+        return 0.0, True
     _, decrease, downhill = newton_step(H, gradient)
-    converged = bool(math.isfinite(value) and decrease < CERTAIN and not downhill)
-    return Optimum(theta, value, gradient, H, converged, reason, decrease, steps)
+    return decrease, bool(decrease < CERTAIN and not downhill)
+
+
+def _closer(
+    objective: Objective, theta: Floats, step: Floats, H: Floats, decrease: float, value: float
+) -> tuple[Floats, float, Floats] | None:
+    """Return the end of a Newton step if the gradient there is smaller: so near the optimum rounding hides values."""
+    moved = theta + step
+    found, gradient = objective.slopes(moved)
+    if found > value + 1e-12 * abs(value) or newton_step(H, gradient)[1] > decrease / 4:
+        return None
+    return moved, found, gradient
+
+
+def _polish(objective: Objective, found: Optimum, step: Floats) -> Optimum:
+    """Return the optimum after a last Newton step, if that makes it no worse."""
+    theta = found.theta + step
+    value, gradient = objective.slopes(theta)
+    if value <= found.value and _norm(found.curvature, gradient) <= _norm(found.curvature, found.gradient):
+        return replace(found, theta=theta, value=value, gradient=gradient)
+    return found
+
+
+def _updated(H: Floats, step: Floats, change: Floats) -> Floats:
+    """Return the BFGS update of H after a step that changed the gradient; H where it would not curve up."""
+    along, Hs = float(step @ change), H @ step
+    if along <= 1e-10 * float(np.abs(step) @ np.abs(change)) or float(step @ Hs) <= 0:
+        return H
+    return np.asarray(H + np.outer(change, change) / along - np.outer(Hs, Hs) / float(step @ Hs))
 
 
 def curvature(objective: Objective, theta: Floats, gradient: Floats) -> Floats:
@@ -129,14 +176,16 @@ def _off_the_saddle(H: Floats, theta: Floats) -> Floats:
     return np.asarray(vectors[:, 0] * 0.05 * max(1.0, float(np.abs(theta).max()) * 0.1))
 
 
-def _search(objective: Objective, theta: Floats, value: float, step: Floats) -> tuple[Floats, float, Floats] | None:
-    """Return the first point along the step that is lower, or None when rounding hides any decrease."""
+def _search(
+    objective: Objective, theta: Floats, value: float, step: Floats, *, most: int
+) -> tuple[tuple[Floats, float, Floats] | None, int]:
+    """Return the first point along the step that is lower (None: there is none), and how many were tried."""
     limit = STRETCH * np.maximum(np.abs(theta), 0.1)
     length = min(1.0, float(np.min(limit / np.maximum(np.abs(step), 1e-300))))
-    for _ in range(40):
+    for tries in range(1, most + 1):
         moved = theta + length * step
         found, gradient = objective.slopes(moved)
         if found < value:
-            return moved, found, gradient
+            return (moved, found, gradient), tries
         length *= 0.3
-    return None
+    return None, most

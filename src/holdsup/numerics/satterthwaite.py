@@ -20,12 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdsup.numerics.criterion import Criterion
+from holdsup.numerics.criterion import Criterion, Solution
 from holdsup.numerics.layout import Floats
 
 __all__ = ["Satterthwaite", "prepare"]
 
-DIFFERENCE = 1e-4
+DIFFERENCE, NEAR = 1e-4, 2e-5  # relative steps of two-sided and one-sided differences
 SMALLEST = 1e-2
 
 
@@ -38,11 +38,17 @@ class Satterthwaite:
     covariance : V, covariance of the fixed effects, shape (p, p)
     slopes : derivative of V by each of (theta, sigma), shape (k + 1, p, p)
     uncertainty : covariance of (theta, sigma), shape (k + 1, k + 1)
+    solution : fixed effects and residual variance at the optimum
+    gradient : of the profiled criterion by theta
+    curvature : Hessian of the profiled criterion, shape (k, k)
     """
 
     covariance: Floats
     slopes: Floats
     uncertainty: Floats
+    solution: Solution
+    gradient: Floats
+    curvature: Floats
 
     def degrees(self, contrast: Floats) -> float:
         """Return the degrees of freedom of l'beta; infinite where its variance is known exactly."""
@@ -52,28 +58,35 @@ class Satterthwaite:
         return 2 * v * v / spread if spread > 0 else float("inf")
 
 
-def prepare(criterion: Criterion, theta: Floats) -> Satterthwaite:
-    """Return the parts of Satterthwaite's formula at the optimum."""
+def prepare(criterion: Criterion, theta: Floats, *, one_sided: bool = False) -> Satterthwaite:
+    """Return the parts of Satterthwaite's formula at the optimum; one-sided differences cost half as much."""
     k = len(theta)
-    _, residual, here = criterion.parts(theta)
+    logdet, residual, here = criterion.parts(theta)
     sigma = np.sqrt(here.sigma2)
+    base = (logdet + criterion.dof * residual, here.unscaled)
     H = np.zeros((k + 1, k + 1))
     slopes = np.empty((k + 1, *here.unscaled.shape))
     for i in range(k):
-        step = DIFFERENCE * max(abs(theta[i]), SMALLEST)
-        sides = []
-        for sign in (1, -1):
-            moved = theta.copy()
-            moved[i] += sign * step
-            logdet, by_residual, there = criterion.parts(moved)
-            sides.append((logdet + there.sigma2 / here.sigma2 * criterion.dof * by_residual, there.unscaled))
-        H[:k, i] = (sides[0][0] - sides[1][0]) / (2 * step)
-        slopes[i] = here.sigma2 * (sides[0][1] - sides[1][1]) / (2 * step)
+        step = (NEAR if one_sided else DIFFERENCE) * max(abs(theta[i]), SMALLEST)
+        ahead = _beside(criterion, theta, i, step, here.sigma2)
+        behind = base if one_sided else _beside(criterion, theta, i, -step, here.sigma2)
+        width = step if one_sided else 2 * step
+        H[:k, i] = (ahead[0] - behind[0]) / width
+        slopes[i] = here.sigma2 * (ahead[1] - behind[1]) / width
     H[:k, :k] = (H[:k, :k] + H[:k, :k].T) / 2
     H[:k, k] = H[k, :k] = -2 * criterion.dof / sigma * residual
     H[k, k] = 4 * criterion.dof / here.sigma2
     slopes[k] = 2 * sigma * here.unscaled
-    return Satterthwaite(here.sigma2 * here.unscaled, slopes, 2 * _inverse(H))
+    profiled = H[:k, :k] - np.outer(H[:k, k], H[k, :k]) / H[k, k]
+    return Satterthwaite(here.sigma2 * here.unscaled, slopes, 2 * _inverse(H), here, base[0], profiled)
+
+
+def _beside(criterion: Criterion, theta: Floats, i: int, step: float, sigma2: float) -> tuple[Floats, Floats]:
+    """Return the gradient by theta of the criterion at fixed sigma, and the unscaled covariance, beside theta."""
+    moved = theta.copy()
+    moved[i] += step
+    logdet, residual, there = criterion.parts(moved)
+    return logdet + there.sigma2 / sigma2 * criterion.dof * residual, there.unscaled
 
 
 def _inverse(H: Floats) -> Floats:

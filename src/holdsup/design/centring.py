@@ -1,0 +1,152 @@
+"""Fixed columns made safe for cross-products: a year is centred where the model allows it.
+
+X'X of a column whose mean is 100 times its standard deviation has lost four digits of what varies, eight if it
+is 10,000 times. With x replaced by x - m in the fixed columns, X_engine = X T for a T that is known exactly, so
+beta = T beta_engine. This is so only where the columns that the centring brings in are in the model: x - m is
+x - m * 1, and needs the intercept; (x - m) z needs z.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from holdsup.design.coding import DesignColumn
+from holdsup.design.variables import Variables
+from holdsup.numerics.layout import ColumnSpec
+
+__all__ = ["FAR", "CentredColumns", "center_columns", "restrict_transform"]
+
+Array = NDArray[np.float64]
+FAR = 100.0  # |mean| / sd from which a variable is centred
+Product = tuple[frozenset[int], frozenset[tuple[int, int]]]  # the numbers and the levels that a column multiplies
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentredColumns:
+    """The fixed columns as the engine gets them.
+
+    Attributes
+    ----------
+    columns : as they are, or with centred variables
+    numbers : the centred variables, which come after those that were read
+    transform : T in X_engine = X T, shape (p, p)
+    """
+
+    columns: tuple[ColumnSpec, ...]
+    numbers: tuple[Array, ...]
+    transform: Array
+
+
+def center_columns(fixed: Sequence[DesignColumn], variables: Variables) -> CentredColumns:
+    """Return the fixed columns, with the variables far from zero centred where marginality allows it."""
+    counts = [labels.count for labels in variables.factors]
+    means = {n: mean for n, mean in _far(fixed, variables).items() if _centrable(fixed, counts, n)}
+    transform = _transform(fixed, counts, means)
+    if transform is None:
+        means, transform = {}, np.eye(len(fixed))
+    place = {number: len(variables.numbers) + i for i, number in enumerate(means)}
+    columns = tuple(ColumnSpec(tuple(place.get(i, i) for i in c.numbers), c.levels) for c in fixed)
+    numbers = tuple(variables.numbers[number] - mean for number, mean in means.items())
+    return CentredColumns(columns, numbers, transform)
+
+
+def _far(fixed: Sequence[DesignColumn], variables: Variables) -> dict[int, float]:
+    """Return the variables of the fixed columns that lie far from zero, with their means."""
+    found = {}
+    for number in dict.fromkeys(i for column in fixed for i in column.numbers):
+        values = variables.numbers[number]
+        with np.errstate(over="ignore"):  # what is infinitely spread is not far from zero
+            mean, spread = float(values.mean()), float(np.std(values))
+        if FAR * spread < abs(mean) < math.inf and values.min() < values.max():
+            found[number] = mean
+    return found
+
+
+def _centrable(fixed: Sequence[DesignColumn], counts: Sequence[int], number: int) -> bool:
+    """Return whether each column with this variable has, before it, what the column is without the variable."""
+    return all(
+        _express((_product(column)[0] - {number}, _product(column)[1]), fixed[:j], counts) is not None
+        for j, column in enumerate(fixed)
+        if number in column.numbers
+    )
+
+
+def _product(column: DesignColumn) -> Product:
+    return frozenset(column.numbers), frozenset(column.levels)
+
+
+def _express(wanted: Product, fixed: Sequence[DesignColumn], counts: Sequence[int]) -> dict[int, float] | None:
+    """Return a product as a sum of columns, None if it is none.
+
+    It is a column itself; or the sum over all levels of a factor; or, where that factor is coded by contrasts and
+    the first level is wanted, what the other levels leave.
+    """
+    places = {_product(column): j for j, column in enumerate(fixed)}
+    if wanted in places:
+        return {places[wanted]: 1.0}
+    numbers, levels = wanted
+    for factor in dict.fromkeys(f for column in fixed for f, _ in column.levels):
+        if factor not in dict(levels):
+            parts = [places.get((numbers, levels | {(factor, code)})) for code in range(counts[factor])]
+            if None not in parts:
+                return {j: 1.0 for j in parts if j is not None}
+    for factor, code in levels:
+        whole = places.get((numbers, levels - {(factor, code)}))
+        others = [
+            places.get((numbers, levels - {(factor, code)} | {(factor, other)}))
+            for other in range(counts[factor])
+            if other != code
+        ]
+        if whole is not None and None not in others:
+            return {whole: 1.0, **{j: -1.0 for j in others if j is not None}}
+    return None
+
+
+def _transform(fixed: Sequence[DesignColumn], counts: Sequence[int], means: dict[int, float]) -> Array | None:
+    """Return T with X_engine = X T: (x - m) z = x z - m z, and so on for several; None if a product is missing."""
+    T = np.eye(len(fixed))
+    for j, column in enumerate(fixed):
+        numbers, levels = _product(column)
+        for left_out in _subsets([i for i in column.numbers if i in means]):
+            parts = _express((numbers - set(left_out), levels), fixed[:j], counts)
+            if parts is None:
+                return None
+            for i, coefficient in parts.items():
+                T[i, j] += coefficient * np.prod([-means[number] for number in left_out])
+    return T
+
+
+def _subsets(members: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield all subsets but the empty one."""
+    return itertools.chain.from_iterable(itertools.combinations(members, size) for size in range(1, len(members) + 1))
+
+
+def restrict_transform(transform: Array, kept: NDArray[np.integer], columns: Callable[[], Array]) -> Array:
+    """Return M with beta[kept] = M beta_engine when the engine left out dependent columns.
+
+    A column that was kept may need one that was not (its year x g needs g); that one is a combination of kept
+    columns, X_engine[:, gone] = X_engine[:, kept] C, and with S the inverse of T, M is the inverse of
+    S[kept, kept] + C S[gone, kept]. `columns` makes X_engine, which is needed in this rare case only.
+    """
+    if len(kept) == len(transform):
+        return transform
+    gone = np.setdiff1d(np.arange(len(transform)), kept)
+    S = _invert(transform)
+    if not S[np.ix_(gone, kept)].any():
+        return np.asarray(transform[np.ix_(kept, kept)])
+    X = columns()
+    scale = np.linalg.norm(X[:, kept], axis=0)
+    C = np.linalg.lstsq(X[:, kept] / scale, X[:, gone], rcond=None)[0] / scale[:, None]
+    C[kept[:, None] > gone] = 0.0  # a column depends on earlier ones only; what is there is rounding
+    return _invert(S[np.ix_(kept, kept)] + C @ S[np.ix_(gone, kept)])
+
+
+def _invert(unit_upper: Array) -> Array:
+    return np.asarray(solve_triangular(unit_upper, np.eye(len(unit_upper)), unit_diagonal=True))

@@ -1,0 +1,87 @@
+"""Grouping factors: ``item``, or the combinations of columns that ``system:item`` stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from holdsup.columns import Labels
+from holdsup.columns.crossing import cross
+
+__all__ = ["Group", "find_levels", "level_frame", "make_group", "match_labels"]
+
+Codes = NDArray[np.integer]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A grouping factor: the level of each row, and the names of the levels.
+
+    Attributes
+    ----------
+    label : ``item`` or ``system:item``
+    variables : the columns whose combinations are the levels
+    codes : level of each row, shape (n,)
+    shown : a row that shows each level
+    factors : the columns, as labels
+    """
+
+    label: str
+    variables: tuple[str, ...]
+    codes: Codes
+    shown: Codes
+    factors: tuple[Labels, ...]
+
+    @property
+    def count(self) -> int:
+        """How many levels there are."""
+        return len(self.shown)
+
+    def level_names(self) -> list[tuple[str, ...]]:
+        """Return the labels of each level: a tuple, so that "a:b" x "c" is never "a" x "b:c"."""
+        return list(zip(*([f.names[c] for c in f.codes[self.shown]] for f in self.factors), strict=True))
+
+
+def make_group(variables: tuple[str, ...], factors: tuple[Labels, ...]) -> Group:
+    """Return the grouping factor of some columns."""
+    label = ":".join(variables)
+    if len(factors) > 1:
+        crossing = cross(*factors)
+        return Group(label, variables, crossing.codes, crossing.first, factors)
+    codes = factors[0].codes
+    shown = np.empty(factors[0].count, np.int64)
+    shown[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return Group(label, variables, codes, shown, factors)
+
+
+def match_labels(labels: Labels, known: Labels) -> NDArray[np.int64]:
+    """Return the level of each label among those of `known`, -1 where it is not one of them."""
+    place = pc.fill_null(pc.index_in(labels.levels, value_set=known.levels), -1)
+    return np.append(place.to_numpy().astype(np.int64), -1)[labels.codes]  # the last place serves code -1
+
+
+def find_levels(group: Group, codes: tuple[NDArray[np.int64], ...]) -> NDArray[np.int64]:
+    """Return the level of `group` of rows with these codes of its columns, -1 for combinations it does not have."""
+    known, level = group.factors[0].codes[group.shown].astype(np.int64), codes[0]
+    for labels, column in zip(group.factors[1:], codes[1:], strict=True):
+        # Numbered anew after each column, so that the keys of many columns do not overflow.
+        keys, known = np.unique(known * labels.count + labels.codes[group.shown], return_inverse=True)
+        level = _search(keys, np.where((level < 0) | (column < 0), -1, level * labels.count + column))
+    number = np.empty(group.count, np.int64)
+    number[known] = np.arange(group.count)
+    return np.append(number, -1)[level]
+
+
+def _search(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each of `wanted` stands among the sorted keys, -1 for none."""
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)
+
+
+def level_frame(group: Group) -> pa.Table:
+    """Return the levels of a group as a table with a column per variable."""
+    return pa.table({name: [level[i] for level in group.level_names()] for i, name in enumerate(group.variables)})

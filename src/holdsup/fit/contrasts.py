@@ -1,0 +1,156 @@
+"""Combinations of fixed effects: contrasts, joint tests, marginal means."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdsup.errors import FitError, list_names
+from holdsup.fit.lmm import LmmFit, Model
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.quantiles import t_quantile
+from holdsup.numerics.tails import f_tail, t_tail
+
+__all__ = ["Contrast", "JointTest", "contrast", "joint_test", "marginal_means"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """A combination of fixed effects, with Satterthwaite's t.
+
+    Attributes
+    ----------
+    name : what is estimated
+    estimate : its value
+    se : its standard error
+    df : degrees of freedom
+    t : estimate / se
+    p : two-sided p-value
+    log10_p : its decimal logarithm
+    low : lower confidence limit
+    high : upper confidence limit
+    """
+
+    name: str
+    estimate: float
+    se: float
+    df: float
+    t: float
+    p: float
+    log10_p: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class JointTest:
+    """Several combinations of fixed effects tested at once.
+
+    Attributes
+    ----------
+    statistic : F
+    df1 : numerator degrees of freedom, the rank of the combinations
+    df2 : denominator degrees of freedom (Fai & Cornelius 1996)
+    p : p-value
+    log10_p : its decimal logarithm
+    """
+
+    statistic: float
+    df1: int
+    df2: float
+    p: float
+    log10_p: float
+
+
+def contrast(fit: LmmFit, weights: Mapping[str, float] | Sequence[float], *, name: str = "contrast") -> Contrast:
+    """Return a combination of fixed effects: a weight for each name, or one for each effect in order."""
+    return evaluate(fit.model(), _vector(fit, weights), name, fit.level)
+
+
+def evaluate(model: Model, weights: Floats, name: str, level: float) -> Contrast:
+    """Return a combination of fixed effects given by a vector of weights."""
+    estimate = float(weights @ model.beta)
+    se = math.sqrt(max(0.0, float(weights @ model.covariance @ weights)))
+    if se == 0:
+        return Contrast(name, estimate, 0.0, math.inf, math.nan, math.nan, math.nan, estimate, estimate)
+    df = model.degrees(weights)
+    tail = t_tail(estimate / se, df)
+    reach = t_quantile((1 + level) / 2, df) * se
+    return Contrast(name, estimate, se, df, estimate / se, tail.p, tail.log10_p, estimate - reach, estimate + reach)
+
+
+def joint_test(fit: LmmFit, names: Sequence[str] | None = None, *, matrix: Floats | None = None) -> JointTest:
+    """Return the F-test that fixed effects (or combinations, rows of `matrix`) are all zero.
+
+    The denominator degrees of freedom are Fai and Cornelius's: the combinations are rotated so that
+    they are independent, each has Satterthwaite's df, and F is matched to the mean of their squares.
+    """
+    model = fit.model()
+    if matrix is None:
+        wanted = list(names) if names is not None else [e.name for e in fit.fixed if e.name != "(Intercept)"]
+        matrix = np.stack([_vector(fit, {name: 1.0}) for name in wanted])
+    L = np.atleast_2d(np.asarray(matrix, dtype=float))
+    values, vectors = np.linalg.eigh(L @ model.covariance @ L.T)
+    rank = int((values > values.max(initial=0.0) * 1e-10).sum())
+    if rank == 0:
+        raise FitError("these combinations of fixed effects have no variance: there is nothing to test")
+    order = np.argsort(-values)[:rank]
+    rows = vectors[:, order].T @ L
+    squares = (rows @ model.beta) ** 2 / values[order]
+    statistic = float(squares.sum()) / rank
+    df2 = _denominator([model.degrees(row) for row in rows])
+    tail = f_tail(statistic, rank, df2)
+    return JointTest(statistic, rank, df2, tail.p, tail.log10_p)
+
+
+def _denominator(degrees: list[float]) -> float:
+    """Return the df of F from those of its independent parts (lmerTest, JSS 82(13), eq. 12)."""
+    if len(degrees) == 1 or max(degrees) - min(degrees) < 1e-8 * max(degrees):
+        return float(np.mean(degrees))
+    if min(degrees) <= 2:
+        return 2.0
+    expected = sum(1.0 if math.isinf(df) else df / (df - 2) for df in degrees)
+    return 2 * expected / (expected - len(degrees))
+
+
+def _vector(fit: LmmFit, weights: Mapping[str, float] | Sequence[float]) -> Floats:
+    names = [effect.name for effect in fit.fixed]
+    if not isinstance(weights, Mapping):
+        if len(weights) != len(names):
+            raise FitError(f"{len(weights)} weights were given for {len(names)} fixed effects: {list_names(names)}")
+        return np.asarray(weights, dtype=float)
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise FitError(f"no fixed effect is called {list_names(unknown)}; there are {list_names(names)}")
+    return np.array([float(weights.get(name, 0.0)) for name in names])
+
+
+def marginal_means(fit: LmmFit, factor: str) -> tuple[Contrast, ...]:
+    """Return the mean response at each level of a factor.
+
+    Other factors are averaged over their levels with equal weight, numbers are held at their mean:
+    what the model predicts for a new group, not the mean of the rows.
+    """
+    model = fit.model()
+    design = model.design
+    coded = {f: c for f, c in design.variables.coded.items() if f.variable == factor and c.factor is not None}
+    used = {index for column in design.fixed for index, _ in column.levels}
+    target = next((c for c in coded.values() if c.factor in used), None)
+    if target is None or target.factor is None:
+        known = {f.variable for f, c in design.variables.coded.items() if c.factor is not None}
+        raise FitError(f"{factor!r} is no factor among the fixed effects; there are {list_names(sorted(known))}")
+    centre = [float(values.mean()) for values in design.variables.numbers]
+    share = [1 / labels.count for labels in design.variables.factors]
+    means = []
+    for code, label in enumerate(target.levels):
+        row = np.ones(len(design.fixed))
+        for j, column in enumerate(design.fixed):
+            for number in column.numbers:
+                row[j] *= centre[number]
+            for index, wanted in column.levels:
+                row[j] *= float(wanted == code) if index == target.factor else share[index]
+        means.append(evaluate(model, row[model.engine.kept], f"{factor} {label}", fit.level))
+    return tuple(means)

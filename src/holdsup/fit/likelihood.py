@@ -1,0 +1,185 @@
+"""Likelihood-ratio tests: a fit against a smaller one, and each random term on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import log10
+
+from holdsup.design import Design, Formula, build_design
+from holdsup.design.grammar import RandomTerm
+from holdsup.errors import NotNested
+from holdsup.fit.lmm import LmmFit, fit_design
+from holdsup.numerics.tails import Tail, chi2_tail
+from holdsup.rendering import PValue, Table
+from holdsup.rendering.text import render_text
+
+__all__ = ["LikelihoodRatioTest", "RandomTermTest", "likelihood_ratio_test", "test_random_terms"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelihoodRatioTest:
+    """Whether the larger of two nested fits explains the response better than chance.
+
+    Attributes
+    ----------
+    null : the smaller formula
+    alternative : the larger formula
+    method : "ml" or "reml", by which both were fitted for the test
+    statistic : difference of their criteria
+    df : difference of their numbers of parameters
+    p : p-value
+    log10_p : its decimal logarithm
+    on_boundary : whether the null puts variances at zero; then p refers to an equal mixture of chi-squares
+    p_chi2 : p-value by the plain chi-square with `df`, too large on the boundary
+    """
+
+    null: str
+    alternative: str
+    method: str
+    statistic: float
+    df: int
+    p: float
+    log10_p: float
+    on_boundary: bool
+    p_chi2: float
+
+    def table(self) -> Table:
+        """Return the cells that all renderings show."""
+        reference = "mixture of chi-squares" if self.on_boundary else "chi-square"
+        row = (self.null, self.alternative, self.statistic, self.df, reference, PValue(self.p, self.log10_p))
+        columns = ("null", "alternative", "statistic", "df", "reference", "p")
+        return Table(title=f"Likelihood-ratio test ({self.method.upper()})", columns=columns, rows=(row,))
+
+    def __str__(self) -> str:
+        return render_text(self.table())
+
+
+@dataclass(frozen=True, slots=True)
+class RandomTermTest:
+    """The test of one random term (or slope): the fit against the one without it.
+
+    Attributes
+    ----------
+    group : the grouping factor
+    term : what is taken out
+    test : the likelihood-ratio test
+    """
+
+    group: str
+    term: str
+    test: LikelihoodRatioTest
+
+
+def likelihood_ratio_test(small: LmmFit, large: LmmFit) -> LikelihoodRatioTest:
+    """Return the test of `small` against `large`; fits with different fixed effects are refitted by ML.
+
+    Raises
+    ------
+    NotNested : the fits differ in their rows or response, or the larger does not contain the smaller
+    """
+    a, b = small.model().design, large.model().design
+    _check_same_data(a, b)
+    if large.npar < small.npar:
+        raise NotNested(f"{small.formula!r} has more parameters than {large.formula!r}: give the smaller fit first")
+    _check_nested(a, b)
+    same_fixed = _fixed_names(a) == _fixed_names(b)
+    method = small.method if same_fixed and small.method == large.method else "ml"
+    fits = [fit if fit.method == method else fit_design(fit.model().design, method=method) for fit in (small, large)]
+    return _compare(fits[0], fits[1], on_boundary=same_fixed)
+
+
+def test_random_terms(fit: LmmFit) -> tuple[RandomTermTest, ...]:
+    """Return the test of each random term: a slope with its correlations, or the whole of a term with one column.
+
+    Unlike lmerTest's ``ranova``, ``(0 + x | g)`` is tested against its absence, not against ``(1 | g)``,
+    which is not nested in it.
+    """
+    design = fit.model().design
+    tests = []
+    for group, term, formula in _reductions(design.formula):
+        smaller = fit_design(build_design(formula, design.variables), method=fit.method)
+        named = replace(smaller, formula=f"without {term} of {group}")
+        tests.append(RandomTermTest(group, term, _compare(named, fit, on_boundary=True)))
+    return tuple(tests)
+
+
+test_random_terms.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
+
+
+def _reductions(formula: Formula) -> Iterator[tuple[str, str, Formula]]:
+    """Yield each random term or slope that can be taken out, with the formula that is left."""
+    for i, random in enumerate(formula.random):
+        group = ":".join(random.group)
+        for term in random.terms:
+            rest = tuple(t for t in random.terms if t != term)
+            if rest and not term:
+                continue  # an intercept stays while its slopes do
+            kept: tuple[RandomTerm, ...] = (replace(random, terms=rest),) if rest else ()
+            others = (*formula.random[:i], *kept, *formula.random[i + 1 :])
+            yield group, ":".join(map(str, term)) or "(Intercept)", replace(formula, random=others)
+
+
+def _compare(small: LmmFit, large: LmmFit, *, on_boundary: bool) -> LikelihoodRatioTest:
+    statistic = max(0.0, small.criterion - large.criterion)
+    df = large.npar - small.npar
+    plain = chi2_tail(statistic, df) if df else Tail(1.0, 0.0)
+    boundary = on_boundary and df > 0
+    mixed = _mixture(statistic, df) if boundary else plain
+    return LikelihoodRatioTest(
+        null=small.formula,
+        alternative=large.formula,
+        method=large.method,
+        statistic=statistic,
+        df=df,
+        p=mixed.p,
+        log10_p=mixed.log10_p,
+        on_boundary=boundary,
+        p_chi2=plain.p,
+    )
+
+
+def _mixture(statistic: float, df: int) -> Tail:
+    """Return the tail of the equal mixture of chi-squares with df - 1 and df degrees of freedom.
+
+    The null of one variance, with the df - 1 correlations that go with it (Self & Liang 1987, case 6;
+    Stram & Lee 1994). For two variances at once it is conservative.
+    """
+    upper = chi2_tail(statistic, df)
+    lower = chi2_tail(statistic, df - 1) if df > 1 else Tail(1.0 if statistic <= 0 else 0.0, 0.0)
+    if df == 1:
+        return Tail(1.0, 0.0) if statistic <= 0 else Tail(upper.p / 2, upper.log10_p - log10(2))
+    top = max(upper.log10_p, lower.log10_p)
+    total = log10(10 ** (upper.log10_p - top) + 10 ** (lower.log10_p - top)) + top - log10(2)
+    return Tail((upper.p + lower.p) / 2, min(total, 0.0))
+
+
+def _check_same_data(a: Design, b: Design) -> None:
+    if len(a.sample.response) != len(b.sample.response):
+        raise NotNested(
+            f"the fits rest on {len(a.sample.response):,} and {len(b.sample.response):,} rows: fit both to the same"
+        )
+    if not (a.variables.response == b.variables.response).all():
+        raise NotNested("the fits have different responses (or rows in another order): fit both to the same table")
+    if (a.sample.weights is None) != (b.sample.weights is None):
+        raise NotNested("one of the fits is weighted and the other is not")
+
+
+def _check_nested(small: Design, large: Design) -> None:
+    if not _fixed_names(small) <= _fixed_names(large):
+        extra = sorted(_fixed_names(small) - _fixed_names(large))
+        raise NotNested(f"the larger fit lacks fixed effects of the smaller one: {', '.join(extra)}")
+    for block in small.random:
+        inside = [
+            other for other in large.random
+            if set(other.group.variables) == set(block.group.variables)
+            and {c.name for c in block.columns} <= {c.name for c in other.columns}
+            and (other.correlated or not block.correlated or len(block.columns) == 1)
+        ]  # fmt: skip
+        if not inside:
+            names = " + ".join(column.name for column in block.columns)
+            raise NotNested(f"the larger fit lacks the random term ({names} | {block.group.label}) of the smaller one")
+
+
+def _fixed_names(design: Design) -> set[str]:
+    return {column.name for column in design.fixed}

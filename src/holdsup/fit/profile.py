@@ -1,0 +1,125 @@
+"""Profile-likelihood intervals of standard deviations and correlations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from holdsup.design.matrices import RandomBlock
+from holdsup.errors import FitError
+from holdsup.fit.lmm import LmmFit
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.mixed import THREADS_PAY
+from holdsup.numerics.profiling import Quantity, profile_limits
+from holdsup.numerics.threads import blas_threads
+from holdsup.progress import Progress, no_progress
+
+__all__ = ["ProfileInterval", "profile_intervals"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileInterval:
+    """The profile-likelihood interval of one standard deviation or correlation.
+
+    Attributes
+    ----------
+    group : the grouping factor, "Residual" for the residual
+    term : what varies; for a correlation both terms
+    parameter : "sd" or "correlation"
+    estimate : its value at the optimum
+    low : lower limit
+    high : upper limit
+    """
+
+    group: str
+    term: str
+    parameter: str
+    estimate: float
+    low: float
+    high: float
+
+
+def profile_intervals(
+    fit: LmmFit, *, level: float | None = None, progress: Progress = no_progress
+) -> tuple[ProfileInterval, ...]:
+    """Return profile intervals of all variance parameters, by the fit's own criterion (ML or REML).
+
+    lme4's ``confint`` profiles the ML criterion whatever the fit: for its numbers, fit with method="ml".
+    """
+    if not fit.converged:
+        raise FitError("a fit that did not converge has no profile: see its optimizer's reason")
+    model = fit.model()
+    optimum = np.append(model.engine.optimum.theta, math.log(model.engine_sigma))
+    wanted = [q for block in model.design.random for q in _quantities(block, len(optimum) - 1)]
+    wanted.append(("Residual", "", "sd", _sigma(math.sqrt(model.design.weight_unit))))
+    found = []
+    for i, (group, term, parameter, quantity) in enumerate(wanted):
+        progress(i, len(wanted), f"profile of {group} {term}")
+        estimate = quantity.value(optimum)
+        if parameter == "correlation" and math.isnan(estimate):
+            low = high = math.nan
+        else:
+            with blas_threads(1 if len(model.engine.moments.C) < THREADS_PAY else None):
+                low, high = profile_limits(model.engine.criterion, optimum, quantity, level=level or fit.level)
+        found.append(ProfileInterval(group, term, parameter, estimate, low, high))
+    return tuple(found)
+
+
+def _quantities(block: RandomBlock, parameters: int) -> list[tuple[str, str, str, Quantity]]:
+    names = [column.name for column in block.columns]
+    rows = [_row(block, i, parameters) for i in range(len(names))]
+    found = [(block.group.label, name, "sd", _sd(row)) for name, row in zip(names, rows, strict=True)]
+    if block.correlated:
+        for i in range(len(names)):
+            for j in range(i):
+                pair = f"{names[j]} and {names[i]}"
+                found.append((block.group.label, pair, "correlation", _correlation(rows[i], rows[j])))
+    return found
+
+
+def _row(block: RandomBlock, i: int, parameters: int) -> Floats:
+    """Return the matrix G for which row i of the term's factor is G theta, shape (k, parameters)."""
+    row = np.zeros((len(block.columns), parameters))
+    for j, column, parameter in block.places:
+        row[column, parameter] += block.transform[i, j]
+    return row
+
+
+def _sigma(unit: float) -> Quantity:
+    def value(point: Floats) -> float:
+        return unit * math.exp(point[-1])
+
+    def slope(point: Floats) -> Floats:
+        return np.append(np.zeros(len(point) - 1), value(point))
+
+    return Quantity(value, slope, 0.0, math.inf)
+
+
+def _sd(row: Floats) -> Quantity:
+    def value(point: Floats) -> float:
+        return float(np.linalg.norm(row @ point[:-1]) * math.exp(point[-1]))
+
+    def slope(point: Floats) -> Floats:
+        vector = row @ point[:-1]
+        length = float(np.linalg.norm(vector))
+        direction = vector / length if length > 0 else np.eye(len(vector))[np.abs(row).sum(axis=1).argmax()]
+        return np.append(direction @ row * math.exp(point[-1]), value(point))
+
+    return Quantity(value, slope, 0.0, math.inf)
+
+
+def _correlation(left: Floats, right: Floats) -> Quantity:
+    def value(point: Floats) -> float:
+        a, b = left @ point[:-1], right @ point[:-1]
+        lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+        return float(a @ b / lengths) if lengths > 0 else math.nan
+
+    def slope(point: Floats) -> Floats:
+        a, b = left @ point[:-1], right @ point[:-1]
+        la, lb, rho = float(np.linalg.norm(a)), float(np.linalg.norm(b)), value(point)
+        gradient = (b / (la * lb) - rho * a / la**2) @ left + (a / (la * lb) - rho * b / lb**2) @ right
+        return np.append(gradient, 0.0)
+
+    return Quantity(value, slope, -1.0, 1.0)

@@ -1,0 +1,84 @@
+"""Loops that numba compiles, if it is installed (the `numba` extra); plain NumPy does the same without it.
+
+Compiled code is cached on disk, so compiling is paid once; importing numba takes some tenths of a
+second in every process, so that callers ask for a compiled loop only where it saves more than that.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from holdsup.numerics.layout import Floats, Ints
+
+__all__ = ["available", "gather_pairs", "scatter_pairs", "sum_cells"]
+
+
+@cache
+def available() -> bool:
+    """Return whether numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+@cache
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    import numba
+
+    return numba.njit(cache=True, nogil=True)(function)
+
+
+def sum_cells(place: Ints, factors: tuple[Floats, ...], count: int) -> Floats:
+    """Return the sum over the rows of each cell of the product of `factors`, each of shape (n,)."""
+    return np.asarray(_compiled(_sum_cells)(place, factors, count))
+
+
+def _sum_cells(place, factors, count):  # type: ignore[no-untyped-def]
+    sums = np.zeros(count)
+    for i in range(len(place)):
+        product = factors[0][i]
+        for f in range(1, len(factors)):
+            product *= factors[f][i]
+        sums[place[i]] += product
+    return sums
+
+
+def scatter_pairs(m: int, weights: Floats, indptr: Ints, indices: Ints, data: Floats) -> Floats:
+    """Return the sum over sparse rows j of weight_j b_j b_j', shape (m, m)."""
+    return np.asarray(_compiled(_scatter_pairs)(m, weights, indptr, indices, data))
+
+
+def _scatter_pairs(m, weights, indptr, indices, data):  # type: ignore[no-untyped-def]
+    S = np.zeros((m, m))
+    for j in range(len(weights)):
+        for a in range(indptr[j], indptr[j + 1]):
+            scaled = weights[j] * data[a]
+            row = indices[a]
+            for b in range(indptr[j], a + 1):
+                S[row, indices[b]] += scaled * data[b]
+    for i in range(m):
+        for k in range(i):
+            S[k, i] = S[i, k]
+    return S
+
+
+def gather_pairs(slope: Floats, indptr: Ints, indices: Ints, data: Floats) -> Floats:
+    """Return b_j' slope b_j of every sparse row j, for a symmetric slope."""
+    return np.asarray(_compiled(_gather_pairs)(slope, indptr, indices, data))
+
+
+def _gather_pairs(slope, indptr, indices, data):  # type: ignore[no-untyped-def]
+    found = np.zeros(len(indptr) - 1)
+    for j in range(len(found)):
+        total = 0.0
+        for a in range(indptr[j], indptr[j + 1]):
+            row = indices[a]
+            part = 0.0
+            for b in range(indptr[j], a):
+                part += data[b] * slope[row, indices[b]]
+            total += data[a] * (2 * part + data[a] * slope[row, row])
+        found[j] = total
+    return found

@@ -1,0 +1,117 @@
+"""Random terms merged by grouping factor are the same model: Z Lambda Lambda' Z' does not change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, reject, settings, strategies as st
+
+from holdsup.design import Design, make_design
+from holdsup.design.coding import dense_columns
+from holdsup.design.merging import MOST_INSIDE
+from holdsup.design.newdata import code_fitted_rows
+from holdsup.errors import FormulaError
+from holdsup.numerics.layout import Floats
+
+
+def direct_covariance(design: Design, theta: Floats) -> Floats:
+    """Z Lambda Lambda' Z' term by term, from the definition."""
+    rows = code_fitted_rows(design)
+    total = np.zeros((len(rows.fixed),) * 2)
+    for block, columns, levels in zip(design.random, rows.columns, rows.levels, strict=True):
+        factor = np.zeros((len(block.columns),) * 2)
+        for i, j, parameter in block.places:
+            factor[i, j] = theta[parameter]
+        total += columns @ factor @ factor.T @ columns.T * (levels[:, None] == levels)
+    return total
+
+
+def merged_covariance(design: Design, theta: Floats) -> Floats:
+    """The same from the layout that the engine gets, with Z and Lambda written out."""
+    n = len(design.sample.response)
+    total = np.zeros((n, n))
+    for effects in design.layout.effects:
+        k = len(effects.columns)
+        assert effects.size == effects.count * k
+        columns = dense_columns(effects.columns, design.sample.numbers, design.sample.factors, n)
+        Z = np.zeros((n, effects.size))
+        for i in range(k):
+            Z[np.arange(n), effects.codes * k + i] = columns[:, i]
+        factor = np.where(effects.pattern < 0, 0.0, theta[effects.pattern])
+        Lambda = np.kron(np.eye(effects.count), factor)
+        total += Z @ Lambda @ Lambda.T @ Z.T
+    return total
+
+
+FORMULAS = [
+    "y ~ s + (1 | i) + (1 | s:i)",
+    "y ~ s + (1 | i) + (1 | i:s) + (1 | s:r)",
+    "y ~ s + (1 | r) + (1 | i) + (1 | s:i) + (1 | r:i:s)",
+    "y ~ s + (1 + x | i) + (1 + x | s:i)",
+    "y ~ s + (1 + x | i) + (x || s:i) + (0 + s || i)",
+    "y ~ s + (0 + s | i) + (0 + s | s:i) + (1 | i)",
+    "y ~ s + (1 | s/i) + (1 | i)",
+    "y ~ s + (s * x | i) + (1 | r:i) + (1 | r)",
+    "y ~ (1 | s) + (1 | i) + (1 | r) + (1 | s:i) + (1 | s:r) + (1 | i:r)",
+    "y ~ (x | s:r) + (1 | s:r:i) + (0 + x | r:s)",
+    "y ~ (1 | i) + (1 | i)",
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    formula=st.sampled_from(FORMULAS),
+    seed=st.integers(0, 10**6),
+    systems=st.integers(2, 3),
+    items=st.integers(2, 5),
+    runs=st.integers(2, 15),
+)
+def test_merged_terms_have_the_covariance_of_the_terms(
+    formula: str, seed: int, systems: int, items: int, runs: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    grid = pd.DataFrame(
+        [(f"s{s}", f"i{i}", f"r{r}") for s in range(systems) for i in range(items) for r in range(runs)],
+        columns=["s", "i", "r"],
+    )
+    # Twice the grid, less some rows: combinations are missing, and no term has as many effects as rows.
+    data = pd.concat([grid] * 3 + [grid.sample(frac=0.5, random_state=seed)])
+    data = data[~((data["s"] == "s0") & (data["i"] == "i0"))].assign(x=lambda d: rng.normal(size=len(d)))
+    data["y"] = rng.normal(size=len(data))
+    data = data.sample(n=min(len(data), 260), random_state=seed)
+    try:
+        design = make_design(formula, data)
+    except FormulaError:  # a random draw may leave one level, or too few rows
+        reject()
+    theta = rng.normal(size=len(design.layout.lower))
+    np.testing.assert_allclose(merged_covariance(design, theta), direct_covariance(design, theta), rtol=1e-9, atol=1e-9)
+
+
+def grid(systems: int) -> pd.DataFrame:
+    rows = [(f"s{s}", f"i{i}", r) for s in range(systems) for i in range(30) for r in range(2)]
+    return pd.DataFrame(rows, columns=["s", "i", "y"])
+
+
+@pytest.mark.parametrize(("systems", "merged"), [(2, True), (MOST_INSIDE, True), (MOST_INSIDE + 1, False)])
+def test_only_few_combinations_are_written_as_columns(systems: int, merged: bool) -> None:
+    design = make_design("y ~ s + (1 | i) + (1 | s:i)", grid(systems))
+    assert len(design.layout.effects) == (1 if merged else 2)
+    if merged:
+        (effects,) = design.layout.effects
+        assert effects.count == 30
+        assert list(np.diag(effects.pattern)) == [0] + [1] * systems
+
+
+def test_terms_end_up_within_the_factor_that_holds_the_others() -> None:
+    """system:item goes into item, so system:item:kind does as well: no large factor is left beside it."""
+    data = pd.concat([grid(2).assign(k="u"), grid(2).assign(k="v")])
+    design = make_design("y ~ s + (1 | i) + (1 | s:i) + (1 | s:i:k)", data)
+    (effects,) = design.layout.effects
+    assert effects.count == 30
+    assert list(np.diag(effects.pattern)) == [0, 1, 1, 2, 2, 2, 2]
+
+
+def test_largest_factor_comes_first() -> None:
+    design = make_design("y ~ (1 | s) + (1 | i)", grid(3))
+    assert [effects.count for effects in design.layout.effects] == [30, 3]
