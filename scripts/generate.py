@@ -13,11 +13,14 @@ import importlib
 import inspect
 import json
 import sys
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 import click
 
 import holdsup
+from holdsup import fit
 from holdsup.cli.program import COMMANDS, program
 from holdsup.results import KINDS, schema_of
 
@@ -48,15 +51,38 @@ def commands() -> str:
 
 def names() -> str:
     """Return the page that documents every public name."""
-    parts = ["# Python\n\nMade from the docstrings by `scripts/generate.py`.\n"]
-    for name in sorted(holdsup.__all__):
-        if name.startswith("__"):
-            continue
-        thing = getattr(holdsup, name)
+    parts = ["# Python\n\nMade from the docstrings by `scripts/generate.py`. First `holdsup`, then `holdsup.fit`.\n"]
+    things = {name: getattr(holdsup, name) for name in sorted(holdsup.__all__) if not name.startswith("__")}
+    things.update({f"fit.{name}": getattr(fit, name) for name in fit.__all__ if name not in things})
+    for name, thing in things.items():
         parts.append(
             f"## {name}\n\n```python\n{name}{_signature(thing)}\n```\n\n```text\n{inspect.getdoc(thing)}\n```\n"
         )
+        parts.extend(_methods(thing))
     return "\n".join(parts)
+
+
+def _methods(thing: object) -> Iterator[str]:
+    """Yield what stands below a class: its public methods and properties, with the first line of each."""
+    if not inspect.isclass(thing) or issubclass(thing, Exception):
+        return
+    lines = []
+    for name, member in inspect.getmembers(thing):
+        if name.startswith("_"):
+            continue
+        is_method = inspect.isfunction(member) or inspect.ismethod(member)
+        if is_method or isinstance(member, property | cached_property):
+            call = _call(member) if is_method else ""
+            lines.append(f"- `.{name}{call}`: {(inspect.getdoc(member) or '').partition(chr(10))[0]}")
+    if lines:
+        yield "\n".join(lines) + "\n"
+
+
+def _call(method: Callable[..., object]) -> str:
+    """Return the parameters of a method in one line."""
+    parameters = [p for name, p in inspect.signature(method).parameters.items() if name != "self"]
+    shown = [p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters]
+    return f"({', '.join(shown)})"
 
 
 def _signature(thing: object) -> str:

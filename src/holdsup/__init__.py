@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from holdsup.data import simulate_scores as simulate_scores
     from holdsup.errors import (
         ColumnError as ColumnError,
+        FitError as FitError,
+        FormulaError as FormulaError,
         HoldsupError as HoldsupError,
         MissingExtra as MissingExtra,
+        NotNested as NotNested,
         ReadError as ReadError,
         ResultError as ResultError,
         ScoresError as ScoresError,
     )
+    from holdsup.fit import LmmFit as LmmFit, fit_lmm as fit_lmm
     from holdsup.plots import plot as plot
     from holdsup.results import read_result as read_result
     from holdsup.scores import (
@@ -33,13 +37,18 @@ __version__ = "0.1.0"
 _HOME = {
     "Audit": "holdsup.scores",
     "ColumnError": "holdsup.errors",
+    "FitError": "holdsup.errors",
+    "FormulaError": "holdsup.errors",
     "HoldsupError": "holdsup.errors",
+    "LmmFit": "holdsup.fit",
     "MissingExtra": "holdsup.errors",
+    "NotNested": "holdsup.errors",
     "ReadError": "holdsup.errors",
     "ResultError": "holdsup.errors",
     "Scores": "holdsup.scores",
     "ScoresError": "holdsup.errors",
     "audit_scores": "holdsup.scores",
+    "fit_lmm": "holdsup.fit",
     "plot": "holdsup.plots",
     "read_result": "holdsup.results",
     "read_scores": "holdsup.scores",

@@ -84,7 +84,9 @@ def test_a_wrong_value_is_wrong_usage(run: Run, table: Path, option: list[str]) 
 def test_check_prints_the_verdict_first_and_the_signature_last(run: Run, table: Path) -> None:
     done = run("check", table)
     assert done.code == 0
-    assert done.out.startswith("Nothing stands in the way: the table has 2 systems, 4 runs and 4 items, complete.\n")
+    assert done.out.startswith(
+        "No problems found. The table has 2 systems, 4 runs and 4 items, and no score is missing.\n"
+    )
     assert done.out.splitlines()[-1].startswith("signature: check|data:")
     assert done.err == ""
 
@@ -153,7 +155,7 @@ def test_files_of_one_score_a_line_are_paired_by_line(run: Run, tmp_path: Path) 
     (tmp_path / "a.txt").write_text("0.5\n0.25\n0.75\n")
     (tmp_path / "b.txt").write_text("0.5\n0.5\n1\n")
     out = run("check", tmp_path / "a.txt", tmp_path / "b.txt").out
-    assert "2 systems, 2 runs and 3 items" in out
+    assert "2 systems, 2 runs and 3 items" in " ".join(out.split())
     assert "each of the 2 tables is taken for a system" in " ".join(out.split())
 
 
@@ -225,6 +227,6 @@ def test_shell_completion_knows_commands_and_options() -> None:
 def test_the_demo_runs_and_says_what_is_true(run: Run) -> None:
     out = run("demo").out
     assert "true mean of 0.700" in out
-    assert "Nothing stands in the way" in out
-    assert "Not fit for use yet" in out
+    assert "No problems found" in out
+    assert "Fix this table before you use it" in out
     assert run("demo").out == run("demo", "--seed", "0").out != run("demo", "--seed", "1").out

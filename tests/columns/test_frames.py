@@ -114,7 +114,7 @@ def test_truths_and_numerals_are_numbers(values: list[Any], expected: list[float
     assert numbers({"x": values}).values.tolist() == expected
 
 
-@pytest.mark.parametrize("value", ["high", "1_000", "0x10", "1,5", [1], {"a": 1}, date(2024, 1, 2), b"\xff", "١"])
+@pytest.mark.parametrize("value", ["high", "1_000", "0x10", "1,5", [1], date(2024, 1, 2), b"\xff", "١"])
 def test_what_is_no_number_is_refused_with_row_and_value(value: Any) -> None:
     with pytest.raises(ColumnError, match=r"row 2 .* in column 'x'|neither labels nor numbers"):
         numbers({"x": [None, value]})
@@ -184,7 +184,7 @@ def test_a_named_index_is_a_column_and_an_unnamed_one_is_not() -> None:
         {"x": [1, 2], "y": [1]}, {"x": ["\ud800"]}, {"\ud800": ["a"]}, {"x": [10**5000]}, {1: [1], "1": [2]},
         [{"x": 1}, 5], [{"x": 1, 1: 2, "1": 3}], pd.DataFrame([[1, 2]], columns=["x", "x"]),
         pl.LazyFrame({"x": [1]}), None, 5, np.ones(3), object(), b"x", {"x": None},
-        {"x": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}, {"x": [[1]]}, {"x": [{"a": 1}]},
+        {"x": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}, {"x": [[1]]},
         pl.DataFrame({"x": pl.Series([object()], dtype=pl.Object)}),
     ],
     ids=lambda data: type(data).__name__,
@@ -212,11 +212,11 @@ def test_text_that_looks_like_a_date_stays_as_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('{"x": 1}\n{"x": 2\n', "line 2 of .* is no JSON"),
+        ('{"x": 1}\n{"x": 2\n', "line 2 of .* is not JSON"),
         ('{"x": 1, "x": 2}\n{"x": 2}\n', "'x' more than once"),
         ('[{"x": 1}, {"x": 2, "x": 3}]', "'x' more than once"),
         ('{"x": 1}\n[2]\n', "record 2 of .* is \\[2\\]"),
-        ('{"x": 1}\n{"x": "\\ud800"}\n', "no label"),
+        ('{"x": 1}\n{"x": "\\ud800"}\n', "not a label"),
         ('{"x": 1}\n\xff\n', "line 2"),
         ('{"kind": "comparison", "signature": "x"}', "saved result"),
         ('{"x": 1' + "0" * 5_000 + "}\n", "limit"),

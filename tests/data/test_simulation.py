@@ -32,3 +32,9 @@ def test_the_same_seed_gives_the_same_table() -> None:
 def test_an_empty_simulation_is_refused(size: dict[str, int]) -> None:
     with pytest.raises(ScoresError, match="each must be 1 or more"):
         simulate_scores({"A": 0.5}, **size)
+
+
+@pytest.mark.parametrize("seed", [-1, "x", 0.5, None])
+def test_a_seed_that_is_none_is_refused(seed: object) -> None:
+    with pytest.raises(ScoresError, match="the seed is"):
+        simulate_scores({"A": 0.5}, seed=seed)  # type: ignore[arg-type]

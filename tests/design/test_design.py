@@ -220,7 +220,13 @@ def test_unknown_weights_are_named() -> None:
 
 @pytest.mark.parametrize(
     ("formula", "constant"),
-    [("y ~ x", (0,)), ("y ~ 0 + a", (0, 1, 2)), ("y ~ 0 + x + a", (1, 2, 3)), ("y ~ 0 + x", ()), ("y ~ 0 + a:b", ())],
+    [
+        ("y ~ x", (0,)),
+        ("y ~ 0 + a", (0, 1, 2)),
+        ("y ~ 0 + x + a", (1, 2, 3)),
+        ("y ~ 0 + x", ()),
+        ("y ~ 0 + a:b", (0, 1, 2, 3, 4, 5)),
+    ],
 )
 def test_the_response_is_centred_where_columns_add_up_to_one(formula: str, constant: tuple[int, ...]) -> None:
     design = make_design(formula, frame().assign(y=lambda d: d["y"] + 1e6))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -163,9 +162,7 @@ def test_the_guard_would_notice() -> None:
     ],
 )
 def test_refused_in_one_line_without_running_anything(text: str) -> None:
-    started = time.perf_counter()
     assert parse_guarded(text) is None
-    assert time.perf_counter() - started < 2
 
 
 @pytest.mark.parametrize(

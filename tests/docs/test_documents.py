@@ -85,3 +85,16 @@ def test_links_lead_somewhere(document: Path) -> None:
     text = re.sub(r"```.*?```", "", document.read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#]+)", text):
         assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_public_methods_of_classes_are_in_the_reference() -> None:
+    reference = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
+    audit = reference.partition("## Audit\n")[2].partition("\n## ")[0]
+    for method in ("to_frame(", "to_dict(", "to_json(", "write_json("):
+        assert f"- `.{method}" in audit
+
+
+def test_the_readme_documents_the_exit_codes() -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert "Exit codes: 0 done; 1 no answer" in readme
+    assert "--strict`; 2 wrong usage." in readme

@@ -88,7 +88,7 @@ def test_markdown_shows_the_same_cells_and_nothing_else(table: Table) -> None:
 
 LATEX = {
     r"\textbackslash{}": "\\", r"\{": "{", r"\}": "}", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^",
-    r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|", r"\textquotedbl{}": '"', "{[}": "[", "{]}": "]",
+    r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|", r"{\char34}": '"', "-{}": "-", "{[}": "[", "{]}": "]",
     r"$\le$": "≤", r"$\ge$": "≥", r"$\times$": "×", r"$\pm$": "±", r"\&": "&", r"\%": "%", r"\$": "$", r"\#": "#",
     r"\_": "_",
 }  # fmt: skip
@@ -164,3 +164,29 @@ def test_a_page_shows_the_same_parts_in_every_rendering() -> None:
     for text in (page.text(), page.markdown(), page.html(), page.latex()):
         for part in ("It holds.", "Numbers", "0.25", "A note.", "Beware.", "1 of 1 rows used.", "s:1"):
             assert part in text
+
+
+def test_long_cells_wrap_in_latex_within_the_line() -> None:
+    table = Table(title="t", columns=("a", "b", "n"), rows=(("word " * 30, "other " * 20, 5),))
+    columns = re.search(r"\\begin\{tabular\}\{(.*)\}\n", render_latex(table))
+    assert columns is not None
+    shares = [float(share) for share in re.findall(r"p\{([\d.]+)\\linewidth\}", columns[1])]
+    assert len(shares) == 2
+    assert sum(shares) < 0.95
+    assert columns[1].endswith("r")
+
+
+def test_short_cells_do_not_wrap_in_latex() -> None:
+    assert r"\begin{tabular}{lr}" in render_latex(Table(title="t", columns=("a", "b"), rows=(("x", 1),)))
+
+
+def test_two_hyphens_stay_two_hyphens_in_latex() -> None:
+    assert "-{}-{}run" in render_latex(Table(title="t", columns=("a",), rows=(("--run",),)))
+
+
+def test_verdict_and_signature_are_text_in_latex() -> None:
+    page = Page(verdict="50% hold.", tables=(), warnings=(), rows="r", signature="check|data:1|v:2")
+    text = page.latex()
+    assert r"\textbf{50\% hold.}" in text
+    assert r"check\textbar{}\allowbreak{}data:1" in text
+    assert not any(line.startswith("%") for line in text.splitlines())

@@ -127,7 +127,7 @@ def test_every_kind_of_result_ships_a_schema_that_its_envelope_fits(audit: holds
         ('{"kind": ["x"], "schema": 1}', "are not known"),
         ('{"kind": "check", "schema": 99}', "update holdsup"),
         ('{"kind": "check", "schema": 1}', "lacks the field 'signature'"),
-        ('{"kind": "check", "schema": 1, "signature": 5}', "signature is 5, which is no str"),
+        ('{"kind": "check", "schema": 1, "signature": 5}', "signature is 5, which is not str"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def found(data: Any, **options: Any) -> dict[str, Any]:
 def test_a_clean_table_has_no_findings() -> None:
     audit = holdsup.audit_scores(clean(), score_range=(0, 1))
     assert audit.findings == ()
-    assert "Nothing stands in the way" in audit.verdict
+    assert "No problems found" in audit.verdict
     assert audit.rows.planned == audit.rows.used == 24
 
 
@@ -62,12 +62,12 @@ def test_the_column_that_tells_repeated_rows_apart_is_named() -> None:
 def test_missing_cells_are_counted_within_dataset_and_metric() -> None:
     finding = found(without(clean(), 0, 1))["missing-cells"]
     assert finding.count == 2
-    assert finding.message.startswith("2 of 24 cells")
-    assert finding.examples == ("run A/seed=1: 2 items missing",)
+    assert finding.message == "2 missing rows (of 24: every item in every run)"
+    assert finding.examples == ("2 items of run A/seed=1",)
     two = clean()
     both = {name: values * 2 for name, values in two.items()} | {"dataset": ["d1"] * 24 + ["d2"] * 24}
     assert found(both) == {}
-    assert found(without(both, 30))["missing-cells"].examples == ("dataset d2, run A/seed=2: 1 item missing",)
+    assert found(without(both, 30))["missing-cells"].examples == ("1 item of dataset d2, run A/seed=2",)
 
 
 def test_items_of_one_system_only_are_found() -> None:
@@ -126,20 +126,21 @@ def test_a_facet_that_changes_only_with_the_system_is_confounded() -> None:
     columns = clean()
     columns["lr"] = ["0.1" if s == "A" else "0.2" for s in columns["system"]]
     finding = found(columns, facets=["seed", "lr"])["confounded"]
-    assert "facet 'lr' changes only together with system" in finding.message
+    assert finding.message == "system and facet 'lr' always change together"
     assert finding.examples == ("A with 0.1", "B with 0.2")
 
 
 def test_two_facets_that_change_together_are_confounded() -> None:
     columns = clean()
     columns["lr"] = [f"lr{seed}" for seed in columns["seed"]]
-    assert "they are one and the same" in found(columns, facets=["seed", "lr"])["confounded"].message
+    message = found(columns, facets=["seed", "lr"])["confounded"].message
+    assert message == "facet 'seed' and facet 'lr' always change together"
 
 
 def test_systems_with_a_single_run_are_found() -> None:
     finding = found(without(clean(), *range(4, 12)))["single-run"]
     assert finding.examples == ("system A",)
-    assert finding.message == "1 of 2 systems with a single run"
+    assert finding.message == "1 of 2 systems with only one run"
 
 
 def test_scores_outside_the_declared_range_are_found() -> None:
@@ -164,8 +165,8 @@ def test_rows_without_a_label_are_found() -> None:
     columns["system"][0], columns["item"][5] = None, None
     audit = holdsup.audit_scores(columns)
     assert {f.message for f in audit.findings if f.code == "unlabelled-rows"} == {
-        "1 row without a system",
-        "1 row without an item",
+        "1 row with no system",
+        "1 row with no item",
     }
     assert audit.rows.reasons == {"no system": 1, "no item": 1}
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -258,3 +259,84 @@ def test_text_in_the_scores_is_refused_even_where_most_are_numbers(tmp_path: Pat
     (tmp_path / "a.csv").write_text("system,item,score\n" + "A,1,0.5\n" * 300 + "A,2,good\n")
     with pytest.raises(HoldsupError, match=r"line 302 of .*a.csv has 'good' in column 'score'"):
         read_scores(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("word", ["ok", "OK", "Success", "succeeded", "completed", "complete", "done", " finished "])
+def test_words_that_mean_ok(word: str) -> None:
+    table = {"system": list("AB"), "item": [1, 1], "score": [1, 2], "state": [word, "crashed"]}
+    scores = read_scores(table, status="state")
+    assert texts(scores.status) == ["ok", "crashed"]
+    assert "state" in [row[1] for row in scores.overview().rows if row[0] == "status"]
+
+
+def test_a_status_column_named_by_the_user_must_say_ok_somewhere() -> None:
+    table = {"system": list("AB"), "item": [1, 1], "score": [1, 2], "state": ["published", "draft"]}
+    with pytest.raises(ColumnError, match="no row of column 'state' says ok"):
+        read_scores(table, status="state")
+
+
+def test_a_dash_for_the_status_leaves_it_out() -> None:
+    table = {"system": list("AB"), "item": [1, 1], "score": [1, 2], "status": ["ok", "crashed"]}
+    assert read_scores(table).rows().used == 1
+    assert read_scores(table, status="-").rows().used == 2
+
+
+def test_names_of_columns_that_are_numbers_are_taken_as_text() -> None:
+    frame = pd.DataFrame({0: [0.5, 0.25], 1: [1.0, 2.0]})
+    assert cells(read_scores(frame, wide={"system": [0, 1]}))["1", "2"] == 2
+
+
+def test_datasets_may_have_a_column_each() -> None:
+    scores = read_scores({"system": ["A", "B"], "x": [1, 2], "y": [3, 4]}, wide={"dataset": ["x", "y"]})
+    assert texts(scores.dataset) == ["x", "x", "y", "y"]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (pd.Series([1.0]), "one column"),
+        (pl.Series("x", [1.0]), "one column"),
+        (pl.LazyFrame({"x": [1]}), r"\.collect\(\)"),
+    ],
+)
+def test_what_is_nearly_a_frame_is_refused_with_the_way_out(data: Any, said: str) -> None:
+    with pytest.raises(HoldsupError, match=said):
+        read_scores(data)
+
+
+def test_scores_show_themselves_shortly_and_in_a_notebook() -> None:
+    scores = read_scores({"system": ["<b>", "B"], "item": [1, 1], "score": [1, 2]})
+    assert repr(scores) == "<Scores from the dict given: 2 rows, 2 systems; print it to see its columns>"
+    assert "&lt;b&gt;" in scores._repr_html_()
+
+
+def test_rows_taken_keep_their_labels() -> None:
+    scores = read_scores(
+        {"system": list("ABC"), "item": [1, 2, 3], "score": [1, 2, 3], "len": [4, 5, 6]}, properties="len"
+    )
+    taken = scores.take(np.array([2, 0]))
+    assert (texts(taken.system), texts(taken.item), taken.score.tolist()) == (["C", "A"], ["3", "1"], [3, 1])
+    assert taken.system.names == ("A", "C")
+    assert taken.properties["len"].values.tolist() == [6, 4]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("token", "said"),
+    [
+        ("82.0%", "remove the percent signs"),
+        ("good", r"Is this the right column \(--score\)\? A status column can say which runs failed"),
+        ('"1,234"', "the comma may mark decimals or thousands"),
+        ('"1,234.5"', "commas and points are mixed"),
+    ],
+)
+def test_text_among_the_scores_is_refused_with_what_to_do(token: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"system,item,score\nA,1,{token}\nA,2,5\n")
+    with pytest.raises(ColumnError, match=said):
+        read_scores(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("content", ["0.50,0.61\n0.4,0.3\n", "0.50 0.61\n0.40 0.30\n", "0.5\t1\n.25\t0\n"])
+def test_two_columns_of_decimals_without_a_header_are_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(content)
+    with pytest.raises(HoldsupError, match=r"two scores, or an id and a score\? .* --wide system=A,B"):
+        read_scores(tmp_path / "a.txt")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from holdsup.cli.options import emit, output_options
+from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
 
@@ -48,6 +48,7 @@ def command(
     from holdsup.cli.bar import show_progress
     from holdsup.fit import fit_lmm
 
+    refuse_to_overwrite(data, output, picture)
     with show_progress(quiet=quiet) as progress:
         fit = fit_lmm(formula, list(data), "ml" if ml else "reml", weights, level=level, progress=progress)
     emit(fit, style=style, output=output, picture=picture)

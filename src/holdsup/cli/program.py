@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import click
 
@@ -14,7 +15,7 @@ from holdsup.errors import HoldsupError
 
 __all__ = ["COMMANDS", "main", "program"]
 
-COMMANDS = ("check", "demo")
+COMMANDS = ("check", "fit", "demo")
 
 
 class LazyGroup(click.Group):
@@ -31,6 +32,18 @@ class LazyGroup(click.Group):
         command = importlib.import_module(f"holdsup.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command asked for; an unknown one is answered with the nearest that there is."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            if not near or "Did you mean" in error.message:  # newer versions of click say it themselves
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
 
 
 @click.group(
@@ -65,8 +78,12 @@ def main(args: Sequence[str] | None = None, prog_name: str = "holdsup") -> None:
         _complain(str(error))
         sys.exit(1)
     except BrokenPipeError:  # the reader (head, less) has seen enough
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (stays open: Python flushes it at exit)
+        _forget_output()
         sys.exit(0)
+    except OSError as error:  # readers and writers of files name them; what is left is the terminal's side
+        _forget_output()
+        _complain(f"cannot write the output: {error.strerror or error}")
+        sys.exit(1)
     except MemoryError:
         _complain("this machine has too little memory for this table: give fewer columns, or fewer rows")
         sys.exit(1)
@@ -78,6 +95,11 @@ def _complain(message: str) -> None:
 
     line = visible(" ".join(message.split()))
     click.echo(f"holdsup: {line}", err=True)
+
+
+def _forget_output() -> None:
+    """Let go of an output that takes no more, which Python would try to flush again at exit."""
+    sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (stays open)
 
 
 def _write_what_the_terminal_can() -> None:

@@ -152,8 +152,8 @@ class DelimitedTable:
             if len(row) != wanted:
                 quote = " A quotation mark may be missing." if any('"' in f or "\n" in f for f in row) else ""
                 return (
-                    f"line {line} of {self.name} has {len(row)} fields, but the header names {wanted} columns: "
-                    f"{','.join(row)!r:.80}.{quote} Mend that line (quote fields that contain the delimiter)."
+                    f"line {line} of {self.name} has {len(row)} fields, but the header has {wanted}: "
+                    f"{','.join(row)!r:.80}.{quote} Fix that line (quote fields that contain the delimiter)."
                 )
         return f"{self.name} cannot be read as a table: {reason_of(ValueError(reason))}"
 
@@ -228,7 +228,7 @@ def _without_last_blanks(body: pa.Buffer) -> pa.Buffer:
 
 
 def _too_long(name: str) -> str:
-    return f"{name} has a line longer than {LONGEST_LINE >> 20} MiB: this is no table of scores"
+    return f"{name} has a line longer than {LONGEST_LINE >> 20} MiB: this is not a table of scores"
 
 
 def _count_lines(body: pa.Buffer) -> int | None:

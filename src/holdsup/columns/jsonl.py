@@ -13,26 +13,43 @@ import pyarrow.json as pa_json
 
 from holdsup.columns.limits import LARGEST_DOCUMENT, LONGEST_LINE, reason_of
 from holdsup.columns.nesting import is_shallow
-from holdsup.columns.typed import TypedTable, hold_table, open_frame, open_records
+from holdsup.columns.typed import TypedTable, flatten, hold_table, open_frame, open_records
 from holdsup.errors import ReadError
 
 __all__ = ["open_json"]
+
+SAMPLE, MOST_FIELDS = 2**16, 1000  # bytes looked at, and different fields in them that Arrow may have
 
 
 def open_json(name: str, stem: str, data: pa.Buffer) -> TypedTable:
     """Return JSON text as a table whose ids are exact and whose text is text."""
     if data[: min(1024, data.size)].to_pybytes().lstrip().startswith(b"["):
         return _open_whole(name, stem, data, problem="")
-    if is_shallow(data):
+    if is_shallow(data) and _share_fields(data):
         try:
-            table = _parse(data)
-            large = any(pa.types.is_floating(column.type) and _has_large(column) for column in table.columns)
-            if table.num_rows > 1 and not large:
+            table = flatten(name, _parse(data))
+            if table.num_rows > 1 and not any(_is_misread(column) for column in table.columns):
                 return hold_table(name, stem, table)
         except (pa.ArrowException, UnicodeDecodeError) as error:
             if "straddling" in str(error):
                 raise _too_long(name) from error
     return _open_slowly(name, stem, data)
+
+
+def _share_fields(data: pa.Buffer) -> bool:
+    """Return whether the first records have fields in common.
+
+    Arrow holds every field of every record: a few thousand records without a common field would fill
+    the memory. Python's parser counts as it goes, and stops.
+    """
+    fields: set[str] = set()
+    for line in data[: min(SAMPLE, data.size)].to_pybytes().split(b"\n")[:-1]:
+        try:
+            record = json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError):
+            return True  # Arrow refuses it as well, and the slow path names the line
+        fields.update(record if isinstance(record, dict) else ())
+    return len(fields) <= MOST_FIELDS
 
 
 def _parse(data: pa.Buffer) -> pa.Table:
@@ -46,8 +63,10 @@ def _parse(data: pa.Buffer) -> pa.Table:
     return pa_json.read_json(pa.BufferReader(data), read_options=options, parse_options=as_text)
 
 
-def _has_large(column: pa.ChunkedArray) -> bool:
-    """Return whether floats reach beyond 2^53: they may be ids that lost digits on the way."""
+def _is_misread(column: pa.ChunkedArray) -> bool:
+    """Return whether text became points in time, or floats reach beyond 2^53: ids may have lost digits."""
+    if not pa.types.is_floating(column.type):
+        return bool(pa.types.is_temporal(column.type))
     largest = pc.max(pc.abs(column)).as_py()
     return largest is not None and largest >= 2**53
 
@@ -59,7 +78,7 @@ def _open_slowly(name: str, stem: str, data: pa.Buffer) -> TypedTable:
         try:
             records.append(_load(line))
         except (ValueError, RecursionError) as error:
-            problem = f"line {number} of {name} is no JSON ({reason_of(error)})"
+            problem = f"line {number} of {name} is not JSON ({reason_of(error)})"
             return _open_whole(name, stem, data, problem=problem)
     if len(records) == 1:
         return _open_whole(name, stem, data, problem="")
@@ -103,8 +122,8 @@ def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str) -> Typed
     try:
         whole = _load(data.to_pybytes())
     except (ValueError, RecursionError) as error:
-        problem = problem or f"{name} is no JSON ({reason_of(error)})"
-        raise ReadError(f"{problem}: mend it, or write one record a line") from error
+        problem = problem or f"{name} is not JSON ({reason_of(error)})"
+        raise ReadError(f"{problem}: fix it, or write one record a line") from error
     if isinstance(whole, list):
         return open_records(name, stem, whole)
     if "kind" in whole and "signature" in whole:

@@ -12,7 +12,7 @@ from holdsup.columns.typed import check_names
 from holdsup.columns.values import MISSING_TOKENS, parse_number
 from holdsup.errors import ReadError
 
-__all__ = ["BLANKS", "Layout", "find_layout"]
+__all__ = ["BLANKS", "THOUSANDS", "Layout", "find_layout"]
 
 SAMPLE_ROWS = 200
 BLANKS = " \t"  # a pseudo-delimiter: any run of blanks
@@ -49,7 +49,7 @@ def find_layout(name: str, sample: bytes, *, complete: bool) -> Layout:
     if not complete:
         lines.pop()  # cut in the middle
         if not lines:
-            raise ReadError(f"line 1 of {name} is longer than {LONGEST_LINE >> 20} MiB: this is no table")
+            raise ReadError(f"line 1 of {name} is longer than {LONGEST_LINE >> 20} MiB: this is not a table")
     delimiter = _find_delimiter(lines)
     rows, ends = _rows(lines, delimiter)
     if not rows or not any(line.strip() for line in lines):
@@ -58,6 +58,7 @@ def find_layout(name: str, sample: bytes, *, complete: bool) -> Layout:
     columns = ("item", "score")[-len(rows[0]) :]
     if _looks_like_scores(rows):
         _check_commas(name, lines, delimiter)
+        _check_two_scores(name, rows)
     else:
         columns = _column_names(name, rows[0])
         header = "".join(lines[: ends[0]]).encode("utf-8", "surrogateescape")
@@ -127,8 +128,17 @@ def _check_commas(name: str, lines: list[str], delimiter: str) -> None:
     filled = [line.strip() for line in lines[:SAMPLE_ROWS] if line.strip()]
     if delimiter == "," and all(COMMA_NUMBER.fullmatch(line) for line in filled):
         raise ReadError(
-            f"{name} holds {filled[0]!r:.40}: the comma may mark decimals, or part an id from its score; write "
-            "decimals with a point, or give the columns names in a first line `item,score`"
+            f"{name} holds {filled[0]!r:.40}: is this a decimal comma, or an id and a score? Write decimals with "
+            "a point, or name the columns in a first line `item,score`"
+        )
+
+
+def _check_two_scores(name: str, rows: list[list[str]]) -> None:
+    """Refuse `0.50,0.61`: the scores of two systems, or an item called 0.50?"""
+    if len(rows[0]) == 2 and all(POINT_NUMBER.fullmatch(row[0].strip()) for row in rows):
+        raise ReadError(
+            f"{name} holds {' '.join(rows[0])!r:.40} without a header: are these two scores, or an id and a score? "
+            "Name the columns in a first line: `A,B` (and give --wide system=A,B), or `item,score`"
         )
 
 

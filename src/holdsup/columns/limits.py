@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "DEEPEST",
+    "FLATTENED",
     "LARGEST_DOCUMENT",
     "LARGEST_STREAM",
     "LONGEST_LINE",
@@ -21,6 +22,7 @@ LONGEST_NAME = 1_000  # characters in the name of a column
 MOST_COLUMNS = 20_000
 MOST_ROWS = 2**31 - 1  # codes are 32-bit
 DEEPEST = 1_000  # levels of nesting in JSON; Arrow's parser overruns its stack at some 10,000
+FLATTENED = 4  # levels of objects in records whose fields become columns: metrics.f1
 MOST_EXPANSION = 200  # decompressed / compressed; text reaches 20, bombs 1,000
 HARMLESS = 64 * 2**20  # bytes that any machine can hold, whatever the ratio
 
@@ -30,7 +32,7 @@ def check_expansion(name: str, compressed: int, expanded: int) -> str | None:
     if expanded > LARGEST_STREAM:
         return f"{name} unpacks to more than {LARGEST_STREAM >> 30} GiB: convert it to Parquet"
     if expanded > HARMLESS and expanded > MOST_EXPANSION * compressed:
-        return f"{name} unpacks to more than {MOST_EXPANSION} times its size: it is no table of scores"
+        return f"{name} unpacks to more than {MOST_EXPANSION} times its size: this is not a table of scores"
     return None
 
 

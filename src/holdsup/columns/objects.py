@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import pyarrow as pa
 
-from holdsup.columns.limits import MOST_COLUMNS, check_expansion, reason_of
+from holdsup.columns.limits import FLATTENED, MOST_COLUMNS, check_expansion, reason_of
 from holdsup.columns.values import write_value
 from holdsup.errors import ReadError, list_names
 
@@ -19,6 +19,10 @@ CELL = 8  # bytes that a value takes in a list, a missing one too
 
 def to_arrow(name: str, frame: Any) -> pa.Table:
     """Return anything with an Arrow stream as an Arrow table; columns of mixed values become labels."""
+    if hasattr(frame, "collect") and not hasattr(frame, "__arrow_c_stream__"):  # a polars LazyFrame
+        raise ReadError(f"a {type(frame).__name__} holds no rows yet: call .collect() on it first")
+    if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):  # a Series of pandas or polars
+        raise ReadError(f"a {type(frame).__name__} is one column, not a table: pass a frame or a dict of columns")
     streams = hasattr(frame, "__arrow_c_stream__")
     framed = streams and hasattr(frame, "dtypes")  # pandas, polars, DuckDB
     named = [str(column) for column in frame.columns] if framed else []
@@ -37,7 +41,7 @@ def to_arrow(name: str, frame: Any) -> pa.Table:
         if streams:
             raise ReadError(f"{name} cannot be read as an Arrow table: {reason_of(error)}") from error
         raise ReadError(
-            f"an object of type {type(frame).__name__} is no table: pass a path, a frame with an Arrow stream "
+            f"an object of type {type(frame).__name__} is not a table: pass a path, a frame with an Arrow stream "
             "(pandas 2.2+, polars, pyarrow, DuckDB), a dict of columns or a list of records"
         ) from error
 
@@ -66,7 +70,7 @@ def from_columns(name: str, columns: Mapping[Any, Any]) -> pa.Table:
     try:
         return pa.table(arrays)
     except UnicodeEncodeError as error:
-        raise ReadError(f"the name of a column of {name} is no Unicode text ({reason_of(error)})") from error
+        raise ReadError(f"the name of a column of {name} is not Unicode text ({reason_of(error)})") from error
 
 
 def from_records(name: str, records: Sequence[Any]) -> pa.Table:
@@ -76,12 +80,12 @@ def from_records(name: str, records: Sequence[Any]) -> pa.Table:
     for i, record in enumerate(records):
         if not isinstance(record, Mapping):
             raise ReadError(f"record {i + 1} of {name} is {record!r:.60}, not an object with named fields")
-        given += len(record)
         before = len(columns)
-        for key, value in record.items():
-            values = columns.setdefault(str(key), [])
+        for key, value in _fields(record):
+            given += 1
+            values = columns.setdefault(key, [])
             if len(values) > i:  # 1 and "1", say
-                raise ReadError(f"record {i + 1} of {name} has more than one field named {str(key)!r}: rename one")
+                raise ReadError(f"record {i + 1} of {name} has more than one field named {key!r}: rename one")
             values.extend([None] * (i - len(values)))
             values.append(value)
         if len(columns) > MOST_COLUMNS:
@@ -93,6 +97,15 @@ def from_records(name: str, records: Sequence[Any]) -> pa.Table:
     for values in columns.values():
         values.extend([None] * (len(records) - len(values)))
     return from_columns(name, columns)
+
+
+def _fields(record: Mapping[Any, Any], prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a record; those of an object in it by a name with a point: metrics.f1."""
+    for key, value in record.items():
+        if isinstance(value, Mapping) and level < FLATTENED:
+            yield from _fields(value, f"{prefix}{key}.", level + 1)
+        else:
+            yield f"{prefix}{key}", value
 
 
 def _array(name: str, column: str, values: Any) -> Any:
@@ -111,4 +124,4 @@ def _array(name: str, column: str, values: Any) -> Any:
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             return pa.array([write_value(value) for value in values], pa.string())
     except Exception as error:  # half a surrogate pair, an integer of 5,000 digits, an object without text
-        raise ReadError(f"column {column!r} of {name} holds a value that is no label: {reason_of(error)}") from error
+        raise ReadError(f"column {column!r} of {name} holds a value that is not a label: {reason_of(error)}") from error

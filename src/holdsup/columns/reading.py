@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,9 +16,10 @@ from holdsup.columns.delimited import open_delimited
 from holdsup.columns.encoding import BadNumber, Labels, encode_labels, encode_numbers
 from holdsup.columns.jsonl import open_json
 from holdsup.columns.limits import reason_of
+from holdsup.columns.refusal import explain
 from holdsup.columns.sources import Source, find_sources, read_bytes
 from holdsup.columns.typed import open_frame, open_parquet
-from holdsup.columns.values import MISSING_TOKENS, TEXT, to_dictionary
+from holdsup.columns.values import TEXT, to_dictionary
 from holdsup.errors import ColumnError, ReadError
 from holdsup.progress import Progress, no_progress
 
@@ -133,6 +133,7 @@ def read_columns(
     labels: Iterable[str] = (),
     numbers: Iterable[str] = (),
     either: Iterable[str] = (),
+    advice: str = "",
     progress: Progress = no_progress,
 ) -> Columns:
     """Return columns of all tables, one under the other, encoded.
@@ -142,6 +143,7 @@ def read_columns(
     labels : columns to read as labels, whatever they hold
     numbers : columns that must hold numbers; text in them is an error that names the row
     either : columns to read as numbers if they hold nothing else, otherwise as labels
+    advice : what else to say when there is text among the numbers
     """
     required = dict.fromkeys(numbers)
     kinds = {**dict.fromkeys(labels, "label"), **dict.fromkeys(required, "number")}
@@ -157,7 +159,7 @@ def read_columns(
         pieces = [part.get(column) for part in parts]
         if kind == "number":
             try:
-                found[column] = _join_numbers(tables, column, pieces, lengths)
+                found[column] = _join_numbers(tables, column, pieces, lengths, advice)
                 continue
             except ColumnError:
                 if column in required:
@@ -208,13 +210,15 @@ def _follows(order: pa.StringArray, longest: pa.StringArray) -> bool:
     return order.equals(longest) or all(level in rest for level in order.to_pylist())
 
 
-def _join_numbers(tables: list[OpenTable], column: str, pieces: Pieces, lengths: tuple[int, ...]) -> Numbers:
+def _join_numbers(
+    tables: list[OpenTable], column: str, pieces: Pieces, lengths: tuple[int, ...], advice: str
+) -> Numbers:
     encoded = []
     for table, piece, length in zip(tables, pieces, lengths, strict=True):
         if piece is None:
             encoded.append((np.full(length, np.nan), np.ones(length, bool)))
             continue
-        with _converting(table, column):
+        with _converting(table, column, advice):
             encoded.append(encode_numbers(piece, decimal=table.decimal(column)))
     if len(encoded) == 1:
         return Numbers(*encoded[0])
@@ -222,31 +226,13 @@ def _join_numbers(tables: list[OpenTable], column: str, pieces: Pieces, lengths:
 
 
 @contextmanager
-def _converting(table: OpenTable, column: str) -> Iterator[None]:
+def _converting(table: OpenTable, column: str, advice: str = "") -> Iterator[None]:
     """Say of which column of which table a conversion fails."""
     try:
         yield
     except BadNumber as bad:
-        raise _explain(table, column, bad) from None
+        raise explain(table, column, bad, advice) from None
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise ColumnError(
             f"column {column!r} of {table.name} holds neither labels nor numbers: {reason_of(error)}"
         ) from error
-
-
-def _explain(table: OpenTable, column: str, bad: BadNumber) -> ColumnError:
-    where = f"{table.locate(bad.row)} of {table.name}"
-    if bad.value.strip() == column:
-        return ColumnError(f"{where} repeats the header: were two files put together? Delete that line.")
-    if table.decimal(column) == "," and "." in bad.value:
-        return ColumnError(
-            f"{where} has {bad.value!r:.60} in column {column!r}, but the file has decimal commas: "
-            "write all numbers with a decimal point."
-        )
-    if "," in bad.value and re.fullmatch(r"[-+\d.,eE]+", bad.value.strip()):
-        return ColumnError(f"{where} has {bad.value!r:.60} in column {column!r}: write decimals with a point.")
-    known = ", ".join(token for token in MISSING_TOKENS[1:4])
-    return ColumnError(
-        f"{where} has {bad.value!r:.60} in column {column!r}, which must hold numbers; "
-        f"write a number, or leave it empty ({known} do as well) if there is none."
-    )

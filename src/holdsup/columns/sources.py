@@ -13,7 +13,7 @@ import pyarrow as pa
 from holdsup.columns.limits import LARGEST_STREAM, check_expansion, reason_of
 from holdsup.errors import ReadError
 
-__all__ = ["Source", "find_sources", "read_bytes"]
+__all__ = ["Source", "find_sources", "read_bytes", "without_endings"]
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")  # what is read out of a folder
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
@@ -41,10 +41,18 @@ class Source:
         """The file's name without folders and endings: what its system is called if nothing else says."""
         if self.path is None:
             return "stdin"
-        stem = self.path.name
-        for ending in (".gz", ".zst", ".bz2", *TABLES, ".txt", ".json"):
-            stem = stem.removesuffix(ending)
-        return stem or self.path.name
+        return without_endings(self.path.name) or self.path.name
+
+
+def without_endings(name: str) -> str:
+    """Return the name of a file without the endings that say what kind of file it is.
+
+    >>> without_endings("runs/A_seed1.csv.gz")
+    'runs/A_seed1'
+    """
+    for ending in (".gz", ".zst", ".bz2", *TABLES, ".txt", ".json"):
+        name = name.removesuffix(ending)
+    return name
 
 
 def find_sources(asked: str | Path) -> list[Source]:

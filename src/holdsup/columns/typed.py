@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holdsup.columns.limits import LONGEST_NAME, MOST_COLUMNS, MOST_ROWS, check_expansion, reason_of
+from holdsup.columns.limits import FLATTENED, LONGEST_NAME, MOST_COLUMNS, MOST_ROWS, check_expansion, reason_of
 from holdsup.columns.objects import from_columns, from_records, to_arrow
 from holdsup.errors import ReadError, list_names
 
-__all__ = ["TypedTable", "check_names", "hold_table", "open_frame", "open_parquet", "open_records"]
+__all__ = ["TypedTable", "check_names", "flatten", "hold_table", "open_frame", "open_parquet", "open_records"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +24,7 @@ class TypedTable:
 
     Attributes
     ----------
+    schema : names and types; a field of an object is a column of its own: metrics.f1
     columns : the names in the schema
     ordered : the columns that declare the order of their levels
     """
@@ -60,7 +61,7 @@ class TypedTable:
             return {column: self.table[column] for column in kinds}
         assert self.file is not None  # one of the two is always set
         try:
-            found = self.file.read(columns=list(kinds))
+            found = flatten(self.name, self.file.read(columns=list(kinds)))
             columns = {column: found[column] for column in kinds}
         except Exception as error:  # whatever Arrow makes of damaged bytes
             raise _damaged(self.name, error) from error
@@ -82,10 +83,15 @@ def _is_bytes(kind: pa.DataType) -> bool:
     )  # fmt: skip
 
 
+def check_width(name: str, columns: int) -> None:
+    """Raise if a table has too many columns."""
+    if columns > MOST_COLUMNS:
+        raise ReadError(f"{name} has {columns:,} columns, more than the {MOST_COLUMNS:,} that holdsup takes")
+
+
 def check_names(name: str, columns: list[str] | tuple[str, ...]) -> None:
     """Raise if a table has too many columns, two of one name, or a name that is none."""
-    if len(columns) > MOST_COLUMNS:
-        raise ReadError(f"{name} has {len(columns):,} columns, more than the {MOST_COLUMNS:,} that holdsup takes")
+    check_width(name, len(columns))
     long = next((i for i, column in enumerate(columns, start=1) if len(column) > LONGEST_NAME), None)
     if long:
         raise ReadError(f"the name of column {long} of {name} is longer than {LONGEST_NAME:,} characters: shorten it")
@@ -96,7 +102,21 @@ def check_names(name: str, columns: list[str] | tuple[str, ...]) -> None:
 
 def hold_table(name: str, stem: str, table: pa.Table) -> TypedTable:
     """Return an Arrow table as one whose columns can be read."""
+    table = flatten(name, table)
     return _typed(name, stem, table.schema, table=table)
+
+
+def flatten(name: str, table: pa.Table) -> pa.Table:
+    """Return a table in which the fields of objects are columns: f1 in metrics becomes metrics.f1."""
+    check_names(name, table.column_names)
+    for _ in range(FLATTENED):
+        if not any(pa.types.is_struct(kind) for kind in table.schema.types):
+            break
+        widths = (kind.num_fields if pa.types.is_struct(kind) else 1 for kind in table.schema.types)
+        check_width(name, sum(widths))
+        table = table.flatten()
+        check_names(name, table.column_names)
+    return table
 
 
 def _typed(name: str, stem: str, schema: pa.Schema, **held: Any) -> TypedTable:
@@ -124,7 +144,8 @@ def open_parquet(name: str, stem: str, data: pa.Buffer) -> TypedTable:
         strings = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
         file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=strings, page_checksum_verification=True)
         _check_parquet(name, file.metadata, data.size)
-        return _typed(name, stem, file.schema_arrow, file=file)
+        schema = flatten(name, file.schema_arrow.empty_table()).schema
+        return _typed(name, stem, schema, file=file)
     except ReadError:
         raise
     except Exception as error:  # whatever Arrow makes of damaged bytes
@@ -163,4 +184,5 @@ def open_frame(name: str, stem: str, frame: Any) -> TypedTable:
 
 def open_records(name: str, stem: str, records: list[Any] | tuple[Any, ...]) -> TypedTable:
     """Return a list of dicts as a table; a key that a record lacks is a missing value."""
-    return hold_table(name, stem, from_records(name, records))
+    table = from_records(name, records)  # flat already
+    return _typed(name, stem, table.schema, table=table)

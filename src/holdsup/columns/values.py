@@ -75,21 +75,39 @@ def to_dictionary(chunks: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_null(kind):
         return chunks.cast(pa.string()).cast(TEXT)
     if pa.types.is_fixed_size_binary(kind):  # what polars makes of Python objects: addresses, not values
-        raise pa.ArrowTypeError(f"{kind} is no label")
+        raise pa.ArrowTypeError(f"{kind} is not a label")
     if not pa.types.is_dictionary(kind):
         chunks = (chunks.cast(pa.string()) if is_text(kind) else chunks).dictionary_encode()
-    return pa.chunked_array([_with_labels(chunk) for chunk in chunks.chunks], TEXT)
+    pieces: list[pa.DictionaryArray] = []
+    levels, labels = None, None
+    for chunk in chunks.chunks:
+        if levels is None or not _same_buffers(chunk.dictionary, levels):  # chunks encoded together share theirs
+            levels, labels = chunk.dictionary, _Written(chunk.dictionary)
+        assert labels is not None  # set with the levels
+        pieces.append(labels.over(chunk.indices))
+    return pa.chunked_array(pieces, TEXT)
 
 
-def _with_labels(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Return a chunk over distinct labels, in the order of its levels: 1 and true may be written alike."""
-    indices = chunk.indices.cast(pa.int32())
-    levels = _write_labels(chunk.dictionary)
-    levels.validate(full=True)  # Parquet does not look whether its text is UTF-8
-    distinct = levels.unique().drop_null()
-    if len(distinct) < len(levels):
-        indices, levels = pc.index_in(levels, distinct).take(indices), distinct
-    return pa.DictionaryArray.from_arrays(indices, levels)
+def _same_buffers(left: pa.Array, right: pa.Array) -> bool:
+    """Return whether two arrays are the same memory."""
+    sides = [[(b.address, b.size) for b in array.buffers() if b is not None] for array in (left, right)]
+    return len(left) == len(right) and left.offset == right.offset and sides[0] == sides[1]
+
+
+class _Written:
+    """The levels of a dictionary as distinct labels, in their order: 1 and true may be written alike."""
+
+    def __init__(self, levels: pa.Array) -> None:
+        written = _write_labels(levels)
+        written.validate(full=True)  # Parquet does not look whether its text is UTF-8
+        self.labels = written.unique().drop_null()
+        alike = len(self.labels) < len(written)
+        self.place = pc.index_in(written, self.labels) if alike else None
+
+    def over(self, indices: pa.Array) -> pa.DictionaryArray:
+        """Return rows of the dictionary as rows of labels."""
+        codes = indices.cast(pa.int32()) if self.place is None else self.place.take(indices.cast(pa.int32()))
+        return pa.DictionaryArray.from_arrays(codes, self.labels)
 
 
 def _write_labels(values: pa.Array) -> pa.StringArray:

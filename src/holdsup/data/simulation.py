@@ -33,7 +33,7 @@ def simulate_scores(
     ----------
     means : each system's true mean
     items, runs : how many items there are, and how many runs each system has
-    seed : the same seed gives the same table
+    seed : a whole number, 0 or more; the same seed gives the same table
 
     Examples
     --------
@@ -42,6 +42,8 @@ def simulate_scores(
     """
     if items < 1 or runs < 1 or not means:
         raise ScoresError(f"cannot simulate {len(means)} systems, {items} items, {runs} runs: each must be 1 or more")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise ScoresError(f"the seed is {seed!r:.60}: it must be a whole number, 0 or more")
     rng = np.random.default_rng(seed)
     names = list(means)
     shape = (len(names), runs, items)

@@ -1,5 +1,41 @@
 """The engine's fits, and what can be asked of them."""
 
+from holdsup.fit.contrasts import Contrast, JointTest, contrast, joint_test, marginal_means
+from holdsup.fit.effects import LevelEffects, random_effects
+from holdsup.fit.likelihood import (
+    LikelihoodRatioTest,
+    RandomTermTest,
+    likelihood_ratio_test,
+    test_random_terms,
+)
 from holdsup.fit.lmm import LmmFit, fit_lmm
+from holdsup.fit.prediction import Predictions, fitted_values, predict, refit, residuals, simulate
+from holdsup.fit.profile import ProfileInterval, profile_intervals
+from holdsup.fit.quality import RSquared, intraclass_correlations, r_squared
 
-__all__ = ["LmmFit", "fit_lmm"]
+__all__ = [
+    "Contrast",
+    "JointTest",
+    "LevelEffects",
+    "LikelihoodRatioTest",
+    "LmmFit",
+    "Predictions",
+    "ProfileInterval",
+    "RSquared",
+    "RandomTermTest",
+    "contrast",
+    "fit_lmm",
+    "fitted_values",
+    "intraclass_correlations",
+    "joint_test",
+    "likelihood_ratio_test",
+    "marginal_means",
+    "predict",
+    "profile_intervals",
+    "r_squared",
+    "random_effects",
+    "refit",
+    "residuals",
+    "simulate",
+    "test_random_terms",
+]

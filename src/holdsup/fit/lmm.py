@@ -132,7 +132,7 @@ class LmmFit(Result):
             columns=("effect", "estimate", "se", "df", "t", "p", f"{percent} limits"),
             rows=tuple(
                 (e.name, Estimate(e.estimate, e.se), Estimate(e.se, e.se), e.df, e.t, PValue(e.p, e.log10_p),
-                 Interval(e.low, e.high, e.estimate))
+                 Interval(e.low, e.high, e.estimate, drawn=e.name != "(Intercept)"))
                 for e in self.fixed
             ),
         )  # fmt: skip

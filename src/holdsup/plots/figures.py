@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdsup.errors import ResultError, list_names
 from holdsup.plots.coverage import plot_coverage
-from holdsup.results import Result
+from holdsup.plots.forest import plot_effects
+from holdsup.results import Result, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,28 +19,38 @@ if TYPE_CHECKING:
 
 __all__ = ["plot", "save_plot"]
 
-FIGURES = {"check": plot_coverage}
+FIGURES: dict[str, Callable[..., Figure]] = {"check": plot_coverage, "fit": plot_effects}
 ENDINGS = (".svg", ".pdf", ".png")
 
 
 def plot(result: Result, *, ax: Axes | None = None) -> Figure:
     """Return the figure of a result, drawn on `ax` if given."""
+    if not isinstance(result, Result):
+        raise ResultError(f"plot takes a result, not a {type(result).__name__}: {_way_to_a_result(result)}")
     if result.kind not in FIGURES:
         raise ResultError(f"there is no figure for {result.kind!r}; there is one for {list_names(FIGURES)}")
-    return FIGURES[result.kind](result, ax=ax)  # type: ignore[arg-type]  # the kind says which class it is
+    return FIGURES[result.kind](result, ax=ax)
+
+
+def _way_to_a_result(given: Any) -> str:
+    if isinstance(given, str | Path):
+        return "read a saved one with holdsup.read_result(path) first"
+    return "make one first, with holdsup.audit_scores(...) say"
 
 
 def save_plot(result: Result, path: str | Path) -> None:
     """Write the figure of a result as SVG, PDF or PNG, by the ending of `path`."""
     file = Path(path)
-    if file.suffix.lower() not in ENDINGS:
+    kind = file.suffix.lower()
+    if kind not in ENDINGS:
         raise ResultError(f"cannot write a picture to {file}: its name must end in {', '.join(ENDINGS)}")
     import matplotlib
 
     # No date and a fixed salt: the same result gives the same bytes.
-    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(file.suffix.lower())
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "holdsup"}):
-            plot(result).savefig(file, dpi=200, metadata=metadata)
-    except OSError as error:
-        raise ResultError(f"cannot write the picture {file}: {error.strerror or error}") from error
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(kind)
+    drawn = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "holdsup"}), warnings.catch_warnings():
+        # A letter that the font lacks is drawn as a box; the tables show it as it is.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        plot(result).savefig(drawn, format=kind[1:], dpi=200, metadata=metadata)
+    write_file(file, drawn.getvalue())

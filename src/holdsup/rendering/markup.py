@@ -5,9 +5,14 @@ from __future__ import annotations
 import html
 import re
 
-from holdsup.rendering.table import Table
+from holdsup.rendering.table import Shown, Table
+from holdsup.rendering.text import fit_widths
 
 __all__ = ["escape_latex", "escape_markdown", "render_html", "render_latex", "render_markdown"]
+
+
+LATEX_LINE = 75  # letters that fit a line of an article
+LATEX_GAP = 4  # letters' worth of blank between columns
 
 
 def render_markdown(table: Table) -> str:
@@ -39,7 +44,7 @@ def render_html(table: Table) -> str:
 def render_latex(table: Table) -> str:
     """Return the table as a LaTeX table with booktabs rules and the title as caption."""
     shown = table.shown()
-    alignment = "".join("r" if table.is_numeric(i) else "l" for i in range(len(shown.columns)))
+    alignment = "".join(_alignments(table, shown))
     head, *body = [" & ".join(map(escape_latex, line)) + r" \\" for line in (shown.columns, *shown.rows)]
     notes = [rf"\par\footnotesize {escape_latex(note)}" for note in shown.notes]
     return "\n".join(
@@ -60,6 +65,17 @@ def render_latex(table: Table) -> str:
     )
 
 
+def _alignments(table: Table, shown: Shown) -> list[str]:
+    """Return the kind of each column: text too long for the line goes into columns that wrap."""
+    numeric = [table.is_numeric(i) for i in range(len(shown.columns))]
+    natural = [max(map(len, column)) for column in zip(shown.columns, *shown.rows, strict=True)]
+    fitted = fit_widths(natural, numeric, LATEX_LINE - LATEX_GAP * len(natural)) or natural
+    return [
+        "r" if right else "l" if width == wanted else rf"p{{{width / LATEX_LINE:.2f}\linewidth}}"
+        for right, width, wanted in zip(numeric, fitted, natural, strict=True)
+    ]
+
+
 def escape_markdown(text: str) -> str:
     r"""Return `text` so that Markdown shows it as it is.
 
@@ -78,7 +94,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"{\char34}",  # as long as the font is one of LaTeX's own; \textquotedbl needs another encoding
     "[": "{[}",  # "\\ [1]" would be read as an optional argument of the line break
     "]": "{]}",
     "≤": r"$\le$",
@@ -95,4 +111,4 @@ def escape_latex(text: str) -> str:
     >>> escape_latex("x_1 & 50%")
     'x\\_1 \\& 50\\%'
     """
-    return "".join(_LATEX.get(char, char) for char in text)
+    return "".join(_LATEX.get(char, char) for char in text).replace("--", "-{}-{}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["format_count", "format_interval", "format_number", "format_p", "format_percent"]
+__all__ = ["format_count", "format_counted", "format_interval", "format_number", "format_p", "format_percent"]
 
 SIGNIFICANT = 4  # digits of a number whose uncertainty is not known
 UNCERTAIN = 2  # digits of the uncertainty that are worth showing
@@ -25,6 +25,15 @@ def format_count(count: int) -> str:
     '551,520'
     """
     return f"{count:,}"
+
+
+def format_counted(count: int, noun: str) -> str:
+    """Return a count and what is counted.
+
+    >>> format_counted(1, "row"), format_counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{format_count(count)} {noun}{'' if count == 1 else 's'}"
 
 
 def format_number(value: float | None, *, uncertainty: float | None = None) -> str:

@@ -60,9 +60,20 @@ class Page:
 
     def latex(self) -> str:
         """Return LaTeX that needs only the booktabs package."""
-        comments = [f"% {line}" for line in (visible(self.verdict), self.rows, visible(self.signature))]
         warnings = [rf"\emph{{Note: {escape_latex(visible(warning))}}}" for warning in self.warnings]
-        return "\n\n".join(["\n".join(comments), *map(render_latex, self.tables), *warnings]) + "\n"
+        signature = escape_latex(visible(self.signature)).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+        return (
+            "\n\n".join(
+                [
+                    rf"\textbf{{{escape_latex(visible(self.verdict))}}}",
+                    *map(render_latex, self.tables),
+                    *warnings,
+                    escape_latex(self.rows),
+                    rf"\noindent{{\footnotesize\ttfamily\raggedright {signature}\par}}",
+                ]
+            )
+            + "\n"
+        )
 
     def _wrapped_warnings(self, width: int) -> list[str]:
         return [

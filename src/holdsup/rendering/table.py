@@ -36,11 +36,15 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Limits, and the estimate between them where there is one; drawn as well as written in text."""
+    """Limits, and the estimate between them where there is one; drawn as well as written in text.
+
+    One that has nothing to do with the scale of its column (an intercept among differences) is not `drawn`.
+    """
 
     low: float | None
     high: float | None
     estimate: float | None = None
+    drawn: bool = True
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:

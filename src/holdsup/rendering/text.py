@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from holdsup.rendering.table import Interval, Shown, Table
 
-__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "render_text"]
+__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text"]
 
 GAP = "  "
 PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
@@ -56,7 +56,7 @@ def render_text(table: Table, *, width: int = 100, ink: Ink = UNICODE) -> str:
             columns.insert(i + 1, drawn)
             numeric.insert(i + 1, False)
     room = width - len(GAP) * (len(heads) - 1)
-    widths = _fit([_natural(head, column) for head, column in zip(heads, columns, strict=True)], numeric, room)
+    widths = fit_widths([_natural(head, column) for head, column in zip(heads, columns, strict=True)], numeric, room)
     body = _grid(heads, columns, numeric, widths, ink) if widths else _cards(shown, width)
     notes = [line for note in shown.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
     return "\n".join([*textwrap.wrap(shown.title, width), *body, *notes])
@@ -89,7 +89,8 @@ def _align_points(cells: list[str]) -> list[str]:
 def _draw_intervals(table: Table, column: int, ink: Ink) -> list[str]:
     """Return one small picture per row of a column of intervals, all on one scale; [] for other columns."""
     cells = [row[column] for row in table.rows]
-    drawn = [c for c in cells if isinstance(c, Interval) and c.low is not None and c.high is not None]
+    intervals = [c for c in cells if isinstance(c, Interval) and c.drawn]
+    drawn = [c for c in intervals if c.low is not None and c.high is not None]
     if not drawn:
         return []
     lowest = min(c.low for c in drawn if c.low is not None)
@@ -116,7 +117,7 @@ def _draw(cell: object, place: Callable[[float], int], ink: Ink) -> str:
     return "".join(line)
 
 
-def _fit(widths: list[int], numeric: list[bool], room: int) -> list[int] | None:
+def fit_widths(widths: list[int], numeric: list[bool], room: int) -> list[int] | None:
     """Return column widths that fit in `room`, wrapping the widest text first; None if they cannot."""
     fitted = list(widths)
     while sum(fitted) > room:

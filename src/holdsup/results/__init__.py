@@ -1,8 +1,9 @@
 """The envelope of every answer: JSON, schemas, signature, saving and restoring."""
 
 from holdsup.results.envelope import Result, Rows
+from holdsup.results.files import write_file
 from holdsup.results.reading import KINDS, read_result
 from holdsup.results.schema import schema_of
 from holdsup.results.signature import sign
 
-__all__ = ["KINDS", "Result", "Rows", "read_result", "schema_of", "sign"]
+__all__ = ["KINDS", "Result", "Rows", "read_result", "schema_of", "sign", "write_file"]

@@ -12,9 +12,10 @@ from holdsup import __version__
 from holdsup.errors import MissingExtra, ResultError, list_names
 from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_count
+from holdsup.results.files import write_file
 from holdsup.results.plain import from_plain, to_plain
 
-__all__ = ["Result", "Rows"]
+__all__ = ["Result", "Rows", "to_backend"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class Result:
 
     def write_json(self, path: str | Path) -> None:
         """Write `to_json` to a file that `holdsup.read_result` and `holdsup report` read."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        write_file(path, self.to_json().encode())
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
@@ -118,7 +119,10 @@ class Result:
         if name not in tables:
             raise ResultError(f"this {self.kind} result has no table {name!r}; it has {list_names(tables)}")
         rows = to_plain(getattr(self, name))
-        return _frame({f.name: [row[f.name] for row in rows] for f in dataclasses.fields(tables[name])}, backend)
+        import pyarrow as pa
+
+        columns = {f.name: [row[f.name] for row in rows] for f in dataclasses.fields(tables[name])}
+        return to_backend(pa.table(columns), backend)
 
 
 def _record_of(hint: Any) -> Any:
@@ -127,10 +131,8 @@ def _record_of(hint: Any) -> Any:
     return record if dataclasses.is_dataclass(record) else None
 
 
-def _frame(columns: dict[str, list[Any]], backend: str) -> Any:
-    import pyarrow as pa
-
-    arrow = pa.table(columns)
+def to_backend(arrow: Any, backend: str) -> Any:
+    """Return an Arrow table as a pandas or polars frame, or as it is."""
     if backend == "pyarrow":
         return arrow
     if backend not in ("pandas", "polars"):

@@ -59,7 +59,7 @@ def from_plain(hint: Any, plain: Any, *, path: str = "result") -> Any:
         return math.nan if plain is None else float(plain)
     if hint in (str, bool, int, type(None)) and type(plain) is (hint or type(None)):
         return plain
-    raise ResultError(f"{path} is {plain!r:.60}, which is no {getattr(hint, '__name__', hint)}")
+    raise ResultError(f"{path} is {plain!r:.60}, which is not {getattr(hint, '__name__', hint)}")
 
 
 def _record(hint: type, plain: Any, path: str) -> Any:

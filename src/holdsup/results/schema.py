@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdsup.results.envelope import Result
+from holdsup.results.plain import saved_fields
 
 __all__ = ["schema_of"]
 
@@ -41,8 +42,8 @@ def _record(record: type) -> dict[str, Any]:
     hints = typing.get_type_hints(record)
     meanings = _meanings(record)
     properties = {}
-    for field in dataclasses.fields(record):
-        properties[field.name] = {**_of(hints[field.name]), "description": meanings[field.name]}
+    for name in saved_fields(record):
+        properties[name] = {**_of(hints[name]), "description": meanings[name]}
     description = (inspect.getdoc(record) or "").partition("\n")[0]
     return {"description": description, "type": "object", "properties": properties, "required": [*properties]}
 

@@ -6,22 +6,26 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError
 from holdsup.rendering import Table
-from holdsup.rendering.numbers import format_count
+from holdsup.rendering.numbers import format_counted
 from holdsup.results import Result, sign
-from holdsup.scores.design_faults import find_design_faults, missing_cells
+from holdsup.scores.column_faults import find_column_faults
+from holdsup.scores.coverage import SystemCoverage, cover_systems
+from holdsup.scores.design_faults import find_design_faults
 from holdsup.scores.findings import EXAMPLES, Finding
+from holdsup.scores.overview import COLUMNS, describe_columns
 from holdsup.scores.reading import read_scores
-from holdsup.scores.row_faults import find_row_faults
+from holdsup.scores.roles import is_replicate
+from holdsup.scores.row_faults import find_gaps, find_row_faults
+from holdsup.scores.run_faults import find_run_faults
 from holdsup.scores.table import Scores
 
 __all__ = ["Audit", "Finding", "audit_scores"]
 
 SEVERITIES = ("error", "warning", "note")
+IN_VERDICT = 3  # messages that the sentence names; the table has them all
+SIGNED = ("score", "system", "item", "run", "dataset", "metric", "cluster", "status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,7 @@ class ColumnRole:
 
     Attributes
     ----------
-    role : its part, such as "system" or "facet"; "none" for a column that plays none
+    role : its role, such as "system" or "facet"; "none" for a column that has none
     column : its name
     levels : how many different labels it has, null for numbers
     such_as : its first labels, or its range
@@ -40,32 +44,6 @@ class ColumnRole:
     column: str
     levels: int | None
     such_as: str
-
-
-@dataclass(frozen=True, slots=True)
-class SystemCoverage:
-    """How much of the table belongs to one system.
-
-    Attributes
-    ----------
-    name : the system
-    runs : how many runs it has
-    rows : rows that the table holds of it
-    used : rows with a usable score
-    missing : cells (an item in a run) for which there is no row
-    mean : mean of the usable scores, null where there are several metrics
-    low : lowest mean of a run
-    high : highest mean of a run
-    """
-
-    name: str
-    runs: int
-    rows: int
-    used: int
-    missing: int
-    mean: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +71,19 @@ class Audit(Result):
         """Return what was read, and the findings with what to do about each."""
         read = Table(
             title=f"What was read from {self.source}",
-            columns=("role", "column", "levels", "such as"),
+            columns=COLUMNS,
             rows=tuple((c.role, c.column, c.levels, c.such_as) for c in self.columns),
         )
+        by_metric = any(s.metric is not None for s in self.systems)
+        heads = ("system", *(["metric"] if by_metric else []), "runs", "rows", "used", "missing", "mean", "from", "to")
         covered = Table(
             title="Systems",
-            columns=("system", "runs", "rows", "used", "missing cells", "mean", "runs from", "to"),
-            rows=tuple((s.name, s.runs, s.rows, s.used, s.missing, s.mean, s.low, s.high) for s in self.systems),
-            notes=("The mean is the plain mean of the scores; runs from ... to: lowest and highest mean of a run.",),
+            columns=heads,
+            rows=tuple(
+                (s.name, *([s.metric] if by_metric else []), s.runs, s.rows, s.used, s.missing, s.mean, s.low, s.high)
+                for s in self.systems
+            ),
+            notes=("missing: rows that are not there; mean: of the scores used; from, to: lowest and highest run.",),
         )
         if not self.findings:
             return (read, covered)
@@ -125,53 +108,68 @@ def audit_scores(data: Any, *, score_range: tuple[float, float] | None = None, *
     --------
     >>> audit = audit_scores({"system": ["A", "A", "B"], "item": [1, 2, 1], "score": [0.1, 0.2, None]})
     >>> [finding.code for finding in audit.findings]
-    ['missing-scores', 'missing-cells', 'items-of-one-system', 'single-run']
+    ['missing-scores', 'single-run', 'missing-cells', 'items-of-one-system']
     """
-    if score_range is not None and not score_range[0] < score_range[1]:
-        raise ScoresError(f"the range of scores is {score_range}: its first number must be below the second")
+    limits = _limits(score_range)
     scores = data if isinstance(data, Scores) else read_scores(data, **roles)
-    found = [*find_row_faults(scores, score_range), *find_design_faults(scores)]
-    findings = tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+    # A row that does not say what it belongs to is one finding; it must not make others.
+    labelled = scores.only(scores.labelled)
+    findings = tuple(sorted(_faults(scores, labelled, limits), key=lambda f: SEVERITIES.index(f.severity)))
     return Audit(
-        signature=sign("check", data=scores.digest, rows=len(scores), range=_written(score_range)),
+        signature=_signature(scores, limits),
         seed=None,
         warnings=scores.notes,
         rows=scores.rows(),
-        verdict=_verdict(scores, findings),
+        verdict=_verdict(labelled, findings),
         source=scores.source,
         roles={k: v for k, v in asdict(scores.roles).items() if v},
-        columns=tuple(ColumnRole(role, column, levels, text) for role, column, levels, text in scores.overview_rows()),
-        systems=tuple(_coverage(scores)),
+        columns=tuple(ColumnRole(*described) for described in describe_columns(scores)),
+        systems=tuple(cover_systems(labelled)) if len(labelled) else (),
         findings=findings,
     )
 
 
-def _coverage(scores: Scores) -> Iterator[SystemCoverage]:
-    usable, cells = scores.usable, missing_cells(scores)
-    runs = cross(scores.system, scores.run)
-    system_of = scores.system.codes[runs.first]
-    sums = np.bincount(runs.codes[usable], scores.score[usable], runs.count)
-    counts = np.bincount(runs.codes[usable], minlength=runs.count)
-    one_scale = scores.metric is None or scores.metric.count == 1
-    for code, name in enumerate(scores.system.names):
-        rows, own = scores.system.codes == code, (system_of == code) & (counts > 0)
-        means = sums[own] / counts[own]
-        said = (
-            (float(scores.score[rows & usable].mean()), float(means.min()), float(means.max())) if own.any() else None
-        )
-        yield SystemCoverage(
-            name, int((system_of == code).sum()), int(rows.sum()), int((rows & usable).sum()),
-            int(cells[code]), *(said if said and one_scale else (None, None, None)),
-        )  # fmt: skip
+def _limits(score_range: Any) -> tuple[float, float] | None:
+    if score_range is None:
+        return None
+    try:
+        low, high = (float(limit) for limit in score_range)
+    except (TypeError, ValueError):
+        raise ScoresError(f"the range of scores is {score_range!r:.60}: give two numbers such as (0, 1)") from None
+    if not low < high:
+        raise ScoresError(f"the range of scores is ({low:g}, {high:g}): its first number must be below the second")
+    return low, high
 
 
-def _written(score_range: tuple[float, float] | None) -> str | None:
-    return None if score_range is None else f"{score_range[0]:g}..{score_range[1]:g}"
+def _faults(scores: Scores, labelled: Scores, limits: tuple[float, float] | None) -> Iterator[Finding]:
+    yield from find_gaps(scores)
+    if len(labelled):
+        yield from find_row_faults(labelled, limits)
+        yield from find_run_faults(labelled)
+        yield from find_design_faults(labelled)
+        yield from find_column_faults(labelled)
+
+
+def _signature(scores: Scores, limits: tuple[float, float] | None) -> str:
+    roles = scores.roles
+    named = {role: getattr(roles, role) for role in (*SIGNED, "facets", "shared", "properties")}
+    named["replicates"] = tuple(c for c in roles.replicates if not is_replicate(c))  # others go without saying
+    if roles.wide:
+        named |= {"score": None, "wide": f"{roles.wide}={_joined(roles.score_columns)}"}
+    written = {role: _joined(value) for role, value in named.items() if value}
+    limited = None if limits is None else f"{limits[0]:g}..{limits[1]:g}"
+    return sign("check", data=scores.digest, **written, rows=len(scores), range=limited)
+
+
+def _joined(columns: str | tuple[str, ...]) -> str:
+    if isinstance(columns, str):
+        return columns
+    return ",".join(column.replace(",", "\\,") for column in columns)
 
 
 def _found(finding: Finding) -> str:
-    examples = f" ({'; '.join(finding.examples)}{'; ...' if finding.count > len(finding.examples) == EXAMPLES else ''})"
-    return f"{finding.message}{examples if finding.examples else ''}"
+    more = ("...",) if finding.count > len(finding.examples) == EXAMPLES else ()
+    return ": ".join([finding.message, *(["; ".join((*finding.examples, *more))] if finding.examples else [])])
 
 
 def _verdict(scores: Scores, findings: tuple[Finding, ...]) -> str:
@@ -179,19 +177,24 @@ def _verdict(scores: Scores, findings: tuple[Finding, ...]) -> str:
     errors = [f.message for f in findings if f.severity == "error"]
     warnings = [f.message for f in findings if f.severity == "warning"]
     if errors:
-        return f"Not fit for use yet: {'; '.join(errors)}. The table has {size}."
+        return f"Fix this table before you use it: {_shortly(errors)}. It has {size}."
     if warnings:
-        return f"Usable, with limits: {'; '.join(warnings)}. The table has {size}."
-    return f"Nothing stands in the way: the table has {size}, complete."
+        return f"You can use this table, with care: {_shortly(warnings)}. It has {size}."
+    return f"No problems found. The table has {size}, and no score is missing."
+
+
+def _shortly(messages: list[str]) -> str:
+    more = len(messages) - IN_VERDICT
+    return "; ".join([*messages[:IN_VERDICT], *([f"and {more} more (see the findings)"] if more > 0 else [])])
 
 
 def _size(scores: Scores) -> str:
-    parts = [
-        ("system", scores.system),
-        ("run", scores.run),
-        ("item", scores.item),
-        ("dataset", scores.dataset),
-    ]
-    counted = [(name, labels.count) for name, labels in (*parts, ("metric", scores.metric)) if labels is not None]
-    words = [f"{format_count(n)} {name}{'s' if n != 1 else ''}" for name, n in counted]
+    counts = {
+        "system": scores.system.count,
+        "run": scores.run.count,
+        "item": scores.items.count if scores.items is not None else None,
+        "dataset": scores.dataset.count if scores.dataset is not None else None,
+        "metric": scores.metric.count if scores.metric is not None else None,
+    }
+    words = [format_counted(count, name) for name, count in counts.items() if count is not None]
     return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -10,22 +10,23 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import Crossing, cross
-from holdsup.scores.findings import EXAMPLES, Finding, counted, present, show, words_of
+from holdsup.rendering.numbers import format_counted
+from holdsup.scores.findings import EXAMPLES, Finding, present, show, words_of
 from holdsup.scores.table import Scores
 
 __all__ = ["find_design_faults", "missing_cells"]
 
 
 def find_design_faults(scores: Scores) -> Iterator[Finding]:
-    """Yield what is wrong with the way systems, runs, items, datasets and facets are combined."""
+    """Yield what is wrong with the way systems, runs, items, datasets and facets are combined.
+
+    All rows must have all labels: see `Scores.take`.
+    """
     yield from _confounded(scores)
     yield from _item_per_dataset(scores)
     yield from _absent_from_datasets(scores)
     yield from _missing_cells(scores)
     yield from _items_of_one_system(scores)
-    yield from _single_runs(scores)
-    yield from _one_level(scores)
-    yield from _unused(scores)
 
 
 def _confounded(scores: Scores) -> Iterator[Finding]:
@@ -42,8 +43,9 @@ def _confounded(scores: Scores) -> Iterator[Finding]:
             yield Finding(
                 code="confounded",
                 severity="warning",
-                message=f"{right} changes only together with {left}"
-                + (" and the other way round: they are one and the same" if one_to_one else ""),
+                message=f"{left} and {right} always change together"
+                if one_to_one
+                else f"{right} changes only together with {left}",
                 count=b.count,
                 examples=_pairs(a, b),
                 effect=f"What is due to {right} cannot be told from what is due to {left}.",
@@ -56,16 +58,16 @@ def _item_per_dataset(scores: Scores) -> Iterator[Finding]:
     if scores.item is None or scores.dataset is None or scores.dataset.count < 2:
         return
     pairs = cross(scores.dataset, scores.item)
-    items_of = np.bincount(scores.dataset.codes[pairs.first] + 1, minlength=scores.dataset.count + 1)[1:]
+    items_of = np.bincount(scores.dataset.codes[pairs.first], minlength=scores.dataset.count)
     if np.median(items_of) == 1:
         yield Finding(
             code="item-names-dataset",
             severity="warning",
-            message=f"{int((items_of == 1).sum()):,} of {scores.dataset.count:,} datasets with a single item: column "
+            message=f"{int((items_of == 1).sum()):,} of {scores.dataset.count:,} datasets with only one item: column "
             f"{scores.roles.item!r} seems to name the dataset",
             count=int((items_of == 1).sum()),
             examples=_pairs(scores.dataset, scores.item),
-            effect="With one item a dataset there is nothing to tell items from datasets by.",
+            effect="With one item in each dataset, items cannot be told from datasets.",
             advice="If these are scores of whole datasets, say that there are no items: --item -",
         )
 
@@ -74,20 +76,19 @@ def _absent_from_datasets(scores: Scores) -> Iterator[Finding]:
     if scores.dataset is None or scores.dataset.count < 2 or scores.system.count < 2:
         return
     present = np.zeros((scores.system.count, scores.dataset.count), bool)
-    known = (scores.system.codes >= 0) & (scores.dataset.codes >= 0)
-    present[scores.system.codes[known], scores.dataset.codes[known]] = True
+    present[scores.system.codes, scores.dataset.codes] = True
     holes = np.argwhere(~present)
     if len(holes):
         yield Finding(
             code="systems-without-dataset",
             severity="warning",
-            message=f"{len(holes):,} of {counted(present.size, 'combination')} of system and dataset without a row",
+            message=f"{len(holes):,} of {present.size:,} combinations of system and dataset have no row",
             count=len(holes),
             examples=tuple(
                 f"system {scores.system.names[s]}, dataset {scores.dataset.names[d]}" for s, d in holes[:EXAMPLES]
             ),
-            effect="Plain means compare systems on different datasets; a mixed model allows for it if the holes are "
-            "not there because a system did badly.",
+            effect="Plain means then compare systems on different datasets. A mixed model allows for it, unless the "
+            "rows are missing because a system did badly.",
             advice="Run the missing combinations, or compare on the datasets that all systems have.",
         )
 
@@ -104,22 +105,21 @@ def _missing_cells(scores: Scores) -> Iterator[Finding]:
         yield Finding(
             code="missing-cells",
             severity="warning",
-            message=f"{count:,} of {planned:,} cells (an item in a run) without a row",
+            message=f"{format_counted(count, 'missing row')} (of {planned:,}: every item in every run)",
             count=count,
-            examples=tuple(f"{words}: {counted(holes, 'item')} missing" for words, holes in where),
-            effect="Plain means compare runs on different items; a mixed model allows for it if the cells are not "
-            "missing because they were hard.",
-            advice="Score the missing items, or find out why they were left out.",
+            examples=tuple(f"{format_counted(holes, 'item')} of {words}" for words, holes in where),
+            effect="Plain means then compare runs on different items. A mixed model allows for it, unless the rows "
+            "are missing because the items were hard.",
+            advice="Score the missing items, or find out why they are missing.",
         )
 
 
-def missing_cells(scores: Scores) -> NDArray[np.int64]:
-    """Return for each system how many cells (an item in a run) have no row; zeros without items."""
+def missing_cells(scores: Scores, groups: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return how many cells (an item in a run) have no row, for each of `count` groups of runs; zeros without items."""
     if scores.item is None:
-        return np.zeros(scores.system.count, np.int64)
+        return np.zeros(count, np.int64)
     runs, short, _ = _holes(scores, scores.item)
-    per_system = np.bincount(scores.system.codes[runs.first] + 1, short, scores.system.count + 1)
-    return per_system[1:].astype(np.int64)
+    return np.bincount(groups[runs.first], short, count).astype(np.int64)
 
 
 def _holes(scores: Scores, item: Labels) -> tuple[Crossing, NDArray[np.int64], int]:
@@ -133,9 +133,9 @@ def _holes(scores: Scores, item: Labels) -> tuple[Crossing, NDArray[np.int64], i
 
 
 def _items_of_one_system(scores: Scores) -> Iterator[Finding]:
-    if scores.item is None or scores.system.count < 2:
+    items = scores.items
+    if items is None or scores.system.count < 2:
         return
-    items = cross(*present(scores.dataset, scores.item))
     pairs = cross(items.codes, scores.system)
     systems_of = np.bincount(items.codes[pairs.first], minlength=items.count)
     lonely = np.flatnonzero(systems_of == 1)
@@ -143,7 +143,7 @@ def _items_of_one_system(scores: Scores) -> Iterator[Finding]:
         yield Finding(
             code="items-of-one-system",
             severity="error" if len(lonely) == items.count else "warning",
-            message=f"{len(lonely):,} of {counted(items.count, 'item')} scored for one system only",
+            message=f"{len(lonely):,} of {format_counted(items.count, 'item')} scored for only one system",
             count=len(lonely),
             examples=show(scores, items.first[lonely], roles=("dataset", "item", "system")),
             effect="They say nothing about a difference between systems.",
@@ -153,60 +153,7 @@ def _items_of_one_system(scores: Scores) -> Iterator[Finding]:
         )
 
 
-def _single_runs(scores: Scores) -> Iterator[Finding]:
-    pairs = cross(scores.system, scores.run)
-    runs_of = np.bincount(scores.system.codes[pairs.first] + 1, minlength=scores.system.count + 1)[1:]
-    single = np.flatnonzero(runs_of == 1)
-    if len(single):
-        yield Finding(
-            code="single-run",
-            severity="warning",
-            message=f"{len(single):,} of {counted(scores.system.count, 'system')} with a single run",
-            count=len(single),
-            examples=tuple(f"system {scores.system.names[s]}" for s in single[:EXAMPLES]),
-            effect="What is found holds for these trained instances; it cannot be said of a new seed.",
-            advice="Train each system with two seeds or more; if the table has them, name their column with --run "
-            "or --facets.",
-        )
-
-
-def _one_level(scores: Scores) -> Iterator[Finding]:
-    columns = [(column, role) for column, role in scores.roles.columns().items() if role not in ("score", "status")]
-    named = [(c, scores.facets.get(c) if role == "facet" else getattr(scores, role, None)) for c, role in columns]
-    named.extend((c, labels) for c, labels in {**scores.properties, **scores.others}.items())
-    single = [c for c, x in named if (x.count == 1 if isinstance(x, Labels) else x is not None and _is_flat(x.values))]
-    if single:
-        yield Finding(
-            code="one-level",
-            severity="note",
-            message=f"{counted(len(single), 'column')} with one value only: {', '.join(single[:6])}",
-            count=len(single),
-            examples=(),
-            effect="They can explain no difference; results hold for that one value.",
-            advice="Nothing, unless more values were expected.",
-        )
-
-
-def _unused(scores: Scores) -> Iterator[Finding]:
-    names = list(scores.others)
-    shown = ", ".join(names if len(names) <= 8 else [*names[:8], "..."])
-    if names:
-        yield Finding(
-            code="unused-columns",
-            severity="note",
-            message=f"{counted(len(names), 'column')} without a part: {shown}",
-            count=len(names),
-            examples=(),
-            effect="What varies with them is taken for chance.",
-            advice="Name those that differ between runs with --facets, those that describe items with --properties.",
-        )
-
-
 def _pairs(a: Labels, b: Labels) -> tuple[str, ...]:
     first = cross(a, b).first
     known = [row for row in first if a.codes[row] >= 0 and b.codes[row] >= 0]
     return tuple(f"{a.names[a.codes[r]]} with {b.names[b.codes[r]]}" for r in known[:EXAMPLES])
-
-
-def _is_flat(values: NDArray[np.float64]) -> bool:
-    return bool(np.isfinite(values).all() and values.min() == values.max())

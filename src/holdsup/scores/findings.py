@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from holdsup.columns import Labels
 from holdsup.scores.table import Scores
 
-__all__ = ["EXAMPLES", "Finding", "article", "counted", "labelled_roles", "present", "show", "words_of"]
+__all__ = ["EXAMPLES", "Finding", "extremes", "labelled_roles", "present", "show", "words_of"]
 
 EXAMPLES = 3
 Severity = Literal["error", "warning", "note"]
@@ -40,24 +43,14 @@ class Finding:
     advice: str
 
 
-def counted(count: int, noun: str) -> str:
-    """Return "1 row" or "2 rows"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def article(noun: str) -> str:
-    """Return "a run" or "an item"."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
 def present(*columns: Labels | None) -> list[Labels]:
     """Return the labels that the table has."""
     return [labels for labels in columns if labels is not None]
 
 
 def labelled_roles(scores: Scores) -> Iterator[tuple[str, Labels]]:
-    """Yield every role and facet that the table has, with its labels."""
-    for role in ("system", "run", "dataset", "item", "metric", "cluster"):
+    """Yield every role and facet that the table has, with its labels; runs are made of these."""
+    for role in ("system", "dataset", "item", "metric", "cluster"):
         labels = getattr(scores, role)
         if labels is not None:
             yield role, labels
@@ -82,3 +75,13 @@ def words_of(scores: Scores, row: int, roles: tuple[str, ...]) -> str:
         if labels is not None and labels.codes[row] >= 0:
             said.append(f"{role} {labels.names[labels.codes[row]]}")
     return ", ".join(said) or f"row {row + 1}"
+
+
+def extremes(
+    values: NDArray[np.float64], groups: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lowest and the highest value of each of `count` groups, each of shape (count,)."""
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(low, groups, values)
+    np.maximum.at(high, groups, values)
+    return low, high

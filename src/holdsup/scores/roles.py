@@ -1,4 +1,4 @@
-"""Which column plays which part: as the user says, else by the names people give such columns."""
+"""Which column has which role: as the user says, else by the names people give such columns."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, fields, replace
 from holdsup.columns import OpenTable
 from holdsup.errors import ColumnError, ScoresError, list_names
 
-__all__ = ["FILE", "NOTHING", "REPLICATES", "Roles", "find_roles"]
+__all__ = ["FILE", "NOTHING", "REPLICATES", "WIDE", "Roles", "find_roles", "is_replicate"]
 
-NOTHING = "-"  # given for a role: nothing plays it, whatever the columns are called
+NOTHING = "-"  # given for a role: no column has it, whatever the columns are called
 FILE = "file"
+WIDE = ("system", "metric", "dataset")  # what may have a score column each
 REPLICATES = ("seed", "random_seed", "replication", "replicate", "rep", "trial")
 
 # The usual names, the more telling first. Names are compared in lower case with "_" for blanks, "-" and ".".
@@ -27,6 +28,7 @@ USUAL = {
     "dataset": "dataset data_set dataset_name task task_name benchmark corpus game test_set".split(),
     "metric": "metric metric_name measure measurand".split(),
     "cluster": "cluster document doc passage dialogue conversation".split(),
+    "status": ["status"],
 }
 SCORES = (
     ["score"],
@@ -39,7 +41,7 @@ SCORES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """The column of each role; None or empty where nothing plays it.
+    """The column of each role; None or empty where no column has it.
 
     Attributes
     ----------
@@ -55,7 +57,7 @@ class Roles:
     replicates : the facets that are mere repetitions
     shared : the facets whose levels are the same thing in every system
     properties : facts about an item (length, genre)
-    wide : "system" or "metric" when each of them has a score column of its own, else null
+    wide : "system", "metric" or "dataset" when each of them has a score column of its own, else null
     """
 
     score: str | tuple[str, ...] | None = None
@@ -80,7 +82,7 @@ class Roles:
         return (self.score,) if isinstance(self.score, str) else self.score
 
     def columns(self) -> dict[str, str]:
-        """Return each column that plays a part, with its role."""
+        """Return each column that has a role."""
         found = dict.fromkeys(self.score_columns, "score")
         for role in fields(self):
             value = getattr(self, role.name)
@@ -91,15 +93,13 @@ class Roles:
         return found
 
 
-def find_roles(asked: Roles, tables: list[OpenTable]) -> Roles:
+def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:
     """Return `asked` with the roles that the user left open filled in by the names of the columns.
 
-    Several tables have a column `file` besides: the name of the table that a row comes from. Without a
-    column for the system, each file is a system.
+    `virtual` columns come from the names of the tables; one of them may be `file`. Without a column for
+    the system, each file is a system. A column of lists or bytes gets no role by its name.
     """
-    columns = tuple(dict.fromkeys(column for table in tables for column in table.columns))
-    if len(tables) > 1 and FILE not in columns:
-        columns = (*columns, FILE)
+    columns = tuple(dict.fromkeys((*(column for table in tables for column in table.columns), *virtual)))
     where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
     refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
     asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
@@ -108,7 +108,7 @@ def find_roles(asked: Roles, tables: list[OpenTable]) -> Roles:
         asked = replace(asked, facets=())
     asked = replace(asked, facets=tuple(dict.fromkeys((*asked.facets, *asked.replicates, *asked.shared))))
     _check_asked(asked, columns, where)
-    taken = set(asked.columns())
+    taken = {*asked.columns(), *(c for table in tables for c in table.columns if table.guess(c) == "other")}
     found: dict[str, str | tuple[str, ...]] = {}
     for role, names in USUAL.items():
         if getattr(asked, role) is None and role not in {asked.wide, *refused}:
@@ -119,16 +119,13 @@ def find_roles(asked: Roles, tables: list[OpenTable]) -> Roles:
     if "system" not in found and asked.system is None and asked.wide != "system" and FILE in columns:
         found["system"] = FILE
         taken.add(FILE)
-    if asked.status is None and "status" in columns and "status" not in taken:
-        found["status"] = "status"
-        taken.add("status")
     if not asked.facets and "facets" not in refused:
-        found["facets"] = tuple(c for c in columns if c not in taken and _plain(c) in REPLICATES)
+        found["facets"] = tuple(c for c in columns if c not in taken and is_replicate(c))
         taken.update(found["facets"])
     if asked.score is None:
         found["score"] = _find_score([c for c in columns if c not in taken], tables, where)
     roles = replace(asked, **found)  # type: ignore[arg-type]  # each name is a field, each value of its type
-    repeated = (c for c in roles.facets if _plain(c) in REPLICATES)
+    repeated = (c for c in roles.facets if is_replicate(c))
     return replace(roles, replicates=tuple(dict.fromkeys((*roles.replicates, *repeated))))
 
 
@@ -140,7 +137,7 @@ def _check_asked(asked: Roles, columns: tuple[str, ...], where: str) -> None:
     uses = Counter(c for role in fields(asked) for c in _uses(asked, role.name))
     twice = [column for column, count in uses.items() if count > 1]
     if twice:
-        raise ColumnError(f"{list_names(twice)} cannot play two parts at once: give each role a column of its own")
+        raise ColumnError(f"one column cannot have two roles: {list_names(twice)}")
 
 
 def _uses(asked: Roles, role: str) -> tuple[str, ...]:
@@ -148,6 +145,11 @@ def _uses(asked: Roles, role: str) -> tuple[str, ...]:
     if role in ("wide", "replicates", "shared") or value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def is_replicate(column: str) -> bool:
+    """Return whether a column is named like a mere repetition."""
+    return _plain(column) in REPLICATES
 
 
 def _plain(column: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
+import dataclasses
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +13,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from holdsup.columns import Column, Labels
+from holdsup.columns import Column, Labels, Numbers
+from holdsup.columns.crossing import Crossing, cross
 from holdsup.rendering import Table
+from holdsup.rendering.markup import render_html
+from holdsup.rendering.numbers import format_counted
+from holdsup.rendering.table import visible
 from holdsup.rendering.text import render_text
 from holdsup.results import Rows
+from holdsup.scores.fingerprint import hash_rows, shorten
+from holdsup.scores.overview import COLUMNS, describe_columns
 from holdsup.scores.roles import Roles
 
-__all__ = ["STATUSES", "Scores"]
+__all__ = ["LABELLED", "REASONS", "STATUSES", "Scores", "take_rows"]
+
+LABELLED = ("system", "item", "dataset", "metric")  # what a row must say to be of use, where the table has it
 
 STATUSES = ("ok", "missing", "nan", "infinite")
 REASONS = {"missing": "no score", "nan": "a score that is NaN", "infinite": "an infinite score"}
@@ -31,14 +40,14 @@ class Scores:
     Attributes
     ----------
     source : what was read, for messages
-    roles : which column played which part
+    roles : which column has which role
     score : the scores, shape (n,), NaN where `status` is not "ok"
     status : "ok", or why there is no score
     system, run : what was scored; runs are nested in systems
     item, dataset, metric, cluster : None where the table has no such column
     facets : named sources of variation between runs
     properties : facts about items, numbers or labels
-    others : columns that play no part, by which the audit can tell what was forgotten
+    others : columns without a role, by which the audit can tell what was forgotten
     notes : what the reader had to decide
     """
 
@@ -61,13 +70,40 @@ class Scores:
         return len(self.score)
 
     @cached_property
-    def usable(self) -> NDArray[np.bool_]:
-        """Where a row has a finite score and says whose score, and on what, it is; shape (n,)."""
-        mask = np.isfinite(self.score) & (self.system.codes >= 0)
-        for labels in (self.item, self.dataset, self.metric):
+    def labelled(self) -> NDArray[np.bool_]:
+        """Where a row says whose score, and on what, it is; shape (n,)."""
+        mask = np.ones(len(self), bool)
+        for role in LABELLED:
+            labels = getattr(self, role)
             if labels is not None:
                 mask &= labels.codes >= 0
         return mask
+
+    @cached_property
+    def usable(self) -> NDArray[np.bool_]:
+        """Where a row has all of these labels and a finite score; shape (n,)."""
+        return self.labelled & np.isfinite(self.score)
+
+    @cached_property
+    def items(self) -> Crossing | None:
+        """The items: an item belongs to its dataset, so that item 1 of two datasets is two items."""
+        if self.item is None:
+            return None
+        return cross(*(labels for labels in (self.dataset, self.item) if labels is not None))
+
+    def take(self, rows: NDArray[Any]) -> Scores:
+        """Return some of the rows (indices or a mask)."""
+        single = ("status", "run", *LABELLED, "cluster")
+        taken: dict[str, Any] = {
+            name: column.take(rows) for name in single if (column := getattr(self, name)) is not None
+        }
+        for group in ("facets", "properties", "others"):
+            taken[group] = {name: take_rows(column, rows) for name, column in getattr(self, group).items()}
+        return dataclasses.replace(self, score=self.score[rows], **taken)
+
+    def only(self, mask: NDArray[np.bool_]) -> Scores:
+        """Return the rows of a mask: the same table if that is all of them."""
+        return self if mask.all() else self.take(mask)
 
     def rows(self) -> Rows:
         """Return how many rows can be used, and why the others cannot; each row counts once."""
@@ -79,7 +115,7 @@ class Scores:
         left = (
             left & (self.status.codes == self.status.names.index("ok")) if "ok" in self.status.names else left & False
         )
-        for role in ("system", "item", "dataset", "metric"):
+        for role in LABELLED:
             labels = getattr(self, role)
             if labels is not None:
                 lacking = left & (labels.codes < 0)
@@ -89,19 +125,13 @@ class Scores:
 
     @cached_property
     def digest(self) -> str:
-        """Eight hex digits that change when any score, label or role does: the data's part of a signature."""
-        digest = hashlib.blake2b(self.score.tobytes(), digest_size=4)
-        for name, labels in self._labels().items():
-            digest.update("\0".join(["", name, *labels.names, ""]).encode("utf-8", "surrogatepass"))
-            digest.update(labels.codes.tobytes())
-        for name, column in self.properties.items():
-            digest.update(f"\0{name}\0".encode("utf-8", "surrogatepass"))
-            digest.update(column.codes.tobytes() if isinstance(column, Labels) else column.values.tobytes())
-        return digest.hexdigest()
-
-    def _labels(self) -> dict[str, Labels]:
-        roles = {role: getattr(self, role) for role in ("dataset", "system", "run", "item", "metric", "cluster")}
-        return {role: labels for role, labels in roles.items() if labels is not None} | dict(self.facets)
+        """Eight hex digits that change when any score, label or role does, but not with the order of rows."""
+        named = {f"column {name}": column for name, column in (*self.facets.items(), *self.properties.items())}
+        named |= {role: getattr(self, role) for role in (*LABELLED, "run", "cluster", "status")}
+        labels = {name: column for name, column in named.items() if isinstance(column, Labels)}
+        numbers = {name: column.values for name, column in named.items() if isinstance(column, Numbers)}
+        rows = hash_rows(labels, {**numbers, "score": self.score})
+        return shorten(rows.sum(dtype=np.uint64))
 
     def to_arrow(self) -> pa.Table:
         """Return the table with the contract's columns: dataset, system, run, item, metric, score, status, ..."""
@@ -122,34 +152,27 @@ class Scores:
         """Give the table to pandas, polars, DuckDB or anything else that reads an Arrow stream."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def overview_rows(self) -> list[tuple[str, str, int | None, str]]:
-        """Return what each column was taken for: role, column, number of levels, examples."""
-        rows = []
-        for column, role in self.roles.columns().items():
-            if role in ("score", "status"):
-                continue
-            named = {"facet": self.facets, "property": self.properties}.get(role)
-            rows.append((role, column, *_levels(named[column] if named else getattr(self, role))))
-        rows.insert(0, ("score", ", ".join(self.roles.score_columns), None, _range(self.score)))
-        rows.extend(("none", column, *_levels(values)) for column, values in self.others.items())
-        return rows
+    def overview(self) -> Table:
+        """Return what each column was taken for."""
+        return Table(title=f"Scores from {self.source}", columns=COLUMNS, rows=tuple(describe_columns(self)))
+
+    def __repr__(self) -> str:
+        counts = [format_counted(len(self), "row"), format_counted(self.system.count, "system")]
+        return f"<Scores from {self.source}: {', '.join(counts)}; print it to see its columns>"
 
     def __str__(self) -> str:
-        rows = tuple(self.overview_rows())
-        table = Table(title=f"Scores from {self.source}", columns=("role", "column", "levels", "such as"), rows=rows)
-        return "\n".join([render_text(table), *self.notes, self.rows().sentence()])
+        return "\n".join([render_text(self.overview()), *self.notes, self.rows().sentence()])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{html.escape(visible(note))}</p>\n" for note in (*self.notes, self.rows().sentence()))
+        return render_html(self.overview()) + notes
 
 
-def _levels(column: Column) -> tuple[int | None, str]:
+def take_rows(column: Column, rows: NDArray[Any]) -> Column:
+    """Return some rows (indices or a mask) of a column."""
     if isinstance(column, Labels):
-        shown = ", ".join(column.names[:3])
-        return column.count, f"{shown:.60}{', ...' if column.count > 3 else ''}"
-    return None, _range(column.values)
-
-
-def _range(values: NDArray[np.float64]) -> str:
-    finite = values[np.isfinite(values)]
-    return f"{finite.min() + 0.0:.6g} to {finite.max() + 0.0:.6g}" if len(finite) else "no number"
+        return column.take(rows)
+    return Numbers(column.values[rows], column.absent[rows])
 
 
 def _arrow(column: Column) -> pa.Array:

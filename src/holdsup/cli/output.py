@@ -1,0 +1,102 @@
+"""Where a result goes, and in what form: options that every command takes, and what is done with them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from holdsup.errors import ResultError
+
+if TYPE_CHECKING:
+    from holdsup.results import Result
+
+__all__ = ["emit", "output_options", "refuse_to_overwrite"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+FORMATS = ("text", "json", "markdown", "latex")
+PIPED_WIDTH = 100  # columns when the output is no terminal
+STANDARD_OUTPUT = Path("-")
+
+
+def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> Path | None:
+    """Return the path of a file to write; Python takes an empty name for the current folder."""
+    if value is None:
+        return None
+    if not value.strip():
+        raise click.BadParameter("the name of the file is empty.")
+    return Path(value)
+
+
+def output_options(command: F) -> F:
+    """Add the options that every command takes."""
+    for option in reversed(
+        [
+            click.option("--format", "style", type=click.Choice(FORMATS), default="text", show_default=True,
+                         help="What to print; json has full precision and is what `holdsup.read_result` reads."),
+            click.option("-o", "--output", callback=_named, metavar="FILE",
+                         help="Write to FILE instead of the terminal (-: standard output)."),
+            click.option("--plot", "picture", callback=_named, metavar="FILE",
+                         help="Draw the result, too: FILE.svg, FILE.pdf or FILE.png."),
+            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+                         help="Seed of everything random."),
+            click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
+                         show_default=True, help="Coverage of intervals."),
+            click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
+                         help="Processes to use where the work can be shared out."),
+            click.option("--quiet", is_flag=True, help="Show no progress."),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def refuse_to_overwrite(data: Sequence[str], *written: Path | None) -> None:
+    """Raise if a file to be written is one of those to be read."""
+    from holdsup.columns.sources import find_sources
+
+    targets = [path for path in written if path is not None and path != STANDARD_OUTPUT and path.is_file()]
+    if not targets:
+        return
+    read = [source.path for asked in data for source in find_sources(asked) if source.path is not None]
+    for target in targets:
+        if any(target.samefile(path) for path in read):
+            raise ResultError(f"cannot write {target}: it is one of the files to read; give another name")
+
+
+def emit(result: Result, *, style: str, output: Path | None, picture: Path | None) -> None:
+    """Print a result or write it to a file, and draw it if asked; files appear whole or not at all."""
+    if picture is not None:
+        from holdsup.plots import save_plot
+
+        save_plot(result, picture)
+    if output is None or output == STANDARD_OUTPUT:
+        click.echo(_rendered(result, style, sys.stdout.encoding, sys.stdout.isatty()), nl=False)
+        return
+    from holdsup.results import write_file
+
+    write_file(output, _rendered(result, style, "utf-8", False).encode("utf-8", "backslashreplace"))
+
+
+def _rendered(result: Result, style: str, encoding: str, terminal: bool) -> str:
+    if style == "json":
+        return result.to_json(ascii_only=encoding.lower().replace("-", "") != "utf8")
+    page = result.page()
+    if style == "markdown":
+        return page.markdown()
+    if style == "latex":
+        return page.latex()
+    from holdsup.rendering.text import ASCII, UNICODE
+
+    asked = terminal or "COLUMNS" in os.environ
+    width = shutil.get_terminal_size().columns if asked else PIPED_WIDTH
+    text = page.text(width=max(40, width), ink=UNICODE if UNICODE.drawable(encoding) else ASCII)
+    if terminal and not os.environ.get("NO_COLOR"):
+        verdict, _, rest = text.partition("\n\n")
+        return f"{click.style(verdict, bold=True)}\n\n{rest}"
+    return text

@@ -1,0 +1,206 @@
+"""Columns put in their places: a table of any shape as `Scores`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.columns import Column, Columns, Labels, Numbers, OpenTable
+from holdsup.columns.crossing import cross
+from holdsup.errors import ColumnError, ScoresError
+from holdsup.scores.roles import FILE, Roles
+from holdsup.scores.table import STATUSES, Scores, take_rows
+
+__all__ = ["assemble"]
+
+OK = frozenset("ok success succeeded completed complete done finished".split())  # in lower case
+UNNAMED = re.compile(r"unnamed[_:] ?\d+|__index_level_\d+__", flags=re.IGNORECASE)
+
+
+def assemble(
+    tables: list[OpenTable],
+    roles: Roles,
+    columns: Columns,
+    virtual: Mapping[str, list[str]],
+    *,
+    by_line: bool,
+    stated: bool,
+    notes: tuple[str, ...],
+) -> Scores:
+    """Return the columns in their places; a wide table becomes as many times longer as it has score columns.
+
+    Parameters
+    ----------
+    columns : what was read of the tables
+    virtual : columns with one value a table
+    by_line : whether lines may be items where nothing else tells them
+    stated : whether the user named the column of the status
+    notes : what was decided before
+    """
+    if not sum(columns.lengths):
+        raise ScoresError(f"{_source(tables)} has a header but no rows")
+    said = [*notes, *(f"{t.name} has no rows." for t, rows in zip(tables, columns.lengths, strict=True) if not rows)]
+    named = _without_row_numbers(columns, roles) | _spread(virtual, columns.lengths)
+    values, absent, source, rows = _stack(tables, roles, columns)
+    long = {
+        name: column if len(roles.score_columns) == 1 else take_rows(column, rows)
+        for name, column in named.items()
+        if name not in roles.score_columns
+    }
+    labels = {name: column for name, column in long.items() if isinstance(column, Labels)}
+    found: dict[str, Labels | None] = {
+        role: labels[column] if (column := getattr(roles, role)) else None
+        for role in ("system", "item", "dataset", "metric", "cluster")
+    }
+    if roles.wide:
+        found[roles.wide] = Labels.of(source, roles.score_columns)
+    if roles.system == FILE and FILE in virtual:
+        said.append(f"There is no system column: each of the {len(tables)} tables is taken for a system.")
+    system = found.pop("system") or _only_system(tables[0], len(values), said)
+    if by_line and found["item"] is None and _only_scores(named, roles, virtual):
+        found["item"] = _item_of_lines(tables, columns.lengths, rows)
+        said.append("There is no item column: the lines are the items, paired by their number.")
+    roles = _check_status(roles, labels, said, stated=stated)
+    status = _status(values, absent, labels[roles.status] if roles.status else None)
+    values[status.codes != status.names.index("ok") if "ok" in status.names else slice(None)] = np.nan
+    facets = {name: labels[name] for name in roles.facets}
+    return Scores(
+        source=_source(tables),
+        roles=roles,
+        score=values,
+        status=status,
+        system=system,
+        run=_runs(system, labels[roles.run] if roles.run else None, facets),
+        facets=facets,
+        properties={name: long[name] for name in roles.properties},
+        others={name: column for name, column in long.items() if name not in roles.columns()},
+        notes=tuple(said),
+        **found,
+    )
+
+
+def _spread(virtual: Mapping[str, list[str]], lengths: tuple[int, ...]) -> dict[str, Column]:
+    """Return columns with one value a table, row by row."""
+    tables = np.repeat(np.arange(len(lengths)), lengths)
+    return {name: _merge(tables, list(values)) for name, values in virtual.items()}
+
+
+def _without_row_numbers(columns: Columns, roles: Roles) -> dict[str, Column]:
+    """Return the columns but for those without a name or role that number the rows: an index saved by pandas."""
+    roled = roles.columns()
+    counts = np.concatenate([np.arange(length) for length in columns.lengths])
+    kept: dict[str, Column] = {}
+    for name, column in columns.named.items():
+        unnamed = name not in roled and UNNAMED.fullmatch(name)
+        if not (unnamed and isinstance(column, Numbers) and _counts(column, counts)):
+            kept[name] = column
+    return kept
+
+
+def _counts(column: Numbers, counts: NDArray[np.int64]) -> bool:
+    return any(np.array_equal(column.values, counts + start) for start in (0, 1))
+
+
+def _check_status(roles: Roles, labels: Mapping[str, Labels], notes: list[str], *, stated: bool) -> Roles:
+    """Return the roles without a status column that never says ok: it is about something else."""
+    if roles.status is None or any(_is_ok(name) for name in labels[roles.status].names):
+        return roles
+    if stated:
+        raise ColumnError(f"no row of column {roles.status!r} says ok: one of {', '.join(sorted(OK))} must occur")
+    notes.append(f"No row of column {roles.status!r} says ok: it is not taken for the status of the scores.")
+    return replace(roles, status=None)
+
+
+def _is_ok(name: str) -> bool:
+    return name.strip().lower() in OK
+
+
+def _only_system(table: OpenTable, rows: int, notes: list[str]) -> Labels:
+    notes.append("There is no system column: all rows are taken for one system, called by the name of the file.")
+    return Labels.of(np.zeros(rows, int), [table.stem])
+
+
+Stacked = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]
+
+
+def _stack(tables: list[OpenTable], roles: Roles, columns: Columns) -> Stacked:
+    """Return the scores of all score columns, where they are absent, and the column and the row of each.
+
+    A table without a column has no scores in it, as opposed to missing ones.
+    """
+    found = [column for name in roles.score_columns if isinstance(column := columns.named[name], Numbers)]
+    every = np.arange(sum(columns.lengths))
+    if len(found) == 1:
+        return found[0].values.copy(), found[0].absent, np.zeros(len(every), np.int64), every
+    rows = [every[np.repeat([name in t.columns for t in tables], columns.lengths)] for name in roles.score_columns]
+    source = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
+    values = np.concatenate([column.values[r] for column, r in zip(found, rows, strict=True)])
+    absent = np.concatenate([column.absent[r] for column, r in zip(found, rows, strict=True)])
+    return values, absent, source, np.concatenate(rows)
+
+
+def _only_scores(named: Mapping[str, Column], roles: Roles, virtual: Mapping[str, list[str]]) -> bool:
+    """Return whether the tables hold nothing from which a row could be known but its number."""
+    return {*roles.score_columns, *roles.properties, roles.cluster, *virtual}.issuperset(named)
+
+
+def _source(tables: list[OpenTable]) -> str:
+    return tables[0].name if len(tables) == 1 else f"{len(tables)} tables ({tables[0].name} ...)"
+
+
+def _item_of_lines(tables: list[OpenTable], lengths: tuple[int, ...], rows: NDArray[np.int64]) -> Labels:
+    """In files of one score a line, the line is the item: the same line of each file is the same item."""
+    longest = max(lengths)
+    for table, length in zip(tables, lengths, strict=True):
+        if length != longest:
+            raise ScoresError(
+                f"{table.name} has {length:,} scores and another file {longest:,}: files of one score a line are "
+                "paired by line, so they must be of equal length; or give each line an id: `id score`"
+            )
+    return Labels.of(rows % longest, [str(i + 1) for i in range(longest)])
+
+
+def _status(values: NDArray[np.float64], absent: NDArray[np.bool_], given: Labels | None) -> Labels:
+    """Return why each row has no score, or "ok"; a status column's word goes before our own."""
+    codes = np.where(absent, 1, np.where(np.isnan(values), 2, np.where(np.isinf(values), 3, 0)))
+    if given is None:
+        return Labels.of(codes, STATUSES)
+    names = [*STATUSES, *given.names]
+    stated = (given.codes >= 0) & ~np.isin(given.codes, [i for i, name in enumerate(given.names) if _is_ok(name)])
+    return _merge(np.where(stated, given.codes + len(STATUSES), codes), names)
+
+
+def _merge(codes: NDArray[Any], names: list[str]) -> Labels:
+    """Return labels from codes into names of which some may be alike."""
+    first = {name: i for i, name in reversed(list(enumerate(names)))}
+    return Labels.of(np.array([first[name] for name in names])[codes], names)
+
+
+def _runs(system: Labels, run: Labels | None, facets: Mapping[str, Labels]) -> Labels:
+    """Return the run of each row: a value of the run column, else a combination of all facets, in its system."""
+    parts = (
+        [("", run)]
+        if run is not None
+        else [(_escape(name).replace("=", "\\=") + "=", labels) for name, labels in facets.items()]
+    )
+    crossing = cross(system, *(labels for _, labels in parts))
+    names = []
+    for row in crossing.first:
+        settings = [f"{prefix}{_label(labels, row)}" for prefix, labels in parts if labels.codes[row] >= 0]
+        names.append("/".join([_label(system, row), ",".join(settings)]) if settings else _label(system, row))
+    return Labels.of(crossing.codes, names)
+
+
+def _label(labels: Labels, row: int) -> str:
+    code = labels.codes[row]
+    return _escape(labels.names[code]) if code >= 0 else ""
+
+
+def _escape(label: str) -> str:
+    """Return a label with our separators escaped, so that no two runs can get the same name."""
+    return label.replace("\\", "\\\\").replace("/", "\\/").replace(",", "\\,")

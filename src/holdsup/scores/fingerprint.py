@@ -1,0 +1,65 @@
+"""Rows as 64-bit hashes whose sum does not depend on their order: the data's part of a signature."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.columns import Labels
+
+__all__ = ["hash_rows", "shorten"]
+
+PIECE = 2**16  # rows worked on together: they stay in the cache
+
+
+def hash_rows(labels: Mapping[str, Labels], numbers: Mapping[str, NDArray[np.float64]]) -> NDArray[np.uint64]:
+    """Return a hash of each row, shape (n,), made of its labels and numbers and the names of their columns.
+
+    Each label has a hash (BLAKE2b), and each number its bits times a hash of its column; the sum over the
+    columns is mixed by the finalizer of SplitMix64, so that rows which swap a label get other hashes.
+    """
+    tables = [(column.codes, _hash_levels(name, column)) for name, column in labels.items()]
+    factors = [(values, _hash(f"{name}\0") | np.uint64(1)) for name, values in numbers.items()]
+    count = len(tables[0][0] if tables else factors[0][0])
+    hashes = np.zeros(count, np.uint64)
+    for start in range(0, count, PIECE):
+        piece = hashes[start : start + PIECE]
+        for codes, of_level in tables:
+            piece += of_level[codes[start : start + PIECE]]
+        for values, factor in factors:
+            piece += _bits(values[start : start + PIECE]) * factor
+        _mix(piece)
+    return hashes
+
+
+def shorten(total: np.uint64) -> str:
+    """Return eight hex digits of a 64-bit sum."""
+    return f"{int(total) >> 32 ^ int(total) & 0xFFFFFFFF:08x}"
+
+
+def _hash_levels(name: str, column: Labels) -> NDArray[np.uint64]:
+    """Return a hash for each level, and last (where code -1 leads) one for no label."""
+    return np.array([*(_hash(f"{name}\0{level}") for level in column.names), _hash(name)], np.uint64)
+
+
+def _hash(text: str) -> np.uint64:
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return np.uint64(int.from_bytes(digest, "little"))
+
+
+def _bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return the bits of numbers; every NaN has the same, and 0 and -0."""
+    plain = np.where(np.isnan(values), np.nan, values + 0.0)
+    return plain.view(np.uint64)
+
+
+def _mix(state: NDArray[np.uint64]) -> None:
+    """Mix each word in place: Steele, Lea & Flood (2014), SplitMix64."""
+    state ^= state >> np.uint64(30)
+    state *= np.uint64(0xBF58476D1CE4E5B9)
+    state ^= state >> np.uint64(27)
+    state *= np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)
