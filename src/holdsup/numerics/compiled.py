@@ -7,6 +7,7 @@ second in every process, so that callers ask for a compiled loop only where it s
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from holdsup.numerics.layout import Floats, Ints
 
-__all__ = ["available", "gather_pairs", "scatter_pairs", "sum_cells"]
+__all__ = ["available", "compile_loops", "gather_pairs", "loaded", "scatter_pairs", "sum_cells"]
 
 
 @cache
@@ -25,15 +26,21 @@ def available() -> bool:
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compile_loops(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays compiled by numba, from its cache where it was compiled before."""
     import numba
 
     return numba.njit(cache=True, nogil=True)(function)
 
 
+def loaded() -> bool:
+    """Return whether numba is in this process already, so that small things are worth compiling, too."""
+    return "numba" in sys.modules
+
+
 def sum_cells(place: Ints, factors: tuple[Floats, ...], count: int) -> Floats:
     """Return the sum over the rows of each cell of the product of `factors`, each of shape (n,)."""
-    return np.asarray(_compiled(_sum_cells)(place, factors, count))
+    return np.asarray(compile_loops(_sum_cells)(place, factors, count))
 
 
 def _sum_cells(place, factors, count):  # type: ignore[no-untyped-def]
@@ -48,7 +55,7 @@ def _sum_cells(place, factors, count):  # type: ignore[no-untyped-def]
 
 def scatter_pairs(m: int, weights: Floats, indptr: Ints, indices: Ints, data: Floats) -> Floats:
     """Return the sum over sparse rows j of weight_j b_j b_j', shape (m, m)."""
-    return np.asarray(_compiled(_scatter_pairs)(m, weights, indptr, indices, data))
+    return np.asarray(compile_loops(_scatter_pairs)(m, weights, indptr, indices, data))
 
 
 def _scatter_pairs(m, weights, indptr, indices, data):  # type: ignore[no-untyped-def]
@@ -67,7 +74,7 @@ def _scatter_pairs(m, weights, indptr, indices, data):  # type: ignore[no-untype
 
 def gather_pairs(slope: Floats, indptr: Ints, indices: Ints, data: Floats) -> Floats:
     """Return b_j' slope b_j of every sparse row j, for a symmetric slope."""
-    return np.asarray(_compiled(_gather_pairs)(slope, indptr, indices, data))
+    return np.asarray(compile_loops(_gather_pairs)(slope, indptr, indices, data))
 
 
 def _gather_pairs(slope, indptr, indices, data):  # type: ignore[no-untyped-def]

@@ -20,11 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from holdsup.numerics.elimination import choose_elimination
+from holdsup.numerics import compiled
+from holdsup.numerics.elimination import Levels, Patterns, choose_elimination
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
+from holdsup.numerics.small import LARGEST, SmallModel, small_slopes
 
 __all__ = ["Criterion", "Solution"]
+
+FEW_LEVELS = 20  # levels with a pattern each, up to which a loop over them beats NumPy's stacked arrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +62,19 @@ class Criterion:
         self.evaluations = 0
         self.scalar = all(block.width == 1 for block in moments.blocks)
         m, q2, p = len(moments.C), moments.q2, moments.p
+        self.small = self._small() if m <= LARGEST and len(moments.first) and compiled.loaded() else None
         self.logdet_rows = np.zeros(m)
         self.logdet_rows[:q2] = 1
         self.logdet_rows[q2 : q2 + p] = float(reml)
+
+    def _small(self) -> SmallModel | None:
+        """Return the model laid out for compiled loops; where patterns are many, NumPy does them at once."""
+        many = isinstance(self.elimination, Levels) and len(self.elimination.B) > FEW_LEVELS
+        if many or not isinstance(self.elimination, Patterns | Levels):
+            return None
+        P = self.elimination.P if isinstance(self.elimination, Patterns) else None
+        blocks = self.elimination.blocks
+        return SmallModel(self.moments, blocks.A, blocks.counts, P, reml=self.reml)
 
     def value(self, theta: Floats) -> float:
         """Return d(theta); infinite where rounding leaves no positive definite matrix."""
@@ -69,6 +83,9 @@ class Criterion:
 
     def slopes(self, theta: Floats) -> tuple[float, Floats]:
         """Return d(theta) and its gradient."""
+        if self.small is not None:
+            self.evaluations += 1
+            return small_slopes(theta, self.small)
         found = self._factor(theta)
         if found is None:
             return math.inf, np.full(len(theta), math.nan)

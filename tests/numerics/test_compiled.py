@@ -1,0 +1,117 @@
+"""Compiled loops give what NumPy gives; as plain Python they are tested where there is no numba."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from holdsup.design import make_design
+from holdsup.numerics import compiled
+from holdsup.numerics.criterion import Criterion
+from holdsup.numerics.elimination import SparseLevels, _Compiled, _Pairs
+from holdsup.numerics.mixed import fit_moments
+from holdsup.numerics.moments import accumulate
+from holdsup.numerics.small import SmallModel, slopes
+
+RNG = np.random.RandomState(5)
+ROWS = 240
+TABLE = {
+    "item": np.arange(ROWS) % 20,
+    "system": np.where(np.arange(ROWS) // 20 % 2, "B", "A"),
+    "run": np.arange(ROWS) // 40,
+    "x": RNG.normal(size=ROWS),
+    "w": RNG.uniform(0.5, 2, ROWS),
+}
+TABLE["y"] = RNG.normal(size=20)[TABLE["item"]] + 0.5 * RNG.normal(size=6)[TABLE["run"]] + RNG.normal(size=ROWS)
+FORMULAS = [
+    "y ~ system + (1 | item)",
+    "y ~ system + (1 | item) + (1 | system:item) + (1 | run)",
+    "y ~ system * x + (1 + system | item) + (1 + x | run)",
+    "y ~ x + (1 + x | item) + (x || run)",  # a pattern for every item
+    "y ~ 0 + system + (0 + system || item)",
+]
+
+
+def small_model(criterion: Criterion) -> SmallModel:
+    P = getattr(criterion.elimination, "P", None)
+    blocks = criterion.elimination.blocks  # type: ignore[attr-defined]
+    return SmallModel(criterion.moments, blocks.A, blocks.counts, P, reml=criterion.reml)
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+@pytest.mark.parametrize("reml", [True, False])
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_loops_give_the_criterion_and_its_gradient(formula: str, reml: bool, weights: str | None) -> None:
+    design = make_design(formula, TABLE, weights=weights)
+    criterion = Criterion(accumulate(design.layout, design.sample), reml=reml)
+    criterion.small = None
+    theta = RNG.uniform(0.2, 1.0, len(criterion.moments.lower))
+    value, gradient = criterion.slopes(theta)
+    by_loops = np.empty(len(theta))
+    assert slopes(theta, *small_model(criterion).arguments, by_loops) == pytest.approx(value, rel=1e-12)
+    assert by_loops == pytest.approx(gradient, rel=1e-8, abs=1e-8)
+
+
+def test_a_matrix_that_is_not_positive_definite_gives_infinity() -> None:
+    design = make_design(FORMULAS[0], TABLE)
+    criterion = Criterion(accumulate(design.layout, design.sample), reml=False)
+    arguments = list(small_model(criterion).arguments)
+    arguments[4] = -arguments[4]  # C
+    gradient = np.empty(1)
+    assert slopes(np.ones(1), *arguments, gradient) == np.inf
+    assert np.isnan(gradient).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_fit_is_the_same_with_numba(formula: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba", reason="the numba extra is not installed")
+    design = make_design(formula, TABLE)
+    moments = accumulate(design.layout, design.sample)
+    with_numba = fit_moments(moments, reml=True)
+    monkeypatch.setattr(compiled, "loaded", lambda: False)
+    without = fit_moments(moments, reml=True)
+    assert with_numba.solution.value == pytest.approx(without.solution.value, abs=1e-8)
+    assert with_numba.converged
+    assert without.converged
+
+
+@pytest.mark.slow
+def test_compiled_loops_over_rows_and_entries_agree_with_numpy() -> None:
+    pytest.importorskip("numba", reason="the numba extra is not installed")
+    place, left, right = RNG.randint(0, 7, 100), RNG.normal(size=100), RNG.normal(size=100)
+    assert compiled.sum_cells(place, (left, right), 7) == pytest.approx(np.bincount(place, left * right, 7))
+    rows = sp.random_array((30, 12), density=0.3, format="csr", rng=np.random.default_rng(1))
+    weights, slope = RNG.uniform(size=30), RNG.normal(size=(12, 12))
+    slope = slope + slope.T
+    pairs = _Pairs.of(rows, rows, half=True)
+    assert pairs is not None
+    assert _Compiled(rows).scatter(weights, 12) == pytest.approx(pairs.scatter(weights, 12))
+    assert _Compiled(rows).gather(slope, 30) == pytest.approx(pairs.gather(slope, 30))
+    dense = rows.toarray()
+    assert pairs.scatter(weights, 12) == pytest.approx(dense.T @ np.diag(weights) @ dense)
+    assert pairs.gather(slope, 30) == pytest.approx(np.einsum("ia,ab,ib->i", dense, slope, dense))
+
+
+def test_a_small_fit_does_not_import_numba() -> None:
+    """Importing it takes longer than the fit."""
+    import subprocess
+
+    script = (
+        "import sys, holdsup\n"
+        "holdsup.fit_lmm('score ~ system + (1 | item)', holdsup.simulate_scores({'A': 0.5, 'B': 0.6}))\n"
+        "print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_sparse_rows_are_the_engine_of_two_large_factors() -> None:
+    rng = np.random.RandomState(2)
+    data = {"a": rng.randint(0, 300, 1500), "b": rng.randint(0, 250, 1500), "y": rng.normal(size=1500)}
+    design = make_design("y ~ 1 + (1 | a) + (1 | b)", data)
+    criterion = Criterion(accumulate(design.layout, design.sample), reml=True)
+    assert isinstance(criterion.elimination, SparseLevels)
