@@ -90,3 +90,10 @@ def test_the_signature_names_the_roles() -> None:
 def test_the_signature_names_columns_that_hold_the_scores_of_a_wide_table() -> None:
     audit = holdsup.audit_scores({"q": [1], "a,b": [0.5], "c": [1]}, wide={"metric": ["a,b", "c"]}, item="q")
     assert r"|item:q|wide:metric=a\\,b,c|rows:2|" in audit.signature
+
+
+def test_the_signature_names_the_pattern_of_file_names(tmp_path: Path) -> None:
+    for name in ("A_seed1.csv", "B_seed1.csv"):
+        (tmp_path / name).write_text("id,f1\n1,0.5\n2,0.25\n")
+    audit = holdsup.audit_scores(tmp_path, names="{system}_seed{seed}")
+    assert "|names:{system}_seed{seed}|" in audit.signature

@@ -154,6 +154,7 @@ def _signature(scores: Scores, limits: tuple[float, float] | None) -> str:
     roles = scores.roles
     named = {role: getattr(roles, role) for role in (*SIGNED, "facets", "shared", "properties")}
     named["replicates"] = tuple(c for c in roles.replicates if not is_replicate(c))  # others go without saying
+    named["names"] = scores.names
     if roles.wide:
         named |= {"score": None, "wide": f"{roles.wide}={_joined(roles.score_columns)}"}
     written = {role: _joined(value) for role, value in named.items() if value}

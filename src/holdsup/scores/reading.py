@@ -88,7 +88,8 @@ def read_scores(
     )
     notes = (f"Left out, because they hold lists or bytes: {list_names(odd)}.",) if odd else ()
     stated = status not in (None, NOTHING)
-    return assemble(tables, roles, columns, virtual, by_line=item != NOTHING, stated=stated, notes=notes)
+    scores = assemble(tables, roles, columns, virtual, by_line=item != NOTHING, stated=stated, notes=notes)
+    return replace(scores, names=names)
 
 
 def _columns_of_tables(tables: list[OpenTable], names: str | None) -> dict[str, list[str]]:

@@ -49,6 +49,7 @@ class Scores:
     properties : facts about items, numbers or labels
     others : columns without a role, by which the audit can tell what was forgotten
     notes : what the reader had to decide
+    names : the pattern by which columns were found in the names of files
     """
 
     source: str
@@ -65,6 +66,7 @@ class Scores:
     properties: Mapping[str, Column]
     others: Mapping[str, Column]
     notes: tuple[str, ...] = ()
+    names: str | None = None
 
     def __len__(self) -> int:
         return len(self.score)
