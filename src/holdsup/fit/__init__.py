@@ -2,16 +2,17 @@
 
 from holdsup.fit.contrasts import Contrast, JointTest, contrast, joint_test, marginal_means
 from holdsup.fit.effects import LevelEffects, random_effects
+from holdsup.fit.fitting import fit_lmm
 from holdsup.fit.likelihood import (
     LikelihoodRatioTest,
     RandomTermTest,
     likelihood_ratio_test,
     test_random_terms,
 )
-from holdsup.fit.lmm import LmmFit, fit_lmm
 from holdsup.fit.prediction import Predictions, fitted_values, predict, refit, residuals, simulate
 from holdsup.fit.profile import ProfileInterval, profile_intervals
 from holdsup.fit.quality import RSquared, intraclass_correlations, r_squared
+from holdsup.fit.result import LmmFit
 
 __all__ = [
     "Contrast",

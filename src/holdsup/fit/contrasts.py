@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdsup.errors import FitError, list_names
-from holdsup.fit.lmm import LmmFit, Model
+from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.numerics.tails import f_tail, t_tail

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from holdsup.design.matrices import Design, RandomBlock
-from holdsup.fit.lmm import LmmFit
+from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.prediction import PredictedEffects, predict_effects
 from holdsup.results.envelope import to_backend

@@ -9,7 +9,8 @@ from math import log10
 from holdsup.design import Design, Formula, build_design
 from holdsup.design.grammar import RandomTerm
 from holdsup.errors import NotNested
-from holdsup.fit.lmm import LmmFit, fit_design
+from holdsup.fit.fitting import fit_design
+from holdsup.fit.result import LmmFit
 from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.rendering import PValue, Table
 from holdsup.rendering.text import render_text

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from holdsup.design.newdata import CodedRows, code_fitted_rows, code_rows
 from holdsup.errors import FitError
 from holdsup.fit.effects import random_effects
-from holdsup.fit.lmm import LmmFit, fit_response
+from holdsup.fit.fitting import fit_response
 from holdsup.fit.quality import covariances
+from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows

@@ -9,7 +9,7 @@ import numpy as np
 
 from holdsup.design.matrices import RandomBlock
 from holdsup.errors import FitError
-from holdsup.fit.lmm import LmmFit
+from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import THREADS_PAY
 from holdsup.numerics.profiling import Quantity, profile_limits

@@ -8,7 +8,7 @@ import numpy as np
 
 from holdsup.design.matrices import Design, RandomBlock
 from holdsup.design.newdata import code_fitted_rows
-from holdsup.fit.lmm import LmmFit
+from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats
 
 __all__ = ["RSquared", "intraclass_correlations", "r_squared"]

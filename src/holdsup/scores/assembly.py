@@ -80,7 +80,10 @@ def assemble(
         properties={name: long[name] for name in roles.properties},
         others={name: column for name, column in long.items() if name not in roles.columns()},
         notes=tuple(said),
-        **found,
+        item=found["item"],
+        dataset=found["dataset"],
+        metric=found["metric"],
+        cluster=found["cluster"],
     )
 
 
