@@ -10,7 +10,7 @@ import numpy as np
 from holdsup.numerics.criterion import Criterion, Solution
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
-from holdsup.numerics.optimization import Optimum, certify, minimize
+from holdsup.numerics.optimization import ENOUGH, Optimum, certify, minimize
 from holdsup.numerics.satterthwaite import Satterthwaite, prepare
 from holdsup.numerics.start import starting_point
 from holdsup.numerics.threads import blas_threads
@@ -19,8 +19,9 @@ __all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "ke
 
 DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
 NIL = 1e-6  # a residual with less than this share of the response's length cannot be told from rounding
-THREADS_PAY = 1000  # columns of M from which a second BLAS thread is worth its waiting
+THREADS_PAY = 2000  # columns of M from which a second BLAS thread is worth its waiting
 DEAR = 300  # columns of M from which an evaluation (of the order of their cube) is worth saving
+DEAR_ENOUGH = 1e-8  # expected decrease at which a dear search ends: thousandths of a standard error
 
 
 class NothingLeft(ArithmeticError):
@@ -64,7 +65,8 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
     criterion = Criterion(moments, reml=reml)
     dear = len(moments.C) > DEAR
     with blas_threads(1 if len(moments.C) < THREADS_PAY else None):
-        optimum = minimize(criterion, starting_point(moments) if start is None else start)
+        start = starting_point(moments) if start is None else start
+        optimum = minimize(criterion, start, enough=DEAR_ENOUGH if dear else ENOUGH)
         optimum = replace(optimum, theta=rectify(moments, optimum.theta))
         inference = prepare(criterion, optimum.theta, one_sided=dear)
     if inference.solution.sigma2 * criterion.dof <= NIL**2 * moments.C[-1, -1]:

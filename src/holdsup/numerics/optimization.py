@@ -61,8 +61,8 @@ class Optimum:
     steps: int
 
 
-def minimize(objective: Objective, start: Floats) -> Optimum:
-    """Return the minimum that Newton's method finds from `start`.
+def minimize(objective: Objective, start: Floats, *, enough: float = ENOUGH) -> Optimum:
+    """Return the minimum that Newton's method finds from `start`, to an expected decrease of `enough`.
 
     The Hessian is made of differences of gradients every few steps, and in between updated from the
     gradients seen (BFGS): that halves the evaluations of a model with eleven variances. Updating alone
@@ -78,7 +78,7 @@ def minimize(objective: Objective, start: Floats) -> Optimum:
         if age == 0:
             H = curvature(objective, theta, gradient)
         step, decrease, downhill = newton_step(H, gradient)
-        if decrease < ENOUGH:
+        if decrease < enough:
             if not downhill:
                 found = Optimum(theta, value, gradient, H, "the gradient is nil", steps)
                 return _polish(objective, found, step)
