@@ -20,6 +20,7 @@ __all__ = ["Cells", "Picked", "Table", "Tables"]
 
 DENSE_GRID = 4  # a table of all cells is used while it has at most this many places a row
 SMALL_GRID = 2**20  # or this many in all
+STAGE = 512  # levels that are added up at a time
 WORTH_COMPILING = 2_000_000  # rows from which importing numba pays within one fit
 
 
@@ -91,7 +92,9 @@ class Cells:
             values = table.sums if table.scale is None else table.sums * table.scale[self.level]
             return np.asarray(np.bincount(self.combination, values, len(self.shown)), dtype=np.float64)
         grid = table.sums.reshape(self.levels, -1)
-        return np.asarray(grid.sum(axis=0) if table.scale is None else table.scale @ grid)
+        weighed = grid if table.scale is None else grid * table.scale[:, None]
+        # In two stages: one sum over a hundred thousand levels would lose digits.
+        return np.asarray(np.add.reduceat(weighed, np.arange(0, len(weighed), STAGE), axis=0).sum(axis=0))
 
     def by_level(self, table: Table, chosen: Floats) -> Floats:
         """Return a table added up over combinations, each weighed by `chosen`, shape (q1,)."""

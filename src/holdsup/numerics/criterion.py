@@ -22,12 +22,14 @@ from scipy.linalg import lapack
 
 from holdsup.numerics import compiled
 from holdsup.numerics.elimination import Levels, Patterns, choose_elimination
+from holdsup.numerics.information import average_information, has_information
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
 from holdsup.numerics.small import LARGEST, SmallModel, small_slopes
 
-__all__ = ["Criterion", "Solution"]
+__all__ = ["DEAR", "Criterion", "Solution"]
 
+DEAR = 300  # columns of M from which an evaluation (of the order of their cube) is worth saving
 FEW_LEVELS = 20  # levels with a pattern each, up to which a loop over them beats NumPy's stacked arrays
 
 
@@ -60,6 +62,7 @@ class Criterion:
         self.dof = moments.n - (moments.p if reml else 0)
         self.elimination = choose_elimination(moments)
         self.evaluations = 0
+        self.last: tuple[Floats, Floats] | None = None  # theta and L of the last gradient
         self.scalar = all(block.width == 1 for block in moments.blocks)
         m, q2, p = len(moments.C), moments.q2, moments.p
         self.small = self._small() if m <= LARGEST and len(moments.first) and compiled.loaded() else None
@@ -90,10 +93,19 @@ class Criterion:
         if found is None:
             return math.inf, np.full(len(theta), math.nan)
         logdet, L, S = found
+        self.last = (theta.copy(), L)
         slope = self._inverse(L)
         y = self._row(L, len(L) - 1)
         slope += (self.dof - 1) * np.outer(y, y)
         return self._value(logdet, L), self._pull(theta, S, slope, determinant=True)
+
+    def information(self, theta: Floats) -> Floats | None:
+        """Return an approximate Hessian where differences of gradients are dear and the model allows it."""
+        if len(self.moments.C) < DEAR or not has_information(self.moments):
+            return None
+        if self.last is None or not np.array_equal(self.last[0], theta):
+            self.slopes(theta)
+        return None if self.last is None else average_information(self.moments, theta, self.last[1], self.dof)
 
     def parts(self, theta: Floats) -> tuple[Floats, Floats, Solution]:
         """Return the gradients of the log-determinants and of log r^2, and what theta implies."""

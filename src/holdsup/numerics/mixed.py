@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from holdsup.numerics.criterion import Criterion, Solution
+from holdsup.numerics.criterion import DEAR, Criterion, Solution
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
 from holdsup.numerics.optimization import ENOUGH, Optimum, certify, minimize
@@ -20,7 +20,6 @@ __all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "ke
 DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
 NIL = 1e-6  # a residual with less than this share of the response's length cannot be told from rounding
 THREADS_PAY = 2000  # columns of M from which a second BLAS thread is worth its waiting
-DEAR = 300  # columns of M from which an evaluation (of the order of their cube) is worth saving
 DEAR_ENOUGH = 1e-8  # expected decrease at which a dear search ends: thousandths of a standard error
 
 

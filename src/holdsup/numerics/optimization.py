@@ -38,6 +38,9 @@ class Objective(Protocol):
     def slopes(self, theta: Floats) -> tuple[float, Floats]:
         """Return the value and the gradient."""
 
+    def information(self, theta: Floats) -> Floats | None:
+        """Return an approximate Hessian if there is one that costs little, else None."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
@@ -75,8 +78,7 @@ def minimize(objective: Objective, start: Floats, *, enough: float = ENOUGH) -> 
         return Optimum(theta, value, gradient, H, "there is no variance to estimate", 0)
     age = 0  # steps since the Hessian was made
     for steps in range(MOST_STEPS):
-        if age == 0:
-            H = curvature(objective, theta, gradient)
+        H = _hessian(objective, theta, gradient, H if age else None)
         step, decrease, downhill = newton_step(H, gradient)
         if decrease < enough:
             if not downhill:
@@ -99,6 +101,14 @@ def minimize(objective: Objective, start: Floats, *, enough: float = ENOUGH) -> 
         age = 0 if tries > 1 or age == REFRESH else age + 1  # a step that had to be cut shows a wrong Hessian
         theta, value, gradient = moved
     return Optimum(theta, value, gradient, H, f"no end after {MOST_STEPS} steps", MOST_STEPS)
+
+
+def _hessian(objective: Objective, theta: Floats, gradient: Floats, updated: Floats | None) -> Floats:
+    """Return the Hessian to step by: what the objective knows of it, else the updated one, else one made anew."""
+    known = objective.information(theta)
+    if known is not None:
+        return known
+    return curvature(objective, theta, gradient) if updated is None else updated
 
 
 def certify(gradient: Floats, H: Floats) -> tuple[float, bool]:
