@@ -266,3 +266,100 @@ def test_r_squared_does_not_depend_on_where_a_regressor_has_its_zero() -> None:
 def test_a_fit_is_drawn_as_a_forest(systems: holdsup.LmmFit) -> None:
     (ax,) = holdsup.plot(systems).axes
     assert [label.get_text() for label in ax.get_yticklabels()] == ["systemB", "systemC"]
+
+
+def test_a_correlation_is_not_on_the_boundary() -> None:
+    """Only a variance of zero is: lme4's anova takes the plain chi-square here, too."""
+    small, large = (fit_lmm(f"y ~ day + {term}", sleep()) for term in ("(day || subject)", "(day | subject)"))
+    test = questions.likelihood_ratio_test(small, large)
+    assert (test.df, test.on_boundary) == (1, False)
+    assert test.p == test.p_chi2
+
+
+def test_a_variance_beside_a_fixed_effect_is_on_the_boundary() -> None:
+    small, large = fit_lmm("y ~ 1 + (1 | subject)", sleep()), fit_lmm("y ~ day + (day | subject)", sleep())
+    test = questions.likelihood_ratio_test(small, large)
+    assert (test.df, test.on_boundary, test.method) == (3, True, "ml")
+
+
+def test_fixed_effects_are_nested_by_what_they_span() -> None:
+    data = sleep()
+    line, curve = fit_lmm("y ~ day + (1 | subject)", data), fit_lmm("y ~ poly(day, 2) + (1 | subject)", data)
+    assert questions.likelihood_ratio_test(line, curve).df == 1
+    free = fit_lmm("y ~ factor(day) + (1 | subject)", data)
+    assert questions.likelihood_ratio_test(curve, free).df == 7
+
+
+def test_every_independent_random_column_is_tested() -> None:
+    found = questions.test_random_terms(fit_lmm("y ~ day + (day || subject)", sleep()))
+    assert [test.term for test in found] == ["(Intercept)", "day"]
+
+
+def test_a_mean_of_a_combination_that_never_occurs_is_not_a_number() -> None:
+    data = sleep()
+    data["half"] = np.where(data["day"] < 5, "first", "second")
+    keep = ~((data["group"] == "old") & (data["half"] == "first"))
+    fit = fit_lmm("y ~ group * half + (1 | subject)", {k: v[keep] for k, v in data.items()})
+    old, young = questions.marginal_means(fit, "group")
+    assert math.isnan(old.estimate)
+    assert math.isfinite(young.estimate)
+
+
+def test_an_ambiguous_name_of_an_effect_is_refused() -> None:
+    data = sleep() | {"g": np.tile(["1", "2"], 90), "g2": np.arange(180.0)}
+    fit = fit_lmm("y ~ g + g2 + (1 | subject)", data)
+    assert [effect.name for effect in fit.fixed] == ["(Intercept)", "g2", "g2"]
+    with pytest.raises(FitError, match="several fixed effects are called 'g2'"):
+        questions.contrast(fit, {"g2": 1})
+    assert questions.contrast(fit, [0, 0, 1]).estimate == pytest.approx(fit.fixed[2].estimate)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda fit: questions.joint_test(fit, []),
+        lambda fit: questions.joint_test(fit, matrix=np.eye(7)),
+        lambda fit: questions.joint_test(fit, ["day"], matrix=np.eye(2)),
+        lambda fit: questions.contrast(fit, {}),
+        lambda fit: questions.contrast(fit, {"day": math.nan}),
+        lambda fit: questions.contrast(fit, np.eye(2)),
+        lambda fit: questions.profile_intervals(fit, level=2),
+        lambda fit: questions.simulate(fit, 1.5),
+        lambda fit: questions.simulate(fit, seed=-1),
+        lambda fit: questions.refit(fit, "day"),
+        lambda fit: fit_lmm(None, sleep()),
+        lambda fit: fit_lmm("y ~ day", sleep(), weights=np.ones(180)),
+        lambda fit: fit_lmm("y ~ day", sleep(), method="map"),
+    ],
+)
+def test_a_wrong_question_is_refused_in_one_line(slopes: holdsup.LmmFit, ask) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(HoldsupError) as caught:
+        ask(slopes)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_fixed_effect_that_is_also_a_group_is_called_so() -> None:
+    fit = fit_lmm("y ~ subject + (1 | subject)", sleep())
+    assert not fit.converged
+    assert "cannot be told from a fixed effect" in fit.warnings[0]
+
+
+def test_profiles_of_a_tiny_fit_are_lme4s() -> None:
+    tiny = fit_lmm("y ~ x + (1 | g)", {"y": [1, 2, 3, 5], "g": ["a", "a", "b", "b"], "x": [0, 1, 0, 1]}, "ml")
+    group, residual = questions.profile_intervals(tiny)
+    # lme4 1.1-31, confint of the same fit; it interpolates by splines, which costs it the third digit.
+    assert (group.low, group.high) == pytest.approx((0, 5.22639), rel=5e-3)
+    assert (residual.low, residual.high) == pytest.approx((0.168457, 1.48490), rel=5e-3)
+
+
+def test_the_correlation_of_a_singular_term_is_left_open() -> None:
+    data = sleep()
+    data["y"] = data["y"] - fit_lmm("y ~ day", data).fixed[1].estimate * data["day"]
+    rng = np.random.RandomState(4)
+    fit = fit_lmm(
+        "y ~ 1 + (1 + day | subject)",
+        {**data, "y": rng.normal(size=18)[np.repeat(np.arange(18), 10)] * 0.1 + rng.normal(size=180)},
+    )
+    found = {p.parameter: p for p in questions.profile_intervals(fit)}
+    if fit.singular:
+        assert (found["correlation"].low, found["correlation"].high) == (-1.0, 1.0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdsup.design.newdata import code_fitted_rows
 from holdsup.errors import FitError, list_names
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
@@ -66,7 +67,15 @@ class JointTest:
 
 
 def contrast(fit: LmmFit, weights: Mapping[str, float] | Sequence[float], *, name: str = "contrast") -> Contrast:
-    """Return a combination of fixed effects: a weight for each name, or one for each effect in order."""
+    """Return a combination of fixed effects: a weight for each name, or one for each effect in order.
+
+    Examples
+    --------
+    >>> from holdsup import fit_lmm, simulate_scores
+    >>> fit = fit_lmm("score ~ system + (1 | item)", simulate_scores({"A": 0.5, "B": 0.6, "C": 0.6}))
+    >>> contrast(fit, {"systemB": 1, "systemC": -1}, name="B - C").name
+    'B - C'
+    """
     return evaluate(fit.model(), _vector(fit, weights), name, fit.level)
 
 
@@ -89,10 +98,14 @@ def joint_test(fit: LmmFit, names: Sequence[str] | None = None, *, matrix: Float
     they are independent, each has Satterthwaite's df, and F is matched to the mean of their squares.
     """
     model = fit.model()
+    if matrix is not None and names is not None:
+        raise FitError("give the names of effects or a matrix of combinations, not both")
     if matrix is None:
         wanted = list(names) if names is not None else [e.name for e in fit.fixed if e.name != "(Intercept)"]
+        if not wanted:
+            raise FitError("there is no fixed effect to test besides the intercept")
         matrix = np.stack([_vector(fit, {name: 1.0}) for name in wanted])
-    L = np.atleast_2d(np.asarray(matrix, dtype=float))
+    L = np.stack([_vector(fit, row) for row in np.atleast_2d(np.asarray(matrix, dtype=float))])
     values, vectors = np.linalg.eigh(L @ model.covariance @ L.T)
     rank = int((values > values.max(initial=0.0) * 1e-10).sum())
     if rank == 0:
@@ -119,20 +132,36 @@ def _denominator(degrees: list[float]) -> float:
 def _vector(fit: LmmFit, weights: Mapping[str, float] | Sequence[float]) -> Floats:
     names = [effect.name for effect in fit.fixed]
     if not isinstance(weights, Mapping):
-        if len(weights) != len(names):
-            raise FitError(f"{len(weights)} weights were given for {len(names)} fixed effects: {list_names(names)}")
-        return np.asarray(weights, dtype=float)
+        vector = np.asarray(weights, dtype=float)
+        if vector.shape != (len(names),):
+            raise FitError(
+                f"weights of shape {vector.shape} were given for {len(names)} fixed effects: {list_names(names)}"
+            )
+        return _checked(vector)
+    twice = [name for name in weights if names.count(name) > 1]
+    if twice:
+        raise FitError(
+            f"several fixed effects are called {list_names(twice)}: give one weight for each effect in order"
+        )
     unknown = [name for name in weights if name not in names]
     if unknown:
         raise FitError(f"no fixed effect is called {list_names(unknown)}; there are {list_names(names)}")
-    return np.array([float(weights.get(name, 0.0)) for name in names])
+    return _checked(np.array([float(weights.get(name, 0.0)) for name in names]))
+
+
+def _checked(weights: Floats) -> Floats:
+    if not np.isfinite(weights).all() or not weights.any():
+        raise FitError("the weights of a combination must be finite, and not all zero")
+    return weights
 
 
 def marginal_means(fit: LmmFit, factor: str) -> tuple[Contrast, ...]:
     """Return the mean response at each level of a factor.
 
-    Other factors are averaged over their levels with equal weight, numbers are held at their mean:
-    what the model predicts for a new group, not the mean of the rows.
+    Other factors are averaged over their levels with equal weight; numbers are held at their mean, a
+    function of a number at the mean of the function. It is what the model predicts for a new group, not
+    the mean of the rows. A mean that the rows cannot tell (a combination of levels that never occurs)
+    is NaN.
     """
     model = fit.model()
     design = model.design
@@ -152,5 +181,19 @@ def marginal_means(fit: LmmFit, factor: str) -> tuple[Contrast, ...]:
                 row[j] *= centre[number]
             for index, wanted in column.levels:
                 row[j] *= float(wanted == code) if index == target.factor else share[index]
-        means.append(evaluate(model, row[model.engine.kept], f"{factor} {label}", fit.level))
+        if _is_estimable(model, row):
+            means.append(evaluate(model, row[model.engine.kept], f"{factor} {label}", fit.level))
+        else:
+            means.append(Contrast(f"{factor} {label}", *[math.nan] * 8))
     return tuple(means)
+
+
+def _is_estimable(model: Model, row: Floats) -> bool:
+    """Return whether a combination of all fixed columns, dropped ones included, is one that the rows can tell."""
+    kept = model.engine.kept
+    dropped = np.setdiff1d(np.arange(len(row)), kept)
+    if not len(dropped):
+        return True
+    X = code_fitted_rows(model.design).fixed
+    through = np.linalg.lstsq(X[:, kept], X[:, dropped], rcond=None)[0]
+    return bool(np.allclose(row[kept] @ through, row[dropped], rtol=1e-6, atol=1e-8))

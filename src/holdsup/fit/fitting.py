@@ -45,8 +45,13 @@ def fit_lmm(
     >>> [effect.name for effect in fit.fixed], fit.levels, fit.converged
     (['(Intercept)', 'systemB'], {'item': 50}, True)
     """
-    if method not in ("ml", "reml"):
+    if not isinstance(formula, str):
+        raise FitError(f"the formula is a {type(formula).__name__}; write it as text, 'score ~ system + (1 | item)'")
+    if weights is not None and not isinstance(weights, str):
+        raise FitError(f"weights is a {type(weights).__name__}; name the column that holds them")
+    if str(method).lower() not in ("ml", "reml"):
         raise FitError(f"method is {method!r}; it can be 'ml' or 'reml'")
+    method = method.lower()
     if not 0 < level < 1:
         raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
     return fit_design(make_design(formula, data, weights=weights, progress=progress), method=method, level=level)

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log10
 
+import numpy as np
+
 from holdsup.design import Design, Formula, build_design
 from holdsup.design.grammar import RandomTerm
+from holdsup.design.newdata import code_fitted_rows
 from holdsup.errors import NotNested
 from holdsup.fit.fitting import fit_design
 from holdsup.fit.result import LmmFit
@@ -84,10 +87,10 @@ def likelihood_ratio_test(small: LmmFit, large: LmmFit) -> LikelihoodRatioTest:
     if large.npar < small.npar:
         raise NotNested(f"{small.formula!r} has more parameters than {large.formula!r}: give the smaller fit first")
     _check_nested(a, b)
-    same_fixed = _fixed_names(a) == _fixed_names(b)
+    same_fixed = _fixed_names(a) == _fixed_names(b)  # by name: REML criteria of other columns have other scales
     method = small.method if same_fixed and small.method == large.method else "ml"
     fits = [fit if fit.method == method else fit_design(fit.model().design, method=method) for fit in (small, large)]
-    return _compare(fits[0], fits[1], on_boundary=same_fixed)
+    return _compare(fits[0], fits[1])
 
 
 def test_random_terms(fit: LmmFit) -> tuple[RandomTermTest, ...]:
@@ -101,7 +104,7 @@ def test_random_terms(fit: LmmFit) -> tuple[RandomTermTest, ...]:
     for group, term, formula in _reductions(design.formula):
         smaller = fit_design(build_design(formula, design.variables), method=fit.method)
         named = replace(smaller, formula=f"without {term} of {group}")
-        tests.append(RandomTermTest(group, term, _compare(named, fit, on_boundary=True)))
+        tests.append(RandomTermTest(group, term, _compare(named, fit)))
     return tuple(tests)
 
 
@@ -114,18 +117,19 @@ def _reductions(formula: Formula) -> Iterator[tuple[str, str, Formula]]:
         group = ":".join(random.group)
         for term in random.terms:
             rest = tuple(t for t in random.terms if t != term)
-            if rest and not term:
-                continue  # an intercept stays while its slopes do
+            if rest and not term and random.correlated:
+                continue  # an intercept stays while the slopes that are correlated with it do
             kept: tuple[RandomTerm, ...] = (replace(random, terms=rest),) if rest else ()
             others = (*formula.random[:i], *kept, *formula.random[i + 1 :])
             yield group, ":".join(map(str, term)) or "(Intercept)", replace(formula, random=others)
 
 
-def _compare(small: LmmFit, large: LmmFit, *, on_boundary: bool) -> LikelihoodRatioTest:
+def _compare(small: LmmFit, large: LmmFit) -> LikelihoodRatioTest:
     statistic = max(0.0, small.criterion - large.criterion)
     df = large.npar - small.npar
     plain = chi2_tail(statistic, df) if df else Tail(1.0, 0.0)
-    boundary = on_boundary and df > 0
+    # Only a variance of zero is on the boundary; a correlation of zero is not.
+    boundary = _variances(large) > _variances(small)
     mixed = _mixture(statistic, df) if boundary else plain
     return LikelihoodRatioTest(
         null=small.formula,
@@ -138,6 +142,10 @@ def _compare(small: LmmFit, large: LmmFit, *, on_boundary: bool) -> LikelihoodRa
         on_boundary=boundary,
         p_chi2=plain.p,
     )
+
+
+def _variances(fit: LmmFit) -> int:
+    return sum(len(block.columns) for block in fit.model().design.random)
 
 
 def _mixture(statistic: float, df: int) -> Tail:
@@ -167,7 +175,7 @@ def _check_same_data(a: Design, b: Design) -> None:
 
 
 def _check_nested(small: Design, large: Design) -> None:
-    if not _fixed_names(small) <= _fixed_names(large):
+    if not _fixed_names(small) <= _fixed_names(large) and not _spans(large, small):
         extra = sorted(_fixed_names(small) - _fixed_names(large))
         raise NotNested(f"the larger fit lacks fixed effects of the smaller one: {', '.join(extra)}")
     for block in small.random:
@@ -180,6 +188,14 @@ def _check_nested(small: Design, large: Design) -> None:
         if not inside:
             names = " + ".join(column.name for column in block.columns)
             raise NotNested(f"the larger fit lacks the random term ({names} | {block.group.label}) of the smaller one")
+
+
+def _spans(large: Design, small: Design) -> bool:
+    """Return whether every fixed column of the smaller fit is a combination of columns of the larger one."""
+    X, wanted = code_fitted_rows(large).fixed, code_fitted_rows(small).fixed
+    X, wanted = (columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300) for columns in (X, wanted))
+    left = wanted - X @ np.linalg.lstsq(X, wanted, rcond=1e-10)[0]
+    return bool(np.linalg.norm(left, axis=0).max(initial=0.0) < 1e-7)
 
 
 def _fixed_names(design: Design) -> set[str]:

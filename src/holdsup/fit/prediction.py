@@ -76,8 +76,10 @@ def _predicted(fit: LmmFit, coded: CodedRows, *, random: bool) -> Floats:
 
 def simulate(fit: LmmFit, draws: int = 1, *, seed: int = 0) -> Floats:
     """Return responses drawn from the fitted model, new random effects included; shape (draws, n)."""
-    if draws < 1:
-        raise FitError(f"{draws} draws were asked for: at least one is needed")
+    if not isinstance(draws, int) or draws < 1:
+        raise FitError(f"{draws!r} draws were asked for: give a whole number, at least 1")
+    if not isinstance(seed, int) or seed < 0:
+        raise FitError(f"the seed is {seed!r}: give a whole number, at least 0")
     model = fit.model()
     coded = code_fitted_rows(model.design)
     rng = np.random.default_rng(seed)
@@ -102,4 +104,7 @@ def _root(sigma: Floats) -> Floats:
 
 def refit(fit: LmmFit, response: Floats) -> LmmFit:
     """Return the same model fitted to another response: one value for each row that the fit used."""
-    return fit_response(fit, np.asarray(response, dtype=float))
+    try:
+        return fit_response(fit, np.asarray(response, dtype=float))
+    except (TypeError, ValueError) as error:
+        raise FitError(f"refit needs an array of numbers, not {response!r:.40}") from error

@@ -18,6 +18,8 @@ from holdsup.progress import Progress, no_progress
 
 __all__ = ["ProfileInterval", "profile_intervals"]
 
+SURE = 1 - 1e-6  # a correlation beyond this is one of -1 or 1
+
 
 @dataclass(frozen=True, slots=True)
 class ProfileInterval:
@@ -50,6 +52,8 @@ def profile_intervals(
     """
     if not fit.converged:
         raise FitError("a fit that did not converge has no profile: see its optimizer's reason")
+    if level is not None and not 0 < level < 1:
+        raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
     model = fit.model()
     optimum = np.append(model.engine.optimum.theta, math.log(model.engine_sigma))
     wanted = [q for block in model.design.random for q in _quantities(block, len(optimum) - 1)]
@@ -58,8 +62,8 @@ def profile_intervals(
     for i, (group, term, parameter, quantity) in enumerate(wanted):
         progress(i, len(wanted), f"profile of {group} {term}")
         estimate = quantity.value(optimum)
-        if parameter == "correlation" and math.isnan(estimate):
-            low = high = math.nan
+        if parameter == "correlation" and not abs(estimate) < SURE:
+            low, high = -1.0, 1.0  # a singular term: the profile of its correlation has corners, and tells nothing
         else:
             with blas_threads(1 if len(model.engine.moments.C) < THREADS_PAY else None):
                 low, high = profile_limits(model.engine.criterion, optimum, quantity, level=level or fit.level)

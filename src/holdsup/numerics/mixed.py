@@ -10,7 +10,7 @@ import numpy as np
 from holdsup.numerics.criterion import DEAR, Criterion, Solution
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
-from holdsup.numerics.optimization import ENOUGH, Optimum, certify, minimize
+from holdsup.numerics.optimization import CERTAIN, ENOUGH, Optimum, certify, minimize
 from holdsup.numerics.satterthwaite import Satterthwaite, prepare
 from holdsup.numerics.start import starting_point
 from holdsup.numerics.threads import blas_threads
@@ -21,6 +21,9 @@ DEPENDENT = 1e-7  # a column is dropped when less than this share of its length 
 NIL = 1e-6  # a residual with less than this share of the response's length cannot be told from rounding
 THREADS_PAY = 2000  # columns of M from which a second BLAS thread is worth its waiting
 DEAR_ENOUGH = 1e-8  # expected decrease at which a dear search ends: thousandths of a standard error
+
+
+NOT_TOLD_APART = "it has no certain minimum: some variance cannot be told from a fixed effect or another variance"
 
 
 class NothingLeft(ArithmeticError):
@@ -70,7 +73,9 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
         inference = prepare(criterion, optimum.theta, one_sided=dear)
     if inference.solution.sigma2 * criterion.dof <= NIL**2 * moments.C[-1, -1]:
         raise NothingLeft("the fixed and random effects fit every row exactly")
-    decrease, converged = certify(inference.gradient, inference.curvature)
+    decrease, converged = certify(optimum.theta, inference.gradient, inference.curvature)
+    if not converged and decrease < CERTAIN:
+        optimum = replace(optimum, reason=NOT_TOLD_APART)
     return EngineFit(moments, kept, criterion, optimum, inference.solution, inference, decrease, converged)
 
 

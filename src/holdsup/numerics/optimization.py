@@ -21,6 +21,7 @@ __all__ = ["Objective", "Optimum", "certify", "minimize", "newton_step"]
 ENOUGH = 1e-12  # expected further decrease, in units of the criterion (-2 log-likelihood)
 CLOSE = 1e-4  # expected decrease below which steps are judged by the gradient
 CERTAIN = 1e-5  # expected decrease up to which a fit that cannot improve for rounding counts as converged
+IDLE = 1e-5  # change of the criterion, per squared relative change of a parameter, that is no information
 MOST_STEPS = 100
 REFRESH, SHORT = 6, 3  # steps with an updated Hessian, and tries along each, before it is made anew
 DIFFERENCE = 1e-4  # relative step of the difference quotient of gradients
@@ -111,16 +112,18 @@ def _hessian(objective: Objective, theta: Floats, gradient: Floats, updated: Flo
     return curvature(objective, theta, gradient) if updated is None else updated
 
 
-def certify(gradient: Floats, H: Floats) -> tuple[float, bool]:
+def certify(theta: Floats, gradient: Floats, H: Floats) -> tuple[float, bool]:
     """Return the decrease that another Newton step would bring, and whether the point is a minimum.
 
-    It is one when nothing is to be gained by another step and no direction curves down; theta = 0 is
-    stationary whatever the data, and only the curvature tells a singular fit from a saddle.
+    It is one when nothing is to be gained by another step, no direction curves down, and no parameter
+    away from zero can be changed at will (doubling it would move the criterion by less than rounding).
+    theta = 0 is stationary whatever the data, and only the curvature tells a singular fit from a saddle.
     """
     if not len(gradient):
         return 0.0, True
     _, decrease, downhill = newton_step(H, gradient)
-    return decrease, bool(decrease < CERTAIN and not downhill)
+    idle = (np.abs(theta) > 1e-3) & (np.diag(H) * theta**2 < IDLE)
+    return decrease, bool(decrease < CERTAIN and not downhill and not idle.any())
 
 
 def _closer(

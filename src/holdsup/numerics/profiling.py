@@ -24,7 +24,8 @@ from holdsup.numerics.quantiles import chi2_quantile
 
 __all__ = ["Quantity", "profile_limits"]
 
-FARTHEST = 60  # times that a bracket is widened before a limit is called infinite
+FAR_OFF, TOO_HIGH = 50.0, 1e12  # how far a search may go from its start, and what it finds beyond
+FARTHEST = 40  # times that a bracket is widened before a limit is called infinite
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +74,10 @@ class _Unprofiled:
 
     def __call__(self, point: Floats) -> tuple[float, Floats]:
         theta, s = point[:-1], float(point[-1])
-        logdet, by_residual, there = self.criterion.parts(theta)
+        try:
+            logdet, by_residual, there = self.criterion.parts(theta)
+        except (FloatingPointError, np.linalg.LinAlgError):
+            return TOO_HIGH, np.zeros(len(point))  # a line search went astray: send it back
         dof = self.criterion.dof
         ratio = there.sigma2 * math.exp(-2 * s)  # r^2 / (dof sigma^2)
         value = there.value + dof * (2 * s - math.log(there.sigma2) + ratio - 1)
@@ -83,14 +87,18 @@ class _Unprofiled:
 def _held(objective: _Unprofiled, start: Floats, quantity: Quantity, target: float) -> tuple[float, Floats]:
     """Return the minimum of the criterion with the quantity held at `target`."""
     scale = max(abs(target), abs(quantity.value(start)), 1e-8)
+    theta, s = start[:-1], float(start[-1])
+    reach = FAR_OFF * np.maximum(np.abs(theta), 1.0)
+    bounds = [*zip(theta - reach, theta + reach, strict=True), (s - 10, s + 10)]
     constraint = {
         "type": "eq",
         "fun": lambda point: (quantity.value(point) - target) / scale,
         "jac": lambda point: quantity.slope(point) / scale,
     }
     found = minimize(
-        objective, start, jac=True, method="SLSQP", constraints=[constraint], options={"ftol": 1e-10, "maxiter": 300}
-    )
+        objective, start, jac=True, method="SLSQP", bounds=bounds, constraints=[constraint],
+        options={"ftol": 1e-10, "maxiter": 100},
+    )  # fmt: skip
     return float(found.fun), np.asarray(found.x)
 
 
@@ -116,8 +124,10 @@ def _limit(excess: Callable[[float], float], here: float, step: float, end: floa
         if beyond and math.isfinite(end):
             outside = end
         if excess(outside) > 0:
+            if inside != here and excess(inside) >= 0:  # rounding put the crossing at the last point
+                return inside
             return float(brentq(excess, inside, outside, xtol=1e-7 * abs(outside - here) + 1e-14, rtol=1e-9))
         if outside == end:
             return end
         inside, reach = outside, reach * 1.6
-    return math.copysign(math.inf, step)
+    return end if math.isfinite(end) else math.copysign(math.inf, step)
