@@ -28,6 +28,13 @@ def names(found: Columns, column: str = "item") -> tuple[str, ...]:
     return values.names
 
 
+def test_truths_are_numbers_as_scores_and_labels_elsewhere(tmp_path: Path) -> None:
+    text = "score,new,both\nTRUE,True,TRUE\nfalse,False,0\nNA,NA,NA\n"
+    found = read(tmp_path, text, numbers=["score"], either=["new", "both"])
+    assert numbers(found)[:2] == numbers(found, "both")[:2] == [1, 0]
+    assert names(found, "new") == ("False", "True")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le with mark", "utf-16-be with mark"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_encodings_with_a_mark_and_all_line_ends_are_read(encoding: str, end: str, tmp_path: Path) -> None:

@@ -37,6 +37,12 @@ def numbers(data: Any, column: str = "x") -> Numbers:
     return found
 
 
+def either(data: Any, column: str = "x") -> Labels:
+    found = read_columns(open_tables(data), either=[column]).named[column]
+    assert isinstance(found, Labels)
+    return found
+
+
 def texts(column: Labels) -> list[str | None]:
     return [column.names[code] if code >= 0 else None for code in column.codes]
 
@@ -112,6 +118,34 @@ def test_missing_nan_and_infinite_are_told_apart() -> None:
 )
 def test_truths_and_numerals_are_numbers(values: list[Any], expected: list[float]) -> None:
     assert numbers({"x": values}).values.tolist() == expected
+
+
+@pytest.mark.parametrize("values", [[True, False, None], ["TRUE", "false", "NA"], [" true", "False ", ""]])
+def test_truths_in_a_column_that_may_be_either_are_labels(values: list[Any]) -> None:
+    assert texts(either({"x": values})) == ["True", "False", None]
+
+
+@pytest.mark.parametrize("values", [["TRUE", "maybe"], ["NA", "none"], ["yes", "no"]])
+def test_labels_that_are_not_all_truths_stay_as_they_are(values: list[str]) -> None:
+    assert texts(either({"x": values})) == values
+
+
+def test_truths_asked_for_as_labels_stay_as_they_are() -> None:
+    assert labels({"x": ["TRUE", "false"]}).names == ("TRUE", "false")
+
+
+def test_truths_of_several_formats_are_the_same_labels(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("x,y\nTRUE,1\nFALSE,2\n")
+    assert texts(either([tmp_path / "x.csv", pd.DataFrame({"x": [True, False]})])) == ["True", "False"] * 2
+
+
+@pytest.mark.parametrize(
+    "column", [pd.Categorical([3, 1, 3], [3, 1]), pa.array([3, 1, 3]).dictionary_encode()], ids=["pandas", "pyarrow"]
+)
+def test_a_categorical_of_numbers_is_a_label_unless_numbers_are_asked_for(column: Any) -> None:
+    frame = pd.DataFrame({"x": column}) if isinstance(column, pd.Categorical) else pa.table({"x": column})
+    assert texts(either(frame)) == ["3", "1", "3"]
+    assert numbers(frame).values.tolist() == [3, 1, 3]
 
 
 @pytest.mark.parametrize("value", ["high", "1_000", "0x10", "1,5", [1], date(2024, 1, 2), b"\xff", "١"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from holdsup.columns import Labels
@@ -103,6 +106,29 @@ def test_independent_effects_are_counted_one_by_one() -> None:
         make_design("y ~ system + (0 + system | run)", data)
 
 
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("y ~ 1 + (1 | g) + (1 | g)", r"two random terms of the group 'g' have '\(Intercept\)'"),
+        ("y ~ x + (1 | g) + (1 + x | g)", r"the group 'g' have '\(Intercept\)'"),
+        ("y ~ x + (x || g) + (0 + x | g)", "the group 'g' have 'x'"),
+        ("y ~ 1 + (1 | g:h) + (1 | h:g)", "the group 'g:h' have"),
+        ("y ~ 1 + (0 + a:b | g) + (0 + b:a || g)", "the group 'g' have"),
+        ("y ~ 1 + (1 | g) + (1 | g1)", "the groups 'g' and 'g1' put the same rows together"),
+        ("y ~ 1 + (1 | g) + (1 | g:g1)", "the groups 'g' and 'g:g1' put the same rows together"),
+    ],
+)
+def test_a_random_effect_that_is_there_twice_is_refused(formula: str, message: str) -> None:
+    data = frame(200).assign(g1=lambda d: d["g"].map({f"g{i}": f"r{-i % 5}" for i in range(5)}))
+    with pytest.raises(FormulaError, match=f"{message}.* variances cannot be told apart"):
+        make_design(formula, data)
+
+
+@pytest.mark.parametrize("formula", ["y ~ x + (x || g)", "y ~ x + (1 | g) + (0 + x | g1)", "y ~ 1 + (1 | g) + (1 | h)"])
+def test_different_effects_of_the_same_levels_are_accepted(formula: str) -> None:
+    assert make_design(formula, frame(60).assign(g1=lambda d: d["g"] + "!")).random
+
+
 # Factors.
 
 
@@ -144,6 +170,66 @@ def test_a_factor_and_a_group_at_once_is_read_once() -> None:
 
 def test_numbers_kept_as_text_in_one_column_are_still_numbers() -> None:
     assert names(make_design("y ~ x", frame().assign(x=frame()["x"].astype(str).astype(object))))[0] == "(Intercept)"
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_categorical_of_numbers_is_a_factor_in_its_declared_order(ordered: bool) -> None:
+    levels = pd.Categorical([10, 9, 2] * 8, categories=[10, 2, 9], ordered=ordered)
+    data = frame().assign(k=levels)
+    assert names(make_design("y ~ k", data)) == ["(Intercept)", "k2", "k9"]
+    assert names(make_design("y ~ k + (1 | k:g)", data)) == ["(Intercept)", "k2", "k9"]
+    assert names(make_design("y ~ log(k)", data)) == ["(Intercept)", "log(k)"]
+    assert list(make_design("k ~ x", data).variables.response[:3]) == [10, 9, 2]
+
+
+def test_a_dictionary_of_numbers_is_a_factor() -> None:
+    table = pa.table({"y": np.sin(np.arange(9.0)), "k": pa.array([3, 1, 2] * 3).dictionary_encode()})
+    assert names(make_design("y ~ k", table)) == ["(Intercept)", "k2", "k3"]
+
+
+@pytest.mark.parametrize("words", [("True", "False"), ("TRUE", "FALSE"), ("true", "false")])
+@pytest.mark.parametrize("gap", ["", "NA"])
+def test_truths_are_the_same_factor_in_every_format(words: tuple[str, str], gap: str, tmp_path: Path) -> None:
+    truths = [True, False, False, None] * 6
+    written = [gap if truth is None else words[not truth] for truth in truths]
+    y = np.sin(np.arange(24.0))
+    pd.DataFrame({"y": y, "b": written}).to_csv(tmp_path / "t.csv", index=False)
+    for formula in ("y ~ b", "y ~ b + (1 | b)"):
+        designs = [make_design(formula, data) for data in ({"y": y, "b": truths}, tmp_path / "t.csv")]
+        for design in designs:
+            assert names(design) == ["(Intercept)", "bTrue"]
+            assert design.rows.reasons == {"no b": 6}
+        assert np.array_equal(designs[0].variables.factors[0].codes, designs[1].variables.factors[0].codes)
+
+
+def test_truths_that_a_function_takes_are_one_and_zero() -> None:
+    design = make_design("y ~ center(b)", frame().assign(b=np.array(["TRUE", "FALSE"])[np.arange(24) % 2]))
+    assert set(design.variables.numbers[0]) == {-0.5, 0.5}
+
+
+def test_a_factor_with_a_level_for_every_other_row_is_not_what_was_meant() -> None:
+    data = frame().assign(day=pd.date_range("2024-01-01", periods=24))
+    with pytest.raises(FormulaError, match=r"'day' was taken for a factor with 24 levels .* column of numbers"):
+        make_design("y ~ day", data)
+    twice = frame().assign(day=data["day"].iloc[np.arange(24) // 2].to_numpy())
+    assert len(names(make_design("y ~ day", twice))) == 12
+    assert len(names(make_design("y ~ factor(day)", data.assign(day=data["day"].clip("2024-01-05"))))) == 20
+    assert names(make_design("y ~ x + (0 + b | g)", frame())) == ["(Intercept)", "x"]
+
+
+def test_two_levels_of_three_rows_are_a_factor() -> None:
+    assert names(make_design("y ~ a", {"y": [1.0, 2.0, 4.0], "a": ["p", "q", "q"]})) == ["(Intercept)", "aq"]
+
+
+@pytest.mark.parametrize("size", [1e91, -1e200, 1e-91, 1e-300])
+@pytest.mark.parametrize("formula", ["y ~ x", "y ~ center(x)", "y ~ 1 + (0 + x | g)"])
+def test_regressors_of_extreme_size_are_refused(size: float, formula: str) -> None:
+    with pytest.raises(FormulaError, match=r"x\)? reaches .*: multiply it by a power of ten"):
+        make_design(formula, frame().assign(x=lambda d: d["x"] * size))
+
+
+def test_the_logarithm_of_an_extreme_regressor_is_not_extreme() -> None:
+    assert len(names(make_design("y ~ log(x) + zero", frame().assign(x=lambda d: (d["x"] + 1) * 1e200, zero=0.0)))) == 3
 
 
 # Rows.

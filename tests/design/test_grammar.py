@@ -176,6 +176,24 @@ def test_the_character_named_is_the_one_at_fault(text: str, character: int) -> N
 
 
 @pytest.mark.parametrize(
+    ("text", "character", "advice"),
+    [
+        ("y ~ scale(log(w))", 11, "functions cannot be nested: compute log(w) as a column of the table first"),
+        ("y ~ poly(log(w), 2)", 10, "compute log(w) as"),
+        ("y ~ scale(log(w", 11, "compute log(w) as"),
+        ("log(exp(y)) ~ x", 5, "compute exp(y) as"),
+        ("y ~ x + 1|g", 10, "put a random term in parentheses: (1|g)"),
+        ("y ~ x || g", 7, "put a random term in parentheses: (1|g)"),
+        ("y ~ (a+b)**2", 10, "write ^ for a power"),
+        ("y ~ 1 + (x**2 | g)", 11, "write ^ for a power"),
+    ],
+)
+def test_what_other_languages_allow_is_refused_with_what_to_write(text: str, character: int, advice: str) -> None:
+    with pytest.raises(FormulaError, match=rf"{re.escape(advice)}.* at character {character} of the formula"):
+        parse_formula(text)
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "my x",

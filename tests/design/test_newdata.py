@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,11 +51,11 @@ def test_a_subset_of_rows_is_coded_as_within_the_whole() -> None:
 
 def test_groups_that_the_fit_did_not_see_are_minus_one() -> None:
     data = pd.DataFrame(
-        {"y": np.sin(np.arange(12.0)), "u": ["a:b", "a"] * 6, "v": ["c", "b:c"] * 6, "x": np.arange(12.0)}
+        {"y": np.sin(np.arange(12.0)), "u": ["a:b", "a", "a"] * 4, "v": ["c", "b:c", "d"] * 4, "x": np.arange(12.0)}
     )
     design = make_design("y ~ x + (1 | u:v) + (1 | u)", data)
     rows = code_rows(design, {"x": [0, 0, 0, 0], "u": ["a", "a:b", "a", "new"], "v": ["b:c", "c", "c", "c"]})
-    assert list(rows.levels[0]) == [0, 1, -1, -1]  # "a" x "c" are both known, their combination is not
+    assert list(rows.levels[0]) == [0, 2, -1, -1]  # "a" x "c" are both known, their combination is not
     assert list(rows.levels[1]) == [0, 1, 0, -1]
 
 
@@ -103,6 +105,40 @@ def test_every_row_may_have_a_gap() -> None:
     rows = code_rows(design, {"x": [None, 1.0], "g": ["1", None]})
     assert rows.fixed.shape == (0, 2)
     assert rows.rows.reasons == {"no x": 1, "no g": 1}
+
+
+def test_without_random_terms_their_columns_are_not_needed() -> None:
+    design = make_design(FORMULA, frame())
+    fixed = code_rows(design, frame()[["a", "x", "z"]], random=False)
+    assert np.array_equal(fixed.fixed, code_fitted_rows(design).fixed)
+    assert fixed.columns == fixed.levels == ()
+    with_gaps = frame().assign(g=None)
+    assert code_rows(design, with_gaps, random=False).rows.used == 400
+    with pytest.raises(ColumnError, match="no column 'g'"):
+        code_rows(design, frame()[["a", "x", "z", "b", "h", "k"]])
+
+
+def test_without_random_terms_an_intercept_needs_no_column() -> None:
+    rows = code_rows(make_design("y ~ 1 + (1 | g)", frame()), {"anything": [1, 2]}, random=False)
+    assert np.array_equal(rows.fixed, np.ones((2, 1)))
+
+
+@pytest.mark.parametrize("words", ["TRUE,FALSE", "true,false", "True,False"])
+@pytest.mark.parametrize("formula", ["y ~ b", "y ~ factor(b)", "y ~ x + (1 + x | b)"])
+def test_truths_of_a_file_are_those_of_the_frame_that_was_fitted(words: str, formula: str, tmp_path: Path) -> None:
+    yes, no = words.split(",")
+    (tmp_path / "new.csv").write_text(f"x,b\n1,{yes}\n2,{no}\n3,NA\n")
+    design = make_design(formula, frame().assign(b=frame()["b"] == "s"))
+    rows = code_rows(design, tmp_path / "new.csv")
+    same = code_rows(design, {"x": [1, 2, 3], "b": [True, False, None]})
+    assert np.array_equal(rows.fixed, same.fixed)
+    assert [list(level) for level in rows.levels] == [list(level) for level in same.levels]
+    assert rows.rows.reasons == {"no b": 1}
+
+
+def test_truths_beside_other_labels_stay_as_they_were_written() -> None:
+    design = make_design("y ~ b", frame().assign(b=lambda d: d["a"].map({"p": "TRUE", "q": "FALSE", "r": "maybe"})))
+    assert np.array_equal(code_rows(design, {"b": ["TRUE", "FALSE"]}).fixed, [[1, 1, 0], [1, 0, 0]])
 
 
 def test_an_intercept_alone_has_a_row_for_each_row() -> None:

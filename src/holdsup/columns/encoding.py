@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from holdsup.columns.values import MISSING_TOKENS, is_text, parse_number, to_dictionary
+from holdsup.columns.values import MISSING_TOKENS, TRUTHS, is_text, parse_number, to_dictionary
 
-__all__ = ["BadNumber", "Labels", "encode_labels", "encode_numbers"]
+__all__ = ["BadNumber", "Labels", "encode_labels", "encode_numbers", "fold_truths"]
 
 PIECE = 2**16  # rows looked at together: they stay in the cache
 
@@ -102,6 +102,25 @@ def _occurring(codes: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
     for start in range(0, len(codes), PIECE):
         occurs[codes[start : start + PIECE].astype(np.intp)] = True
     return occurs
+
+
+def fold_truths(labels: Labels) -> Labels:
+    """Return labels that are all true or false, however they are written, as "False" and "True"; others as they are.
+
+    What says "there is none" among numbers says so here too: a column is the same whether its format knows truth
+    values or not.
+    """
+    known = {"": ""}
+    for level in labels.levels:
+        token = level.as_py().strip()
+        if token not in MISSING_TOKENS and token.lower() not in TRUTHS:
+            return labels
+        known[level.as_py()] = "" if token in MISSING_TOKENS else token.capitalize()
+    names = list(dict.fromkeys(known.values()))
+    if len(names) == 1:  # no truth among them
+        return labels
+    place = np.array([*(names.index(known[name]) for name in labels.names), -1], np.int32)
+    return _tidy(place[labels.codes], pa.array(names), declared=labels.declared, ordered=labels.declared)
 
 
 def encode_numbers(chunks: pa.ChunkedArray, *, decimal: str = ".") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from holdsup.columns.limits import LONGEST_LINE
 from holdsup.columns.typed import check_names
-from holdsup.columns.values import MISSING_TOKENS, parse_number
+from holdsup.columns.values import MISSING_TOKENS, TRUTHS, parse_number
 from holdsup.errors import ReadError
 
 __all__ = ["BLANKS", "THOUSANDS", "Layout", "find_layout"]
@@ -32,7 +32,7 @@ class Layout:
     columns : their names; made up for a file without a header line
     header : the bytes before the first row: the names, and empty lines above them
     commas : columns of numbers with a decimal comma
-    numeric : columns whose first rows hold nothing but numbers
+    numeric : columns whose first rows hold nothing but numbers, not all of them written as true or false
     """
 
     delimiter: str
@@ -67,7 +67,11 @@ def find_layout(name: str, sample: bytes, *, complete: bool) -> Layout:
     commas = frozenset(c for c, tokens in values.items() if _has_decimal_commas(tokens))
     if commas:  # then 1.234 in another column may be a thousand: no number is read from it
         commas |= {c for c, tokens in values.items() if _has_thousands_points(tokens)}
-    numeric = frozenset(c for c, tokens in values.items() if _all_numbers(tokens, "," if c in commas else "."))
+    numeric = frozenset(
+        c
+        for c, tokens in values.items()
+        if _all_numbers(tokens, "," if c in commas else ".") and not _all_truths(tokens)
+    )
     return Layout(delimiter, columns, header, commas, numeric)
 
 
@@ -145,6 +149,11 @@ def _check_two_scores(name: str, rows: list[list[str]]) -> None:
 def _all_numbers(values: list[str], decimal: str) -> bool:
     known = [token for value in values if (token := value.strip()) not in MISSING_TOKENS]
     return bool(known) and all(parse_number(token, decimal) is not None for token in known)
+
+
+def _all_truths(values: list[str]) -> bool:
+    known = [token for value in values if (token := value.strip()) not in MISSING_TOKENS]
+    return all(token.lower() in TRUTHS for token in known)
 
 
 def _has_decimal_commas(values: list[str]) -> bool:

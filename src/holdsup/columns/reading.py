@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from holdsup.columns.delimited import open_delimited
-from holdsup.columns.encoding import BadNumber, Labels, encode_labels, encode_numbers
+from holdsup.columns.encoding import BadNumber, Labels, encode_labels, encode_numbers, fold_truths
 from holdsup.columns.jsonl import open_json
 from holdsup.columns.limits import reason_of
 from holdsup.columns.refusal import explain
@@ -142,11 +142,12 @@ def read_columns(
     ----------
     labels : columns to read as labels, whatever they hold
     numbers : columns that must hold numbers; text in them is an error that names the row
-    either : columns to read as numbers if they hold nothing else, otherwise as labels
+    either : columns to read as numbers if they hold nothing else, otherwise as labels; true and false are labels
     advice : what else to say when there is text among the numbers
     """
     required = dict.fromkeys(numbers)
-    kinds = {**dict.fromkeys(labels, "label"), **dict.fromkeys(required, "number")}
+    as_they_are = dict.fromkeys(labels)
+    kinds = {**dict.fromkeys(as_they_are, "label"), **dict.fromkeys(required, "number")}
     kinds.update({column: _guess(tables, column) for column in either if column not in kinds})
     parts = []
     for i, table in enumerate(tables):
@@ -169,7 +170,8 @@ def read_columns(
                 for table, part in zip(tables, pieces, strict=True)
             ]
             pieces = [part.get(column) for part in read]
-        found[column] = _join_labels(tables, column, pieces, lengths)
+        joined = _join_labels(tables, column, pieces, lengths)
+        found[column] = joined if column in as_they_are else fold_truths(joined)
     return Columns(found, lengths)
 
 

@@ -38,11 +38,11 @@ class TypedTable:
     file: pq.ParquetFile | None = field(default=None, repr=False)
 
     def guess(self, column: str) -> str:
-        """Return "number", "label", or "other" for what is neither (lists, structs, bytes)."""
+        """Return "number", "label" (a categorical of numbers too), or "other" for what is neither (lists, bytes)."""
         kind = self.schema.field(column).type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             return "number"
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if pa.types.is_nested(kind) or _is_bytes(kind) or isinstance(kind, pa.BaseExtensionType):
             return "other"
         return "label"

@@ -100,6 +100,8 @@ class _Parser:
         response = self.response()
         self.expect("~", "after the response there must be a '~'")
         part = self.sum()
+        if self.peek().kind in ("|", "||"):
+            self.fail("put a random term in parentheses: (1|g)")
         self.expect("end", "the formula should end here")
         fixed = sort_terms(with_intercept(part.terms), self.mentioned)
         used = (*fixed, *(term for random in part.random for term in random.terms))
@@ -141,6 +143,8 @@ class _Parser:
         left = self.inter()
         while self.peek().kind in ("*", "/"):
             operator = self.advance()
+            if operator.kind == self.peek().kind == "*":
+                self.fail("write ^ for a power: (a + b)^2", at=operator)
             right = self.inter()
             a, b = self.plain(left, operator), self.plain(right, operator)
             self.limit(a, b, operator)
@@ -233,7 +237,12 @@ class _Parser:
         if name not in FUNCTIONS:
             self.fail(f"{name!r} is no function of formulas; there are {', '.join(FUNCTIONS)}", at=token)
         self.expect("(", "a '(' should stand here")
-        variable = self.expect("name", "the name of a column should stand here").text
+        inner = self.expect("name", "the name of a column should stand here")
+        if self.peek().kind == "(":
+            self.fail(
+                f"functions cannot be nested: compute {self.call(inner):.60} as a column of the table first", at=inner
+            )
+        variable = inner.text
         argument = None
         if FUNCTIONS[name]:
             self.expect(",", f"{name} takes a column and a number: {name}({variable}, 2)")
@@ -243,6 +252,10 @@ class _Parser:
             argument = int(number.text)
         self.expect(")", f"{name}({variable} is not closed: a ')' should stand here")
         return Factor(variable, name, argument)
+
+    def call(self, name: Token) -> str:
+        """Return how a function that begins at `name` is written, up to the first ')'."""
+        return self.text[name.place : (self.text + ")").index(")", name.place)] + ")"
 
     def plain(self, part: _Part, at: Token) -> Terms:
         if part.random:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 
-__all__ = ["Group", "find_levels", "level_frame", "make_group", "match_labels"]
+__all__ = ["Group", "find_levels", "level_frame", "make_group", "match_labels", "same_levels"]
 
 Codes = NDArray[np.integer]
 
@@ -56,6 +56,13 @@ def make_group(variables: tuple[str, ...], factors: tuple[Labels, ...]) -> Group
     shown = np.empty(factors[0].count, np.int64)
     shown[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return Group(label, variables, codes, shown, factors)
+
+
+def same_levels(one: Group, other: Group) -> bool:
+    """Return whether two groups put the same rows together."""
+    if one is other:
+        return True
+    return one.count == other.count and np.array_equal(other.codes[one.shown][one.codes], other.codes)
 
 
 def match_labels(labels: Labels, known: Labels) -> NDArray[np.int64]:

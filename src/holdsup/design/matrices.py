@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 from holdsup.design.centring import center_columns, restrict_transform
 from holdsup.design.coding import DesignColumn, code_terms, dense_columns
 from holdsup.design.grammar import Formula, RandomTerm, parse_formula
-from holdsup.design.groups import Group, level_frame, make_group
+from holdsup.design.groups import Group, level_frame, make_group, same_levels
 from holdsup.design.merging import RandomBlock, merge_blocks
 from holdsup.design.scaling import NumberPool, scale_columns
 from holdsup.design.variables import Variables, read_variables
-from holdsup.errors import FormulaError
+from holdsup.errors import FormulaError, list_names
 from holdsup.numerics.layout import Layout, Sample
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
@@ -134,7 +135,20 @@ def _random_blocks(terms: Sequence[RandomTerm], variables: Variables, pool: Numb
         scaled = scale_columns(columns, pool, correlated=term.correlated)
         blocks.append(RandomBlock(groups[key], columns, term.correlated, places, scaled.columns, scaled.transform))
         parameters += len(pairs)
+    for earlier, later in itertools.combinations(blocks, 2):
+        _check_repetition(earlier, later)
     return tuple(blocks)
+
+
+def _check_repetition(earlier: RandomBlock, later: RandomBlock) -> None:
+    """Raise if two random terms have a column in common and the same levels, whatever these are called."""
+    known = {(column.numbers, frozenset(column.levels)) for column in earlier.columns}
+    twice = [c.name for c in later.columns if (c.numbers, frozenset(c.levels)) in known]
+    if twice and same_levels(earlier.group, later.group):
+        one, other = earlier.group.label, later.group.label
+        both = f"the groups {one!r} and {other!r} put the same rows together, and both have {list_names(twice)}"
+        what = f"two random terms of the group {one!r} have {list_names(twice)}" if one == other else both
+        raise FormulaError(f"{what}: their variances cannot be told apart, so leave one out")
 
 
 def _check_group(group: Group, width: int, rows: int) -> None:

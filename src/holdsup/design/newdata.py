@@ -23,6 +23,7 @@ __all__ = ["CodedRows", "code_fitted_rows", "code_rows"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer]
+KnownLabels = dict[str, tuple[int, Labels]]  # the columns that the fit used as labels: their index and levels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +34,8 @@ class CodedRows:
     ----------
     fixed : all columns of X, in the order of `Design.fixed`, shape (n, p)
     columns : for each random term, what varies, shape (n, k)
-    levels : for each random term, the level of its group, shape (n,), -1 for one that the fit did not see
+    levels : for each random term, the level of its group, shape (n,), -1 for one that the fit did not see; like
+        `columns`, () if the random terms were not asked for
     places : which rows of the table these are, shape (n,), from 0
     rows : how many there are, and why others are not
     """
@@ -58,29 +60,32 @@ def code_fitted_rows(design: Design) -> CodedRows:
     )
 
 
-def code_rows(design: Design, data: Any, *, progress: Progress = no_progress) -> CodedRows:
+def code_rows(design: Design, data: Any, *, random: bool = True, progress: Progress = no_progress) -> CodedRows:
     """Return the rows of a new table, coded with the levels, means and polynomials of the fit.
 
-    The table needs the columns of the right side only. A row with a gap in one of them is left out and counted.
+    The table needs the columns of the right side only, without `random` those of the fixed terms. A row with a gap
+    in one of them is left out and counted.
 
     Raises
     ------
     FormulaError : a level of a fixed factor that the fit did not see, or a function that is not defined
     """
     tables = open_tables(data, progress=progress)
-    known = _known_labels(design)
-    numbers = [f for f in mentioned_factors(design.formula) if f in design.variables.transforms]
+    known = _known_labels(design, random=random)
+    mentioned = mentioned_factors(design.formula, random=random)
+    numbers = [f for f in mentioned if f in design.variables.transforms]
     if not known and not numbers:
         return _intercepts(design, tables)
     table = read_table(tables, labels=known, numbers=[f.variable for f in numbers], progress=progress)
+    table = table.fold_truths(name for name, (_, labels) in known.items() if {*labels.names} <= {"False", "True"})
     places, rows = complete_rows(table.gaps())
     if rows.used < rows.planned:
         table = table.take(places)
     codes = {index: match_labels(table.labels[name], labels) for name, (index, labels) in known.items()}
-    _check_levels(design, table)
+    _check_levels(design, known, table)
     values = _transformed(design, numbers, table)
     columns, levels = [], []
-    for block in design.random:
+    for block in design.random if random else ():
         level = find_levels(block.group, tuple(codes[known[name][0]] for name in block.group.variables))
         for factor in {factor for column in block.columns for factor, _ in column.levels}:
             level[codes[factor] < 0] = -1  # what varies cannot be coded there
@@ -90,11 +95,11 @@ def code_rows(design: Design, data: Any, *, progress: Progress = no_progress) ->
     return CodedRows(fixed, tuple(columns), tuple(levels), places, rows)
 
 
-def _known_labels(design: Design) -> dict[str, tuple[int, Labels]]:
-    """Return the columns that the fit used as labels: their index and levels."""
+def _known_labels(design: Design, *, random: bool) -> KnownLabels:
     variables = design.variables
-    index = {name: variables.grouping[name] for block in design.random for name in block.group.variables}
-    for factor in mentioned_factors(design.formula):
+    blocks = design.random if random else ()
+    index = {name: variables.grouping[name] for block in blocks for name in block.group.variables}
+    for factor in mentioned_factors(design.formula, random=random):
         place = variables.coded[factor].factor
         if place is not None:
             index[factor.variable] = place
@@ -107,9 +112,9 @@ def _intercepts(design: Design, tables: list[OpenTable]) -> CodedRows:
     return CodedRows(dense_columns(design.fixed, (), (), n), (), (), np.arange(n), Rows(n, n))
 
 
-def _check_levels(design: Design, table: TableColumns) -> None:
+def _check_levels(design: Design, known_labels: KnownLabels, table: TableColumns) -> None:
     used = {factor for column in design.fixed for factor, _ in column.levels}
-    for name, (index, known) in _known_labels(design).items():
+    for name, (index, known) in known_labels.items():
         new = [level for level in table.labels[name].names if level not in set(known.names)] if index in used else []
         if new:
             raise FormulaError(

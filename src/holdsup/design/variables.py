@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns import Labels, Numbers, OpenTable, open_tables, read_columns
+from holdsup.columns.encoding import fold_truths
 from holdsup.design.coding import Coded
 from holdsup.design.grammar import Formula
 from holdsup.design.terms import Factor
@@ -21,7 +22,7 @@ from holdsup.results import Rows
 __all__ = ["TableColumns", "Variables", "complete_rows", "mentioned_factors", "read_table", "read_variables"]
 
 Array = NDArray[np.float64]
-SMALLEST, LARGEST = 1e-90, 1e90  # size of a response whose squares and their sums are still numbers
+SMALLEST, LARGEST = 1e-90, 1e90  # size of a variable whose squares and their sums are still numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,7 @@ class Variables:
     transforms : the function that each number of the formula (and the response) is of its column, as learnt here
     grouping : index into `factors` of each column that is used in a group
     rows : how many rows were used, and why the others were not
+    weights_column : the column that the weights are from
     """
 
     response: Array
@@ -48,6 +50,7 @@ class Variables:
     transforms: dict[Factor, Transform]
     grouping: dict[str, int]
     rows: Rows
+    weights_column: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +68,21 @@ class TableColumns:
             found[reason] = found[reason] | gap if reason in found else gap
         return found
 
+    def fold_truths(self, names: Iterable[str]) -> TableColumns:
+        """Return the columns with "False" and "True" in those of `names` that hold true and false, however written."""
+        folded = {name: fold_truths(self.labels[name]) for name in names}
+        return TableColumns({**self.labels, **folded}, self.numbers)
+
     def take(self, rows: NDArray[np.integer]) -> TableColumns:
         """Return some rows."""
         numbers = {name: Numbers(c.values[rows], c.absent[rows]) for name, c in self.numbers.items()}
         return TableColumns({name: c.take(rows) for name, c in self.labels.items()}, numbers)
 
 
-def mentioned_factors(formula: Formula) -> tuple[Factor, ...]:
-    """Return the factors of all terms, fixed and random, once each."""
-    terms = (*formula.fixed, *(term for random in formula.random for term in random.terms))
+def mentioned_factors(formula: Formula, *, random: bool = True) -> tuple[Factor, ...]:
+    """Return the factors of the fixed and (if `random`) the random terms, once each."""
+    varying = (term for part in formula.random for term in part.terms) if random else ()
+    terms = (*formula.fixed, *varying)
     return tuple(dict.fromkeys(factor for term in terms for factor in term))
 
 
@@ -89,6 +98,7 @@ def read_variables(
     either = [f.variable for f in mentioned if f.function == ""]
     tables = open_tables(data, progress=progress)
     table = read_table(tables, labels=labels, numbers=numbers, either=either, progress=progress)
+    table = table.fold_truths(table.labels)
     places, rows = complete_rows(_gaps(table, weights))
     if not rows.used:
         raise FormulaError(f"no row of the table has all of {', '.join(formula.variables())}")
@@ -158,15 +168,20 @@ def _represent(
     factors: dict[str, Labels] = {}
     coded: dict[Factor, Coded] = {}
     transforms: dict[Factor, Transform] = {}
+    fixed = mentioned_factors(formula, random=False)
     for factor in mentioned:
         name = factor.variable
         if factor.function == "factor" or name not in table.numbers:
             labels = factors.setdefault(name, table.labels[name])
             _check_levels(name, labels)
+            if factor in fixed:
+                _check_fixed(factor, labels)
             coded[factor] = Coded(factor=list(factors).index(name), levels=labels.names)
         else:
             transforms[factor] = learn_transform(factor, table.numbers[name].values)
             named = apply_transform(factor, transforms[factor], table.numbers[name].values)
+            for column, values in named:
+                _check_size(column, values)
             coded[factor] = Coded(numbers=tuple((column, len(numbers) + i) for i, (column, _) in enumerate(named)))
             numbers.extend(values for _, values in named)
     grouped = dict.fromkeys(name for random in formula.random for name in random.group)
@@ -176,13 +191,11 @@ def _represent(
     raw = table.numbers[formula.response.variable].values
     transforms[formula.response] = learn_transform(formula.response, raw)
     ((_, response),) = apply_transform(formula.response, transforms[formula.response], raw)
-    largest = float(np.abs(response).max())
-    if largest and not SMALLEST < largest < LARGEST:
-        raise FormulaError(
-            f"the response {formula.response} reaches {largest:.1e}: multiply it by a power of ten to bring it near one"
-        )
+    _check_size(f"the response {formula.response}", response)
     weight = table.numbers[weights].values if weights else None
-    return Variables(response, weight, tuple(numbers), tuple(factors.values()), coded, transforms, grouping, rows)
+    return Variables(
+        response, weight, tuple(numbers), tuple(factors.values()), coded, transforms, grouping, rows, weights
+    )
 
 
 def _check_levels(name: str, labels: Labels) -> None:
@@ -191,3 +204,19 @@ def _check_levels(name: str, labels: Labels) -> None:
             f"{name!r} has only one level ({labels.names[0]!r}) in the rows used: it has no effect to estimate, "
             "so leave it out"
         )
+
+
+def _check_fixed(factor: Factor, labels: Labels) -> None:
+    """Raise if a column that nobody called a factor has a level for (almost) every row."""
+    if not factor.function and labels.count > max(2, len(labels) / 2):
+        raise FormulaError(
+            f"{factor.variable!r} was taken for a factor with {labels.count:,} levels in {len(labels):,} rows, as it "
+            f"holds labels such as {labels.names[0]!r:.40} (a date, an id?): to use it as a number, add a column of "
+            f"numbers to the table (days since the first, say); to use it as a factor, write factor({factor.variable})"
+        )
+
+
+def _check_size(what: str, values: Array) -> None:
+    largest = float(np.abs(values).max())
+    if largest and not SMALLEST < largest < LARGEST:
+        raise FormulaError(f"{what} reaches {largest:.1e}: multiply it by a power of ten to bring it near one")

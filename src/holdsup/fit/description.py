@@ -30,7 +30,7 @@ def describe(model: Model, *, method: str, level: float) -> LmmFit:
     singular = bool((theta[engine.moments.lower == 0] < SINGULAR).any())
     dropped = tuple(c.name for i, c in enumerate(design.fixed) if i not in engine.kept)
     return LmmFit(
-        signature=sign("fit", method=method, formula=design.formula.text, n=n, criterion=f"{criterion:.10g}"),
+        signature=_signature(design, method, level, n, criterion),
         seed=None,
         warnings=tuple(_warnings(engine, singular, dropped)),
         rows=design.rows,
@@ -54,6 +54,12 @@ def describe(model: Model, *, method: str, level: float) -> LmmFit:
         level=level,
         live=model,
     )
+
+
+def _signature(design: Design, method: str, level: float, n: int, criterion: float) -> str:
+    """Return the signature; the criterion to ten digits is what only the same rows and the same model give."""
+    formula, weights = design.formula.text, design.variables.weights_column
+    return sign("fit", method=method, formula=formula, weights=weights, level=level, n=n, criterion=f"{criterion:.10g}")
 
 
 def _fixed(model: Model, level: float) -> list[FixedEffect]:

@@ -54,7 +54,8 @@ def fit_lmm(
     method = method.lower()
     if not 0 < level < 1:
         raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
-    return fit_design(make_design(formula, data, weights=weights, progress=progress), method=method, level=level)
+    design = make_design(formula, data, weights=weights, progress=progress)
+    return fit_design(design, method=method, level=level)
 
 
 def fit_design(design: Design, *, method: str, level: float = 0.95, start: Floats | None = None) -> LmmFit:

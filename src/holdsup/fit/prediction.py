@@ -45,9 +45,10 @@ def predict(fit: LmmFit, data: Any, *, random: bool = True, progress: Progress =
     Parameters
     ----------
     random : whether to add the predicted effects of the levels that the fit has seen; a level that it
-        has not seen counts as an average one. Without them: the mean over all levels.
+        has not seen counts as an average one. Without them: the mean over all levels, for which the table
+        needs no columns of groups.
     """
-    coded = code_rows(fit.model().design, data, progress=progress)
+    coded = code_rows(fit.model().design, data, random=random, progress=progress)
     values = _predicted(fit, coded, random=random)
     unseen = sum((levels < 0).astype(np.int64) for levels in coded.levels)
     return Predictions(values, np.zeros(len(values), np.int64) + unseen, coded.places, coded.rows)
