@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+from holdsup.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -22,3 +26,25 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data sets (../shared/data) are not on this machine")
     return folder
+
+
+class Done(NamedTuple):
+    """What a call of the command line left behind: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
+    """A function that runs the command line with some arguments, in a terminal of 100 columns."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*args: object) -> Done:
+        with pytest.raises(SystemExit) as stopped:
+            main([str(arg) for arg in args])
+        captured = capsys.readouterr()
+        return Done(int(stopped.value.code or 0), captured.out, captured.err)
+
+    return call

@@ -8,36 +8,19 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
-from holdsup.cli import main
+Run = Callable[..., Any]
 
 
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+@pytest.fixture(autouse=True)
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clean table of scores in a folder of its own, where the test runs."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
     rows = [f"{s},{i},{seed},0.{ord(s) % 10}{i}{seed}" for s in "AB" for i in range(4) for seed in (1, 2)]
     Path("scores.csv").write_text("\n".join(["system,item,seed,score", *rows, ""]))
-
-    def call(*args: object) -> Done:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(arg) for arg in args])
-        captured = capsys.readouterr()
-        return Done(int(stopped.value.code or 0), captured.out, captured.err)
-
-    return call
 
 
 def test_a_dash_means_standard_output(run: Run) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 
@@ -16,27 +16,7 @@ import holdsup
 from holdsup.cli import main
 from holdsup.cli.program import COMMANDS
 
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("COLUMNS", "100")
-
-    def call(*args: object) -> Done:
-        with pytest.raises(SystemExit) as stopped:
-            main([str(arg) for arg in args])
-        captured = capsys.readouterr()
-        return Done(int(stopped.value.code or 0), captured.out, captured.err)
-
-    return call
+Run = Callable[..., Any]
 
 
 @pytest.fixture
@@ -230,3 +210,28 @@ def test_the_demo_runs_and_says_what_is_true(run: Run) -> None:
     assert "No problems found" in out
     assert "Fix this table before you use it" in out
     assert run("demo").out == run("demo", "--seed", "0").out != run("demo", "--seed", "1").out
+
+
+def test_fit_prints_the_model_and_saves_it(run: Run, table: Path, tmp_path: Path) -> None:
+    formula = "score ~ system + (1 | item)"
+    done = run("fit", formula, table, "--ml")
+    assert done.code == 0
+    assert done.out.startswith(f"Linear mixed model {formula} on 16 rows, fitted by ML: converged")
+    assert "systemB" in done.out
+    assert run("fit", formula, table, "--format", "json", "-o", tmp_path / "fit.json").code == 0
+    assert holdsup.read_result(tmp_path / "fit.json") == holdsup.fit_lmm(formula, str(table))
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("score ~ sytem + (1 | item)", "Did you mean 'system'?"),
+        ("score ~ system + (1 | item", "at character 27 of the formula"),
+        ("score ~ __import__('os').system('x')", "at character 20 of the formula"),
+        ("score ~ system + (1 | item) + (1 | item)", "cannot be told apart"),
+    ],
+)
+def test_a_bad_formula_is_one_line(run: Run, table: Path, formula: str, message: str) -> None:
+    done = run("fit", formula, table)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert message in done.err

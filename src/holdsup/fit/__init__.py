@@ -1,6 +1,6 @@
 """The engine's fits, and what can be asked of them."""
 
-from holdsup.fit.contrasts import Contrast, JointTest, contrast, joint_test, marginal_means
+from holdsup.fit.contrasts import JointTest, contrast, joint_test, marginal_means
 from holdsup.fit.effects import LevelEffects, random_effects
 from holdsup.fit.fitting import fit_lmm
 from holdsup.fit.likelihood import (
@@ -12,6 +12,7 @@ from holdsup.fit.likelihood import (
 from holdsup.fit.prediction import Predictions, fitted_values, predict, refit, residuals, simulate
 from holdsup.fit.profile import ProfileInterval, profile_intervals
 from holdsup.fit.quality import RSquared, intraclass_correlations, r_squared
+from holdsup.fit.records import Contrast
 from holdsup.fit.result import LmmFit
 
 __all__ = [

@@ -10,40 +10,12 @@ import numpy as np
 
 from holdsup.design.newdata import code_fitted_rows
 from holdsup.errors import FitError, list_names
+from holdsup.fit.records import Contrast
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.quantiles import t_quantile
-from holdsup.numerics.tails import f_tail, t_tail
+from holdsup.numerics.tails import f_tail
 
 __all__ = ["Contrast", "JointTest", "contrast", "joint_test", "marginal_means"]
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """A combination of fixed effects, with Satterthwaite's t.
-
-    Attributes
-    ----------
-    name : what is estimated
-    estimate : its value
-    se : its standard error
-    df : degrees of freedom
-    t : estimate / se
-    p : two-sided p-value
-    log10_p : its decimal logarithm
-    low : lower confidence limit
-    high : upper confidence limit
-    """
-
-    name: str
-    estimate: float
-    se: float
-    df: float
-    t: float
-    p: float
-    log10_p: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +48,7 @@ def contrast(fit: LmmFit, weights: Mapping[str, float] | Sequence[float], *, nam
     >>> contrast(fit, {"systemB": 1, "systemC": -1}, name="B - C").name
     'B - C'
     """
-    return evaluate(fit.model(), _vector(fit, weights), name, fit.level)
-
-
-def evaluate(model: Model, weights: Floats, name: str, level: float) -> Contrast:
-    """Return a combination of fixed effects given by a vector of weights."""
-    estimate = float(weights @ model.beta)
-    se = math.sqrt(max(0.0, float(weights @ model.covariance @ weights)))
-    if se == 0:
-        return Contrast(name, estimate, 0.0, math.inf, math.nan, math.nan, math.nan, estimate, estimate)
-    df = model.degrees(weights)
-    tail = t_tail(estimate / se, df)
-    reach = t_quantile((1 + level) / 2, df) * se
-    return Contrast(name, estimate, se, df, estimate / se, tail.p, tail.log10_p, estimate - reach, estimate + reach)
+    return fit.model().combine(_vector(fit, weights), name, fit.level)
 
 
 def joint_test(fit: LmmFit, names: Sequence[str] | None = None, *, matrix: Floats | None = None) -> JointTest:
@@ -182,7 +142,7 @@ def marginal_means(fit: LmmFit, factor: str) -> tuple[Contrast, ...]:
             for index, wanted in column.levels:
                 row[j] *= float(wanted == code) if index == target.factor else share[index]
         if _is_estimable(model, row):
-            means.append(evaluate(model, row[model.engine.kept], f"{factor} {label}", fit.level))
+            means.append(model.combine(row[model.engine.kept], f"{factor} {label}", fit.level))
         else:
             means.append(Contrast(f"{factor} {label}", *[math.nan] * 8))
     return tuple(means)

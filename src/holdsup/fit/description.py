@@ -8,12 +8,10 @@ import numpy as np
 
 from holdsup.design import Design
 from holdsup.design.matrices import RandomBlock
-from holdsup.fit.records import FixedEffect, OptimizerRecord, RandomComponent
+from holdsup.fit.records import OptimizerRecord, RandomComponent
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import EngineFit
-from holdsup.numerics.quantiles import t_quantile
-from holdsup.numerics.tails import t_tail
 from holdsup.results import sign
 
 __all__ = ["describe"]
@@ -26,6 +24,7 @@ def describe(model: Model, *, method: str, level: float) -> LmmFit:
     design, engine = model.design, model.engine
     theta = engine.optimum.theta
     npar = len(model.names) + len(theta) + 1
+    units = np.eye(len(model.names))
     criterion, n = engine.solution.value, engine.moments.n
     singular = bool((theta[engine.moments.lower == 0] < SINGULAR).any())
     dropped = tuple(c.name for i, c in enumerate(design.fixed) if i not in engine.kept)
@@ -48,7 +47,7 @@ def describe(model: Model, *, method: str, level: float) -> LmmFit:
         singular=singular,
         dropped=dropped,
         levels={block.group.label: block.group.count for block in design.random},
-        fixed=tuple(_fixed(model, level)),
+        fixed=tuple(model.combine(row, name, level) for row, name in zip(units, model.names, strict=True)),
         random=tuple(_random(model)),
         optimizer=_record(design, engine),
         level=level,
@@ -60,18 +59,6 @@ def _signature(design: Design, method: str, level: float, n: int, criterion: flo
     """Return the signature; the criterion to ten digits is what only the same rows and the same model give."""
     formula, weights = design.formula.text, design.variables.weights_column
     return sign("fit", method=method, formula=formula, weights=weights, level=level, n=n, criterion=f"{criterion:.10g}")
-
-
-def _fixed(model: Model, level: float) -> list[FixedEffect]:
-    rows = []
-    for i, name in enumerate(model.names):
-        estimate, se = float(model.beta[i]), math.sqrt(model.covariance[i, i])
-        df = model.degrees(np.eye(len(model.names))[i])
-        tail = t_tail(estimate / se, df)
-        reach = t_quantile((1 + level) / 2, df) * se
-        limits = (estimate - reach, estimate + reach)
-        rows.append(FixedEffect(name, estimate, se, df, estimate / se, tail.p, tail.log10_p, *limits))
-    return rows
 
 
 def _random(model: Model) -> list[RandomComponent]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["FixedEffect", "OptimizerRecord", "RandomComponent"]
+__all__ = ["Contrast", "OptimizerRecord", "RandomComponent"]
 
 
 @dataclass(frozen=True, slots=True)
-class FixedEffect:
-    """One fixed effect, with Satterthwaite's t-test.
+class Contrast:
+    """A fixed effect, or a combination of some, with Satterthwaite's t-test.
 
     Attributes
     ----------
-    name : the column, named as in lme4
-    estimate : the coefficient
+    name : the effect, named as in lme4, or what the combination is called
+    estimate : its value
     se : its standard error
     df : Satterthwaite's degrees of freedom
     t : estimate / se

@@ -12,9 +12,11 @@ import numpy as np
 
 from holdsup.design import Design
 from holdsup.errors import ResultError
-from holdsup.fit.records import FixedEffect, OptimizerRecord, RandomComponent
+from holdsup.fit.records import Contrast, OptimizerRecord, RandomComponent
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import EngineFit
+from holdsup.numerics.quantiles import t_quantile
+from holdsup.numerics.tails import t_tail
 from holdsup.rendering import Estimate, Interval, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.results import Result
@@ -69,6 +71,17 @@ class Model:
         """Return Satterthwaite's degrees of freedom of a combination of fixed effects."""
         return self.engine.inference.degrees(weights @ self.transform)
 
+    def combine(self, weights: Floats, name: str, level: float) -> Contrast:
+        """Return a combination of fixed effects, with its test and its limits."""
+        estimate = float(weights @ self.beta)
+        se = math.sqrt(max(0.0, float(weights @ self.covariance @ weights)))
+        if se == 0:  # the combination is known exactly
+            return Contrast(name, estimate, 0.0, math.inf, math.nan, math.nan, math.nan, estimate, estimate)
+        df = self.degrees(weights)
+        tail = t_tail(estimate / se, df)
+        reach = t_quantile((1 + level) / 2, df) * se
+        return Contrast(name, estimate, se, df, estimate / se, tail.p, tail.log10_p, estimate - reach, estimate + reach)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LmmFit(Result):
@@ -111,7 +124,7 @@ class LmmFit(Result):
     singular: bool
     dropped: tuple[str, ...]
     levels: Mapping[str, int]
-    fixed: tuple[FixedEffect, ...]
+    fixed: tuple[Contrast, ...]
     random: tuple[RandomComponent, ...]
     optimizer: OptimizerRecord
     level: float = 0.95
