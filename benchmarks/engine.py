@@ -3,8 +3,8 @@
     python benchmarks/engine.py [--cases crossed,slopes,many,insteval,large] [--reml] [--skip lme4,mixedlm]
 
 Each fit runs in a process of its own. Ours is the whole public call, `holdsup.fit_lmm`: formula,
-encoding, fit, Satterthwaite table; once from a pandas frame with categorical columns (what lme4 gets:
-factors), once from text columns. lme4's time is `lmer` alone; mixedlm's `lmer` from a pandas frame.
+encoding, fit, Satterthwaite table; from a pandas frame with categorical columns (what lme4 gets: factors),
+from text columns, and with numba left out. lme4's time is `lmer` alone; mixedlm's `lmer` from a pandas frame.
 lme4 takes minutes on the larger cases. InstEval is read from R's lme4 and left out without it.
 """
 
@@ -42,7 +42,10 @@ FRAME = """import holdsup, pandas
 frame = pandas.read_parquet({path!r})
 for name in {factors!r}:
     frame[name] = frame[name].astype({kind!r})
-holdsup.fit_lmm("y ~ 1 + (1|{group})", frame.head(2000))"""
+holdsup.fit_lmm("y ~ 1 + (1|{group})", frame.head(2000))  # what is imported late is imported"""
+NO_NUMBA = """
+from holdsup.numerics import compiled
+compiled.available = compiled.loaded = lambda: False"""
 MIXEDLM = """import mixedlm, pandas
 frame = pandas.read_parquet({path!r})
 for name in {factors!r}:
@@ -75,8 +78,9 @@ def contest(case: str, folder: Path, *, reml: bool, skipped: list[str]) -> list[
     factors = [name for name in FACTORS if name in table.column_names]
     formula, method = FORMULAS[case], "reml" if reml else "ml"
     found = []
-    for who, kind in (("holdsup", "category"), ("holdsup, from text", "str")):
-        setup = FRAME.format(path=str(path), factors=factors, kind=kind, group=factors[0])
+    ours = (("holdsup", "category", ""), ("holdsup, from text", "str", ""), ("holdsup, no numba", "category", NO_NUMBA))
+    for who, kind, more in ours:
+        setup = FRAME.format(path=str(path), factors=factors, kind=kind, group=factors[0]) + more
         found.append({"who": who, **measure(setup, OURS.format(formula=formula, method=method))})
     if "mixedlm" not in skipped:
         found.append({"who": "mixedlm", **with_mixedlm(path, formula, factors, reml=reml)})

@@ -14,6 +14,8 @@ from lme4_cases import CASES
 
 from holdsup.fit import fit_lmm
 
+pytestmark = pytest.mark.slow  # starts R
+
 # name of the model -> (data set, formula, criterion by ML and REML as published, where it is)
 MODELS: dict[str, tuple[str, str, dict[str, float]]] = {
     # MixedModels.jl test/pls.jl (ML); lme4's ?sleepstudy (REML)

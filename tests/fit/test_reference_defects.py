@@ -41,6 +41,7 @@ def test_labels_with_colons_are_never_merged(formula: str) -> None:
     assert risky.random[-2].variance == pytest.approx(safe.random[-2].variance, rel=1e-6)
 
 
+@pytest.mark.slow  # starts R
 def test_lme4_merges_labels_with_colons() -> None:
     r.require()
     risky, safe = colon_labels()
