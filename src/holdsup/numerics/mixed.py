@@ -65,14 +65,24 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
         raise NothingLeft(f"{moments.n} rows cannot tell {moments.p} fixed effects and a residual apart")
     _check_residual(moments)
     criterion = Criterion(moments, reml=reml)
-    dear = len(moments.C) > DEAR
     with blas_threads(1 if len(moments.C) < THREADS_PAY else None):
-        start = starting_point(moments) if start is None else start
-        optimum = minimize(criterion, start, enough=DEAR_ENOUGH if dear else ENOUGH)
-        optimum = replace(optimum, theta=rectify(moments, optimum.theta))
-        inference = prepare(criterion, optimum.theta, one_sided=dear)
-    if inference.solution.sigma2 * criterion.dof <= NIL**2 * moments.C[-1, -1]:
+        found = _attempt(criterion, kept, starting_point(moments) if start is None else start)
+        if not found.converged:  # in doubt: once more, from where lme4 starts
+            again = _attempt(criterion, kept, np.where(moments.lower == 0, 1.0, 0.0))
+            if again.solution.value < found.solution.value - CERTAIN or again.converged:
+                found = again
+    if found.solution.sigma2 * criterion.dof <= NIL**2 * moments.C[-1, -1]:
         raise NothingLeft("the fixed and random effects fit every row exactly")
+    return found
+
+
+def _attempt(criterion: Criterion, kept: Ints, start: Floats) -> EngineFit:
+    """Return where a search from `start` ends, with its certificate."""
+    moments = criterion.moments
+    dear = len(moments.C) > DEAR
+    optimum = minimize(criterion, start, enough=DEAR_ENOUGH if dear else ENOUGH)
+    optimum = replace(optimum, theta=rectify(moments, optimum.theta))
+    inference = prepare(criterion, optimum.theta, one_sided=dear)
     decrease, converged = certify(optimum.theta, inference.gradient, inference.curvature)
     if not converged and decrease < CERTAIN:
         optimum = replace(optimum, reason=NOT_TOLD_APART)
