@@ -14,6 +14,7 @@ from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import NothingLeft, fit_moments
 from holdsup.numerics.moments import accumulate
+from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 
 __all__ = ["fit_design", "fit_lmm", "fit_response"]
@@ -61,7 +62,9 @@ def fit_lmm(
 def fit_design(design: Design, *, method: str, level: float = 0.95, start: Floats | None = None) -> LmmFit:
     """Return the fit of a design that was built already."""
     try:
-        engine = fit_moments(accumulate(design.layout, design.sample), reml=method == "reml", start=start)
+        with blas_threads(1):
+            moments = accumulate(design.layout, design.sample)
+        engine = fit_moments(moments, reml=method == "reml", start=start)
     except NothingLeft as nothing:
         raise FitError(f"{design.formula.text!r} cannot be fitted: {nothing}") from nothing
     return describe(Model(design, engine), method=method, level=level)
