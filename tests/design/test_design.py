@@ -11,7 +11,6 @@ import pytest
 
 from holdsup.columns import Labels
 from holdsup.design import Design, make_design
-from holdsup.design.groups import level_frame
 from holdsup.errors import ColumnError, FormulaError
 from holdsup.numerics.mixed import fit_moments
 from holdsup.numerics.moments import accumulate
@@ -62,7 +61,6 @@ def test_nested_groups_are_a_group_and_its_combinations() -> None:
     assert [block.group.label for block in design.random] == ["a", "a:b"]
     assert [block.group.count for block in design.random] == [3, 6]
     assert design.random[1].group.level_names()[:2] == [("p", "s"), ("p", "t")]
-    assert level_frame(design.random[1].group).to_pydict()["b"][:2] == ["s", "t"]
 
 
 def test_groups_in_either_order_are_one_group() -> None:

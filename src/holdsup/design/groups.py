@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 
-__all__ = ["Group", "find_levels", "level_frame", "make_group", "match_labels", "same_levels"]
+__all__ = ["Group", "find_levels", "make_group", "match_labels", "same_levels"]
 
 Codes = NDArray[np.integer]
 
@@ -87,8 +86,3 @@ def _search(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.in
     """Return where each of `wanted` stands among the sorted keys, -1 for none."""
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[place] == wanted, place, -1)
-
-
-def level_frame(group: Group) -> pa.Table:
-    """Return the levels of a group as a table with a column per variable."""
-    return pa.table({name: [level[i] for level in group.level_names()] for i, name in enumerate(group.variables)})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from holdsup.design.centring import center_columns, restrict_transform
 from holdsup.design.coding import DesignColumn, code_terms, dense_columns
 from holdsup.design.grammar import Formula, RandomTerm, parse_formula
-from holdsup.design.groups import Group, level_frame, make_group, same_levels
+from holdsup.design.groups import Group, make_group, same_levels
 from holdsup.design.merging import RandomBlock, merge_blocks
 from holdsup.design.scaling import NumberPool, scale_columns
 from holdsup.design.variables import Variables, read_variables
@@ -23,7 +23,7 @@ from holdsup.numerics.layout import Layout, Sample
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 
-__all__ = ["Design", "Group", "RandomBlock", "build_design", "level_frame", "make_design"]
+__all__ = ["Design", "Group", "RandomBlock", "build_design", "make_design"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
@@ -44,7 +45,7 @@ class Rows:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class Result(ABC):
     """An answer: a frozen value that prints well and can be saved, restored and put into a report.
 
     Attributes
@@ -67,9 +68,9 @@ class Result:
     rows: Rows
     verdict: str
 
+    @abstractmethod
     def tables(self) -> tuple[Table, ...]:
         """Return the tables behind the verdict, as every rendering shows them."""
-        raise NotImplementedError
 
     def page(self) -> Page:
         """Return the whole answer, ready to be rendered."""
