@@ -34,6 +34,10 @@ def scores_options(command: F) -> F:
             click.option("--status", metavar="COL", help="Whether a row's score counts: ok, or why it does not."),
             click.option("--properties", metavar="COLS", multiple=True,
                          help="Columns that describe items, such as length,genre."),
+            click.option("--property", metavar="NAME=EXPR", multiple=True,
+                         help="A property computed from a column of texts: readability=flesch(source), "
+                         "rarity=rarity_mean(source, counts.csv). Functions: flesch, words_per_sentence, length, "
+                         "characters, rarity_sum, rarity_mean. May be repeated."),
             click.option("--wide", metavar="ROLE=COLS", multiple=True,
                          help="Each system (metric, dataset) has a column of its own: system=A,B or "
                          "metric=bleu,chrf."),
@@ -48,7 +52,8 @@ def scores_options(command: F) -> F:
 def split_roles(roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `scores_options` as the arguments of `read_scores`; "a,b" names two columns."""
     arguments: dict[str, Any] = {role: _listed(roles[role]) for role in SEVERAL}
-    arguments.update({role: column for role, column in roles.items() if role not in (*SEVERAL, "wide")})
+    arguments["properties"] += tuple(roles["property"])
+    arguments.update({role: column for role, column in roles.items() if role not in (*SEVERAL, "property", "wide")})
     wide = roles["wide"]
     if len(wide) > 1:
         raise click.BadParameter("it can be given once only.", param_hint="--wide")

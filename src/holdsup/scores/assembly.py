@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from holdsup.columns import Column, Columns, Labels, Numbers, OpenTable
 from holdsup.columns.crossing import cross
 from holdsup.errors import ColumnError, ScoresError
+from holdsup.scores.properties import TextProperty, compute_property
 from holdsup.scores.roles import FILE, Roles
 from holdsup.scores.table import STATUSES, Scores, take_rows
 
@@ -27,6 +28,7 @@ def assemble(
     roles: Roles,
     columns: Columns,
     virtual: Mapping[str, list[str]],
+    computed: tuple[TextProperty, ...],
     *,
     by_line: bool,
     stated: bool,
@@ -38,6 +40,7 @@ def assemble(
     ----------
     columns : what was read of the tables
     virtual : columns with one value a table
+    computed : properties to be computed from columns of texts
     by_line : whether lines may be items where nothing else tells them
     stated : whether the user named the column of the status
     notes : what was decided before
@@ -62,13 +65,20 @@ def assemble(
     if roles.system == FILE and FILE in virtual:
         said.append(f"There is no system column: each of the {len(tables)} tables is taken for a system.")
     system = found.pop("system") or _only_system(tables[0], len(values), said)
-    if by_line and found["item"] is None and _only_scores(named, roles, virtual):
+    texts = {asked.column for asked in computed}
+    if by_line and found["item"] is None and _only_scores(named, roles, {*virtual, *texts}):
         found["item"] = _item_of_lines(tables, columns.lengths, rows)
         said.append("There is no item column: the lines are the items, paired by their number.")
     roles = _check_status(roles, labels, said, stated=stated)
     status = _status(values, absent, labels[roles.status] if roles.status else None)
     values[status.codes != status.names.index("ok") if "ok" in status.names else slice(None)] = np.nan
     facets = {name: labels[name] for name in roles.facets}
+    properties = {name: long[name] for name in roles.properties}
+    for asked in computed:
+        properties[asked.name], remarks = compute_property(asked, labels[asked.column], found["dataset"], found["item"])
+        said.extend(remarks)
+    roles = replace(roles, properties=tuple(properties), computed=tuple(map(str, computed)))
+    used = {*roles.columns(), *texts}
     return Scores(
         source=_source(tables),
         roles=roles,
@@ -77,8 +87,8 @@ def assemble(
         system=system,
         run=_runs(system, labels[roles.run] if roles.run else None, facets),
         facets=facets,
-        properties={name: long[name] for name in roles.properties},
-        others={name: column for name, column in long.items() if name not in roles.columns()},
+        properties=properties,
+        others={name: column for name, column in long.items() if name not in used},
         notes=tuple(said),
         item=found["item"],
         dataset=found["dataset"],
@@ -147,9 +157,9 @@ def _stack(tables: list[OpenTable], roles: Roles, columns: Columns) -> Stacked:
     return values, absent, source, np.concatenate(rows)
 
 
-def _only_scores(named: Mapping[str, Column], roles: Roles, virtual: Mapping[str, list[str]]) -> bool:
-    """Return whether the tables hold nothing from which a row could be known but its number."""
-    return {*roles.score_columns, *roles.properties, roles.cluster, *virtual}.issuperset(named)
+def _only_scores(named: Mapping[str, Column], roles: Roles, aside: set[str]) -> bool:
+    """Return whether the tables hold nothing, but for what is set `aside`, from which a row could be known."""
+    return {*roles.score_columns, *roles.properties, roles.cluster, *aside}.issuperset(named)
 
 
 def _source(tables: list[OpenTable]) -> str:

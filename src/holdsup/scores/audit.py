@@ -35,7 +35,7 @@ class ColumnRole:
     Attributes
     ----------
     role : its role, such as "system" or "facet"; "none" for a column that has none
-    column : its name
+    column : its name; of a property that is computed from a text, how: readability=flesch(source)
     levels : how many different labels it has, null for numbers
     such_as : its first labels, or its range
     """
@@ -152,7 +152,8 @@ def _faults(scores: Scores, labelled: Scores, limits: tuple[float, float] | None
 
 def _signature(scores: Scores, limits: tuple[float, float] | None) -> str:
     roles = scores.roles
-    named = {role: getattr(roles, role) for role in (*SIGNED, "facets", "shared", "properties")}
+    named = {role: getattr(roles, role) for role in (*SIGNED, "facets", "shared")}
+    named["properties"] = roles.stated_properties()
     named["replicates"] = tuple(c for c in roles.replicates if not is_replicate(c))  # others go without saying
     named["names"] = scores.names
     if roles.wide:

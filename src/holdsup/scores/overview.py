@@ -25,6 +25,7 @@ REASONS = ("missing", "nan", "infinite")  # statuses that no column says
 def describe_columns(scores: Scores) -> Iterator[tuple[str, str, int | None, str]]:
     """Yield the role, the name, the number of levels and examples of each column."""
     roles = scores.roles
+    stated = dict(zip(roles.properties, roles.stated_properties(), strict=True))
     yield "score", ", ".join(roles.score_columns), None, _range(scores.score)
     if roles.wide:
         yield roles.wide, "(the names of these columns)", *_levels(getattr(scores, roles.wide))
@@ -36,7 +37,7 @@ def describe_columns(scores: Scores) -> Iterator[tuple[str, str, int | None, str
             yield role, column, len(said), _listed(said)
         else:
             named = {"facet": scores.facets, "property": scores.properties}.get(role)
-            yield role, column, *_levels(named[column] if named else getattr(scores, role))
+            yield role, stated.get(column, column), *_levels(named[column] if named else getattr(scores, role))
     for column, values in scores.others.items():
         yield "none", column, *_levels(values)
 

@@ -11,6 +11,7 @@ from holdsup.columns.naming import columns_in_names
 from holdsup.errors import ColumnError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.scores.assembly import assemble
+from holdsup.scores.properties import TextProperty, split_properties
 from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, find_roles
 from holdsup.scores.table import Scores
 
@@ -51,7 +52,10 @@ def read_scores(
     facets : columns that differ between runs of one system (seed, learning rate, ...)
     replicates : the facets that are mere repetitions; those named seed, rep, trial ... are anyway
     shared : the facets whose levels mean the same in every system (seed 3 gives the same data order)
-    properties : columns that describe items (length, genre)
+    properties : columns that describe items (length, genre), or what is computed from a column of texts:
+        "readability=flesch(source)", "rarity=rarity_mean(source)" or "rarity=rarity_mean(source, counts.csv)" with
+        a table of word counts; the functions are flesch, words_per_sentence, length, characters, rarity_sum and
+        rarity_mean
     status : the column that says "ok" (or success, completed, done ...), or why a score does not count
     wide : ``{"system": ["A", "B"]}`` or ``{"metric": ["bleu", "chrf"]}`` (or dataset) when each has a
         column of its own
@@ -67,20 +71,21 @@ def read_scores(
     """
     asked = _wide(
         Roles(score=score, system=system, item=item, run=run, dataset=dataset, metric=metric, cluster=cluster,
-              status=status, facets=_names(facets), replicates=_names(replicates), shared=_names(shared),
-              properties=_names(properties)),
+              status=status, facets=_names(facets), replicates=_names(replicates), shared=_names(shared)),
         wide,
     )  # fmt: skip
     tables = open_tables(data, progress=progress)
     virtual = _columns_of_tables(tables, names)
-    roles = find_roles(asked, tables, virtual=virtual)
+    there = dict.fromkeys(c for table in tables for c in table.columns)
+    plain, computed = split_properties(_names(properties), [*there, *virtual])
+    roles = find_roles(replace(asked, properties=plain), tables, virtual=virtual)
     _check_scored(tables, roles)
     named = roles.columns()
-    there = dict.fromkeys(c for table in tables for c in table.columns)
+    texts = _text_columns(computed, roles)
     odd = dict.fromkeys(c for t in tables for c in t.columns if t.guess(c) == "other" and c not in named)
     columns = read_columns(
         tables,
-        labels=[c for c, role in named.items() if role not in ("score", "property") and c in there],
+        labels=[c for c in there if c in texts or named.get(c) not in ("score", "property", None)],
         numbers=roles.score_columns,
         either=[c for c in there if (c not in named and c not in odd) or c in roles.properties],
         advice=" Is this the right column (--score)? A status column can say which runs failed.",
@@ -88,7 +93,7 @@ def read_scores(
     )
     notes = (f"Left out, because they hold lists or bytes: {list_names(odd)}.",) if odd else ()
     stated = status not in (None, NOTHING)
-    scores = assemble(tables, roles, columns, virtual, by_line=item != NOTHING, stated=stated, notes=notes)
+    scores = assemble(tables, roles, columns, virtual, computed, by_line=item != NOTHING, stated=stated, notes=notes)
     return replace(scores, names=names)
 
 
@@ -122,6 +127,14 @@ def _wide(asked: Roles, wide: Mapping[str, Iterable[Any]] | None) -> Roles:
             f"with wide {role}={','.join(named)} those columns hold the scores: leave score and {role} out"
         )
     return replace(asked, score=named, wide=role)
+
+
+def _text_columns(computed: Iterable[TextProperty], roles: Roles) -> set[str]:
+    """Return the columns from whose texts properties are computed."""
+    for asked in computed:
+        if asked.column in roles.score_columns:
+            raise ColumnError(f"column {asked.column!r} holds the scores, not texts, so that there is no {asked.call}")
+    return {asked.column for asked in computed}
 
 
 def _check_scored(tables: list[OpenTable], roles: Roles) -> None:

@@ -15,6 +15,7 @@ __all__ = ["FILE", "NOTHING", "REPLICATES", "WIDE", "Roles", "find_roles", "is_r
 NOTHING = "-"  # given for a role: no column has it, whatever the columns are called
 FILE = "file"
 WIDE = ("system", "metric", "dataset")  # what may have a score column each
+ASIDE = ("wide", "replicates", "shared", "computed")  # fields that give no column a role of its own
 REPLICATES = ("seed", "random_seed", "replication", "replicate", "rep", "trial")
 
 # The usual names, the more telling first. Names are compared in lower case with "_" for blanks, "-" and ".".
@@ -57,6 +58,7 @@ class Roles:
     replicates : the facets that are mere repetitions
     shared : the facets whose levels are the same thing in every system
     properties : facts about an item (length, genre)
+    computed : the properties among these that are computed from a text, such as "readability=flesch(source)"
     wide : "system", "metric" or "dataset" when each of them has a score column of its own, else null
     """
 
@@ -72,6 +74,7 @@ class Roles:
     replicates: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
     wide: str | None = field(default=None)
 
     @property
@@ -86,11 +89,16 @@ class Roles:
         found = dict.fromkeys(self.score_columns, "score")
         for role in fields(self):
             value = getattr(self, role.name)
-            if role.name in ("score", "wide", "replicates", "shared") or value is None:
+            if role.name in ("score", *ASIDE) or value is None:
                 continue
             named = (value,) if isinstance(value, str) else value
             found.update(dict.fromkeys(named, {"facets": "facet", "properties": "property"}.get(role.name, role.name)))
         return found
+
+    def stated_properties(self) -> tuple[str, ...]:
+        """Return the properties as a user gives them: the name of a column, or name=function(column)."""
+        stated = {expression.partition("=")[0]: expression for expression in self.computed}
+        return tuple(stated.get(name, name) for name in self.properties)
 
 
 def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:
@@ -142,7 +150,7 @@ def _check_asked(asked: Roles, columns: tuple[str, ...], where: str) -> None:
 
 def _uses(asked: Roles, role: str) -> tuple[str, ...]:
     value = getattr(asked, role)
-    if role in ("wide", "replicates", "shared") or value is None:
+    if role in ASIDE or value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
 
