@@ -108,23 +108,27 @@ def make(case: str, folder: Path) -> pa.Table | None:
     return pa.table({**names, "y": text["y"].cast(pa.float64())})
 
 
-def with_mixedlm(path: Path, formula: str, factors: list[str], *, reml: bool) -> dict[str, object]:
+def with_mixedlm(
+    path: Path, formula: str, factors: list[str], *, reml: bool, limit: float | None = None
+) -> dict[str, object]:
     """Return mixedlm's measurement; nothing if it is not installed."""
     plain = formula.replace(SLOPES, "(0+x1+x2+x3+x4+x5+x6+x7+x8||cell)")
     body = f"fit = mixedlm.lmer({plain!r}, frame, REML={reml})\nlikelihood = fit.logLik()\n"
     body += "return -2 * float(getattr(likelihood, 'value', likelihood))"
     try:
-        return measure(MIXEDLM.format(path=str(path), factors=factors), body, repeats=1)
+        return measure(MIXEDLM.format(path=str(path), factors=factors), body, repeats=1, limit=limit)
     except RuntimeError as error:
         print(f"mixedlm failed: {str(error).strip().splitlines()[-1]}")
         return {}
 
 
-def with_lme4(csv: Path, formula: str, factors: list[str], *, reml: bool) -> dict[str, object]:
+def with_lme4(
+    csv: Path, formula: str, factors: list[str], *, reml: bool, limit: float | None = None
+) -> dict[str, object]:
     """Return lme4's measurement."""
     script = Path(__file__).parent / "lme4_fit.R"
     command = ["Rscript", str(script), str(csv), formula, str(int(reml)), ",".join(factors)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     if done.returncode:
         print(f"lme4 failed: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         return {}

@@ -26,11 +26,14 @@ print(json.dumps({{"wall": min(walls), "cpu": min(cpus), "first": walls[0], "ans
 """
 
 
-def measure(setup: str, body: str, *, repeats: int = 3) -> dict[str, float]:
-    """Return best wall and CPU seconds, the first wall time, peak memory and the `answer` that `body` returns."""
+def measure(setup: str, body: str, *, repeats: int = 3, limit: float | None = None) -> dict[str, float]:
+    """Return best wall and CPU seconds, the first wall time, peak memory and the `answer` that `body` returns.
+
+    A process that takes longer than `limit` seconds is ended (subprocess.TimeoutExpired).
+    """
     indented = "\n".join(f"    {line}" for line in body.splitlines())
     script = HARNESS.format(setup=setup, body=indented, repeats=repeats)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=limit)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -43,9 +46,9 @@ def machine() -> dict[str, object]:
     return {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
 
 
-def record(name: str, rows: list[dict[str, object]]) -> None:
-    """Append one run to benchmarks/results/NAME.jsonl."""
-    file = Path(__file__).parent / "results" / f"{name}.jsonl"
+def record(name: str, rows: list[dict[str, object]], file: Path | None = None) -> None:
+    """Append one run to a file, by default benchmarks/results/NAME.jsonl."""
+    file = file or Path(__file__).parent / "results" / f"{name}.jsonl"
     file.parent.mkdir(exist_ok=True)
     with file.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps({"benchmark": name, **machine(), "rows": rows}) + "\n")

@@ -306,7 +306,7 @@ def moments_of(recipe: Recipe) -> tuple[Design, Moments, list[int]]:
 
 
 def by_patterns(moments: Moments) -> Patterns:
-    return Patterns(moments, *find_patterns(moments.A))
+    return Patterns.of(moments, *find_patterns(moments.A))
 
 
 def by_sparse_levels(moments: Moments) -> SparseLevels:

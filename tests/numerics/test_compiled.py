@@ -51,7 +51,7 @@ def test_loops_give_the_criterion_and_its_gradient(formula: str, reml: bool, wei
     theta = RNG.uniform(0.2, 1.0, len(criterion.moments.lower))
     value, gradient = criterion.slopes(theta)
     by_loops = np.empty(len(theta))
-    assert slopes(theta, *small_model(criterion).arguments, by_loops) == pytest.approx(value, rel=1e-12)
+    assert slopes(theta, by_loops, *small_model(criterion).arguments) == pytest.approx(value, rel=1e-12)
     assert by_loops == pytest.approx(gradient, rel=1e-8, abs=1e-8)
 
 
@@ -61,7 +61,17 @@ def test_a_matrix_that_is_not_positive_definite_gives_infinity() -> None:
     arguments = list(small_model(criterion).arguments)
     arguments[4] = -arguments[4]  # C
     gradient = np.empty(1)
-    assert slopes(np.ones(1), *arguments, gradient) == np.inf
+    assert slopes(np.ones(1), gradient, *arguments) == np.inf
+    assert np.isnan(gradient).all()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("theta", [1e200, np.nan])
+def test_a_theta_that_overflows_gives_infinity_not_an_exception(theta: float) -> None:
+    design = make_design(FORMULAS[0], TABLE)
+    criterion = Criterion(accumulate(design.layout, design.sample), reml=False)
+    gradient = np.empty(1)
+    assert slopes(np.full(1, theta), gradient, *small_model(criterion).arguments) == np.inf
     assert np.isnan(gradient).all()
 
 

@@ -11,7 +11,7 @@ from holdsup.numerics.criterion import Criterion
 from holdsup.numerics.information import average_information, has_information
 from holdsup.numerics.mixed import fit_moments
 from holdsup.numerics.moments import Moments, accumulate
-from holdsup.numerics.optimization import curvature
+from holdsup.numerics.optimization import differentiate
 
 
 def moments_of(formula: str) -> Moments:
@@ -29,7 +29,7 @@ def test_average_information_is_near_the_hessian_at_the_optimum(reml: bool) -> N
     fit = fit_moments(moments, reml=reml)
     criterion, theta = fit.criterion, fit.optimum.theta
     found = average_information(moments, theta, fit.solution.L, criterion.dof)
-    exact = curvature(criterion, theta, criterion.slopes(theta)[1])
+    exact = differentiate(criterion, theta, criterion.slopes(theta)[1])
     assert found is not None
     scale = np.sqrt(np.diag(exact))
     # Observed and average information differ by a term of mean zero: about 1 / sqrt(levels / 2).

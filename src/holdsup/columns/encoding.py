@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from holdsup.columns.values import MISSING_TOKENS, TRUTHS, is_text, parse_number, to_dictionary
 
-__all__ = ["BadNumber", "Labels", "encode_labels", "encode_numbers", "fold_truths"]
+__all__ = [
+    "BadNumber",
+    "Labels",
+    "codes_of",
+    "encode_labels",
+    "encode_numbers",
+    "fold_truths",
+    "follows",
+    "is_truth",
+    "order_labels",
+]
 
 PIECE = 2**16  # rows looked at together: they stay in the cache
 
@@ -72,13 +82,28 @@ def encode_labels(chunks: pa.ChunkedArray, *, declared: bool = False) -> Labels:
     if unified.num_chunks == 0:
         return Labels(np.empty(0, np.int32), pa.array([], pa.string()))
     levels = unified.chunk(unified.num_chunks - 1).dictionary  # the last chunk knows all levels
-    codes = np.concatenate([_codes(chunk) for chunk in unified.chunks])
+    codes = np.concatenate([codes_of(chunk) for chunk in unified.chunks])
     return _tidy(codes, levels, declared=declared, ordered=declared)
 
 
-def _codes(chunk: pa.DictionaryArray) -> NDArray[np.int32]:
+def codes_of(chunk: pa.DictionaryArray) -> NDArray[np.int32]:
+    """Return the codes of a dictionary's rows, -1 where there is none."""
     indices = pc.fill_null(chunk.indices, -1) if chunk.indices.null_count else chunk.indices
     return np.asarray(indices, dtype=np.int32)
+
+
+def order_labels(codes: NDArray[np.int32], levels: pa.StringArray, order: pa.StringArray | None) -> Labels:
+    """Return codes into `levels` as labels whose levels are sorted, or stand in a declared order that has them all."""
+    if order is None:
+        return _tidy(codes, levels, declared=False, ordered=False)
+    places = np.append(pc.index_in(levels, value_set=order).to_numpy(zero_copy_only=False), -1).astype(np.int32)
+    return _tidy(places[codes], order, declared=True, ordered=True)
+
+
+def follows(order: pa.StringArray, longest: pa.StringArray) -> bool:
+    """Return whether levels stand in the order that another list of levels declares."""
+    rest = iter(longest.to_pylist())
+    return order.equals(longest) or all(level in rest for level in order.to_pylist())
 
 
 def _tidy(codes: NDArray[np.int32], levels: pa.StringArray, *, declared: bool, ordered: bool) -> Labels:
@@ -104,6 +129,12 @@ def _occurring(codes: NDArray[np.int32], count: int) -> NDArray[np.bool_]:
     return occurs
 
 
+def is_truth(label: str) -> bool | None:
+    """Return whether a label says true or false, however it is written; None if it says "there is none"."""
+    token = label.strip()
+    return None if token in MISSING_TOKENS else token.lower() in TRUTHS
+
+
 def fold_truths(labels: Labels) -> Labels:
     """Return labels that are all true or false, however they are written, as "False" and "True"; others as they are.
 
@@ -112,10 +143,10 @@ def fold_truths(labels: Labels) -> Labels:
     """
     known = {"": ""}
     for level in labels.levels:
-        token = level.as_py().strip()
-        if token not in MISSING_TOKENS and token.lower() not in TRUTHS:
+        truth = is_truth(level.as_py())
+        if truth is False:
             return labels
-        known[level.as_py()] = "" if token in MISSING_TOKENS else token.capitalize()
+        known[level.as_py()] = level.as_py().strip().capitalize() if truth else ""
     names = list(dict.fromkeys(known.values()))
     if len(names) == 1:  # no truth among them
         return labels

@@ -10,8 +10,10 @@ __all__ = [
     "LONGEST_LINE",
     "LONGEST_NAME",
     "MOST_COLUMNS",
+    "MOST_IN_MEMORY",
     "MOST_ROWS",
     "check_expansion",
+    "check_ratio",
     "reason_of",
 ]
 
@@ -20,7 +22,8 @@ LARGEST_STREAM = 8 * 2**30  # bytes taken from a pipe or out of a compressed fil
 LARGEST_DOCUMENT = 256 * 2**20  # bytes of JSON that is one value, not a record a line
 LONGEST_NAME = 1_000  # characters in the name of a column
 MOST_COLUMNS = 20_000
-MOST_ROWS = 2**31 - 1  # codes are 32-bit
+MOST_ROWS = 2**31 - 1  # in memory: codes are 32-bit
+MOST_IN_MEMORY = 2**24  # rows; a fit holds some 150 bytes a row, so 2.5 GiB. Parquet beyond it is read in batches
 DEEPEST = 1_000  # levels of nesting in JSON; Arrow's parser overruns its stack at some 10,000
 FLATTENED = 4  # levels of objects in records whose fields become columns: metrics.f1
 MOST_EXPANSION = 200  # decompressed / compressed; text reaches 20, bombs 1,000
@@ -31,6 +34,11 @@ def check_expansion(name: str, compressed: int, expanded: int) -> str | None:
     """Return what is wrong when `expanded` bytes came out of `compressed` ones, or None."""
     if expanded > LARGEST_STREAM:
         return f"{name} unpacks to more than {LARGEST_STREAM >> 30} GiB: convert it to Parquet"
+    return check_ratio(name, compressed, expanded)
+
+
+def check_ratio(name: str, compressed: int, expanded: int) -> str | None:
+    """Return what is wrong when so few bytes give so many, whatever their number, or None."""
     if expanded > HARMLESS and expanded > MOST_EXPANSION * compressed:
         return f"{name} unpacks to more than {MOST_EXPANSION} times its size: this is not a table of scores"
     return None

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from holdsup.columns.delimited import open_delimited
-from holdsup.columns.encoding import BadNumber, Labels, encode_labels, encode_numbers, fold_truths
+from holdsup.columns.encoding import BadNumber, Labels, encode_labels, encode_numbers, fold_truths, follows
 from holdsup.columns.jsonl import open_json
 from holdsup.columns.limits import reason_of
 from holdsup.columns.refusal import explain
@@ -23,7 +23,7 @@ from holdsup.columns.values import TEXT, to_dictionary
 from holdsup.errors import ColumnError, ReadError
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["Column", "Columns", "Numbers", "OpenTable", "open_tables", "read_columns"]
+__all__ = ["Column", "Columns", "Numbers", "OpenTable", "convert_numbers", "converting", "open_tables", "read_columns"]
 
 
 class OpenTable(Protocol):
@@ -104,7 +104,7 @@ def _is_table(piece: Any) -> bool:
 def _open_file(source: Source) -> OpenTable:
     data = read_bytes(source)
     if data[: min(4, data.size)].to_pybytes() == b"PAR1":
-        return open_parquet(source.name, source.stem, data)
+        return open_parquet(source.name, source.stem, data, path=_where(source))
     data = _as_utf8(source.name, data)
     head = data[: min(1024, data.size)].to_pybytes().lstrip()
     if data.size == 0:
@@ -112,6 +112,14 @@ def _open_file(source: Source) -> OpenTable:
     if head.startswith((b"{", b"[")):
         return open_json(source.name, source.stem, data)
     return open_delimited(source.name, source.stem, data)
+
+
+def _where(source: Source) -> Path | None:
+    """Return the path of a Parquet file that can be read from there again: not a pipe, and not packed."""
+    if source.path is None or not source.path.is_file():
+        return None
+    with source.path.open("rb") as file:
+        return source.path if file.read(4) == b"PAR1" else None
 
 
 def _as_utf8(name: str, data: pa.Buffer) -> pa.Buffer:
@@ -191,25 +199,19 @@ def _join_labels(tables: list[OpenTable], column: str, pieces: Pieces, lengths: 
         if piece is None:
             chunks.append(pa.nulls(length, TEXT))
             continue
-        with _converting(table, column):
+        with converting(table, column):
             encoded = to_dictionary(piece).chunks
         chunks.extend(encoded)
         declared = declared and table.declares_order(column)
         orders.extend(chunk.dictionary for chunk in encoded if declared)
     longest = max(orders, key=len, default=None)
-    declared = declared and longest is not None and all(_follows(order, longest) for order in orders)
+    declared = declared and longest is not None and all(follows(order, longest) for order in orders)
     if declared:  # the first dictionary sets the order of all
         chunks.insert(0, pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), longest))
     try:
         return encode_labels(pa.chunked_array(chunks, TEXT), declared=declared)
     except pa.ArrowException as error:  # more than 2 GiB of text
         raise ColumnError(f"column {column!r} cannot be read as labels: {reason_of(error)}") from error
-
-
-def _follows(order: pa.StringArray, longest: pa.StringArray) -> bool:
-    """Return whether the levels of one table stand in the order that another one declares."""
-    rest = iter(longest.to_pylist())
-    return order.equals(longest) or all(level in rest for level in order.to_pylist())
 
 
 def _join_numbers(
@@ -220,15 +222,22 @@ def _join_numbers(
         if piece is None:
             encoded.append((np.full(length, np.nan), np.ones(length, bool)))
             continue
-        with _converting(table, column, advice):
-            encoded.append(encode_numbers(piece, decimal=table.decimal(column)))
+        encoded.append(convert_numbers(table, column, piece, advice))
     if len(encoded) == 1:
         return Numbers(*encoded[0])
     return Numbers(np.concatenate([v for v, _ in encoded]), np.concatenate([a for _, a in encoded]))
 
 
+def convert_numbers(
+    table: OpenTable, column: str, piece: pa.ChunkedArray, advice: str = ""
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return a column of a table as floats, and where it holds no value; text among them is an error."""
+    with converting(table, column, advice):
+        return encode_numbers(piece, decimal=table.decimal(column))
+
+
 @contextmanager
-def _converting(table: OpenTable, column: str, advice: str = "") -> Iterator[None]:
+def converting(table: OpenTable, column: str, advice: str = "") -> Iterator[None]:
     """Say of which column of which table a conversion fails."""
     try:
         yield

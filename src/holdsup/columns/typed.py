@@ -6,16 +6,27 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holdsup.columns.limits import FLATTENED, LONGEST_NAME, MOST_COLUMNS, MOST_ROWS, check_expansion, reason_of
+from holdsup.columns.limits import FLATTENED, LONGEST_NAME, MOST_COLUMNS, MOST_ROWS, check_ratio, reason_of
 from holdsup.columns.objects import from_columns, from_records, to_arrow
 from holdsup.errors import ReadError, list_names
 
-__all__ = ["TypedTable", "check_names", "flatten", "hold_table", "open_frame", "open_parquet", "open_records"]
+__all__ = [
+    "TypedTable",
+    "check_names",
+    "damaged",
+    "flatten",
+    "hold_table",
+    "open_frame",
+    "open_parquet",
+    "open_records",
+    "parquet_file",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,9 +35,15 @@ class TypedTable:
 
     Attributes
     ----------
+    name : what messages call it
+    stem : a short name for what is in it
     schema : names and types; a field of an object is a column of its own: metrics.f1
     columns : the names in the schema
     ordered : the columns that declare the order of their levels
+    table : the columns themselves, unless they lie in a file
+    file : the Parquet file
+    path : where it is, if it can be read again from there
+    start : rows before the first one, in a batch of a larger table
     """
 
     name: str
@@ -36,6 +53,16 @@ class TypedTable:
     ordered: frozenset[str]
     table: pa.Table | None = None
     file: pq.ParquetFile | None = field(default=None, repr=False)
+    path: Path | None = None
+    start: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        if self.table is not None:
+            return int(self.table.num_rows)
+        assert self.file is not None  # one of the two is always set
+        return int(self.file.metadata.num_rows)
 
     def guess(self, column: str) -> str:
         """Return "number", "label" (a categorical of numbers too), or "other" for what is neither (lists, bytes)."""
@@ -60,18 +87,22 @@ class TypedTable:
         if self.table is not None:
             return {column: self.table[column] for column in kinds}
         assert self.file is not None  # one of the two is always set
+        if self.file.metadata.num_rows > MOST_ROWS:
+            raise ReadError(
+                f"{self.name} has {self.file.metadata.num_rows:,} rows, more than the {MOST_ROWS:,} that holdsup holds"
+            )
         try:
             found = flatten(self.name, self.file.read(columns=list(kinds)))
             columns = {column: found[column] for column in kinds}
         except Exception as error:  # whatever Arrow makes of damaged bytes
-            raise _damaged(self.name, error) from error
+            raise damaged(self.name, error) from error
         if kinds and found.num_rows != self.file.metadata.num_rows:
-            raise _damaged(self.name, ValueError(f"{found.num_rows:,} of {self.file.metadata.num_rows:,} rows"))
+            raise damaged(self.name, ValueError(f"{found.num_rows:,} of {self.file.metadata.num_rows:,} rows"))
         return columns
 
     def locate(self, row: int) -> str:
         """Return where the data row `row` (from 0) stands."""
-        return f"row {row + 1}"
+        return f"row {self.start + row + 1}"
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
@@ -137,19 +168,24 @@ def _pandas_categoricals(schema: pa.Schema) -> set[str]:
         return set()
 
 
-def open_parquet(name: str, stem: str, data: pa.Buffer) -> TypedTable:
-    """Return a Parquet file as a table; strings are read as the dictionaries they are stored as."""
+def open_parquet(name: str, stem: str, data: pa.Buffer, *, path: Path | None = None) -> TypedTable:
+    """Return a Parquet file as a table; `path` is where its bytes are from."""
     try:
-        schema = pq.read_schema(pa.BufferReader(data))
-        strings = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
-        file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=strings, page_checksum_verification=True)
+        file = parquet_file(pa.BufferReader(data))
         _check_parquet(name, file.metadata, data.size)
         schema = flatten(name, file.schema_arrow.empty_table()).schema
-        return _typed(name, stem, schema, file=file)
+        return _typed(name, stem, schema, file=file, path=path)
     except ReadError:
         raise
     except Exception as error:  # whatever Arrow makes of damaged bytes
-        raise _damaged(name, error) from error
+        raise damaged(name, error) from error
+
+
+def parquet_file(source: Any) -> pq.ParquetFile:
+    """Return a Parquet file whose strings are read as the dictionaries they are stored as."""
+    schema = pq.read_schema(source)
+    strings = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+    return pq.ParquetFile(source, read_dictionary=strings, page_checksum_verification=True)
 
 
 def _check_parquet(name: str, metadata: Any, size: int) -> None:
@@ -158,18 +194,17 @@ def _check_parquet(name: str, metadata: Any, size: int) -> None:
     Only what the groups of rows say is looked at: asking Arrow about a damaged column chunk ends the process.
     """
     rows = metadata.num_rows
-    if rows > MOST_ROWS:
-        raise ReadError(f"{name} has {rows:,} rows, more than the {MOST_ROWS:,} that holdsup takes")
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     if rows < 0 or sum(group.num_rows for group in groups) != rows:
         raise ValueError("its numbers of rows disagree")
     # A run of equal values takes no room in the file, but eight bytes a row once it is read.
     for expanded, packed in ((sum(group.total_byte_size for group in groups), size), (8 * rows, 8 * size)):
-        if problem := check_expansion(name, packed, expanded):
+        if problem := check_ratio(name, packed, expanded):
             raise ReadError(problem)
 
 
-def _damaged(name: str, error: Exception) -> ReadError:
+def damaged(name: str, error: Exception) -> ReadError:
+    """Return the error for a Parquet file that cannot be read."""
     return ReadError(f"{name} is a damaged Parquet file ({reason_of(error)}): copy or write it again")
 
 

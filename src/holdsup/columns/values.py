@@ -9,7 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["MISSING_TOKENS", "TEXT", "TRUTHS", "is_text", "parse_number", "to_dictionary", "write_value"]
+__all__ = [
+    "MISSING_TOKENS",
+    "TEXT",
+    "TRUTHS",
+    "is_text",
+    "parse_number",
+    "same_buffers",
+    "to_dictionary",
+    "write_value",
+]
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 # In a column of numbers these say "there is none"; in a column of labels they are labels.
@@ -81,14 +90,14 @@ def to_dictionary(chunks: pa.ChunkedArray) -> pa.ChunkedArray:
     pieces: list[pa.DictionaryArray] = []
     levels, labels = None, None
     for chunk in chunks.chunks:
-        if levels is None or not _same_buffers(chunk.dictionary, levels):  # chunks encoded together share theirs
+        if levels is None or not same_buffers(chunk.dictionary, levels):  # chunks encoded together share theirs
             levels, labels = chunk.dictionary, _Written(chunk.dictionary)
         assert labels is not None  # set with the levels
         pieces.append(labels.over(chunk.indices))
     return pa.chunked_array(pieces, TEXT)
 
 
-def _same_buffers(left: pa.Array, right: pa.Array) -> bool:
+def same_buffers(left: pa.Array, right: pa.Array) -> bool:
     """Return whether two arrays are the same memory."""
     sides = [[(b.address, b.size) for b in array.buffers() if b is not None] for array in (left, right)]
     return len(left) == len(right) and left.offset == right.offset and sides[0] == sides[1]
@@ -106,7 +115,8 @@ class _Written:
 
     def over(self, indices: pa.Array) -> pa.DictionaryArray:
         """Return rows of the dictionary as rows of labels."""
-        codes = indices.cast(pa.int32()) if self.place is None else self.place.take(indices.cast(pa.int32()))
+        codes = indices if indices.type == pa.int32() else indices.cast(pa.int32())
+        codes = codes if self.place is None else self.place.take(codes)
         return pa.DictionaryArray.from_arrays(codes, self.labels)
 
 

@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from holdsup.design.coding import DesignColumn
-from holdsup.design.variables import Variables
+from holdsup.design.scaling import FAR, NumberPool
+from holdsup.design.statistics import Statistics
 from holdsup.numerics.layout import ColumnSpec
 
-__all__ = ["FAR", "CentredColumns", "center_columns", "restrict_transform"]
+__all__ = ["CentredColumns", "center_columns", "restrict_transform"]
 
 Array = NDArray[np.float64]
-FAR = 100.0  # |mean| / sd from which a variable is centred
 Product = tuple[frozenset[int], frozenset[tuple[int, int]]]  # the numbers and the levels that a column multiplies
 
 
@@ -35,38 +35,32 @@ class CentredColumns:
     Attributes
     ----------
     columns : as they are, or with centred variables
-    numbers : the centred variables, which come after those that were read
     transform : T in X_engine = X T, shape (p, p)
     """
 
     columns: tuple[ColumnSpec, ...]
-    numbers: tuple[Array, ...]
     transform: Array
 
 
-def center_columns(fixed: Sequence[DesignColumn], variables: Variables) -> CentredColumns:
-    """Return the fixed columns, with the variables far from zero centred where marginality allows it."""
-    counts = [labels.count for labels in variables.factors]
-    means = {n: mean for n, mean in _far(fixed, variables).items() if _centrable(fixed, counts, n)}
+def center_columns(fixed: Sequence[DesignColumn], counts: Sequence[int], pool: NumberPool) -> CentredColumns:
+    """Return the fixed columns, with the variables far from zero centred where marginality allows it.
+
+    `counts` are the numbers of levels of the factors.
+    """
+    means = {n: mean for n, mean in _far(fixed, pool.statistics).items() if _centrable(fixed, counts, n)}
     transform = _transform(fixed, counts, means)
     if transform is None:
         means, transform = {}, np.eye(len(fixed))
-    place = {number: len(variables.numbers) + i for i, number in enumerate(means)}
+    place = {number: pool.changed(number, 1.0, mean) for number, mean in means.items()}
     columns = tuple(ColumnSpec(tuple(place.get(i, i) for i in c.numbers), c.levels) for c in fixed)
-    numbers = tuple(variables.numbers[number] - mean for number, mean in means.items())
-    return CentredColumns(columns, numbers, transform)
+    return CentredColumns(columns, transform)
 
 
-def _far(fixed: Sequence[DesignColumn], variables: Variables) -> dict[int, float]:
+def _far(fixed: Sequence[DesignColumn], statistics: Sequence[Statistics]) -> dict[int, float]:
     """Return the variables of the fixed columns that lie far from zero, with their means."""
-    found = {}
-    for number in dict.fromkeys(i for column in fixed for i in column.numbers):
-        values = variables.numbers[number]
-        with np.errstate(over="ignore"):  # what is infinitely spread is not far from zero
-            mean, spread = float(values.mean()), float(np.std(values))
-        if FAR * spread < abs(mean) < math.inf and values.min() < values.max():
-            found[number] = mean
-    return found
+    used = dict.fromkeys(i for column in fixed for i in column.numbers)
+    known = {number: statistics[number] for number in used}
+    return {i: s.mean for i, s in known.items() if s.varies and FAR * s.spread < abs(s.mean) < math.inf}
 
 
 def _centrable(fixed: Sequence[DesignColumn], counts: Sequence[int], number: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 
-__all__ = ["Group", "find_levels", "make_group", "match_labels", "same_levels"]
+__all__ = ["Group", "LevelFinder", "find_levels", "make_group", "match_labels", "same_levels"]
 
 Codes = NDArray[np.integer]
 
@@ -70,16 +71,34 @@ def match_labels(labels: Labels, known: Labels) -> NDArray[np.int64]:
     return np.append(place.to_numpy().astype(np.int64), -1)[labels.codes]  # the last place serves code -1
 
 
-def find_levels(group: Group, codes: tuple[NDArray[np.int64], ...]) -> NDArray[np.int64]:
+class LevelFinder:
+    """The level of a group that a combination of codes of its columns stands for.
+
+    Combinations are numbered column by column, so that the keys of many columns do not overflow.
+    """
+
+    def __init__(self, shown: Sequence[Codes], counts: Sequence[int], levels: Codes) -> None:
+        """Take codes of each column in rows that show all levels, the columns' numbers of levels, and the levels."""
+        self.steps: list[tuple[int, NDArray[np.int64]]] = []
+        known = shown[0].astype(np.int64)
+        for codes, count in zip(shown[1:], counts[1:], strict=True):
+            keys, known = np.unique(known * count + codes, return_inverse=True)
+            self.steps.append((count, keys))
+        self.level = np.full((len(self.steps[-1][1]) if self.steps else counts[0]) + 1, -1, np.int64)
+        self.level[known] = levels  # the extra last place serves code -1
+
+    def find(self, codes: Sequence[Codes]) -> NDArray[np.int64]:
+        """Return the level of each row, -1 for combinations that the group does not have."""
+        number = codes[0]
+        for (count, keys), column in zip(self.steps, codes[1:], strict=True):
+            number = _search(keys, np.where((number < 0) | (column < 0), -1, number.astype(np.int64) * count + column))
+        return np.asarray(self.level[number])
+
+
+def find_levels(group: Group, codes: Sequence[Codes]) -> NDArray[np.int64]:
     """Return the level of `group` of rows with these codes of its columns, -1 for combinations it does not have."""
-    known, level = group.factors[0].codes[group.shown].astype(np.int64), codes[0]
-    for labels, column in zip(group.factors[1:], codes[1:], strict=True):
-        # Numbered anew after each column, so that the keys of many columns do not overflow.
-        keys, known = np.unique(known * labels.count + labels.codes[group.shown], return_inverse=True)
-        level = _search(keys, np.where((level < 0) | (column < 0), -1, level * labels.count + column))
-    number = np.empty(group.count, np.int64)
-    number[known] = np.arange(group.count)
-    return np.append(number, -1)[level]
+    shown = [labels.codes[group.shown] for labels in group.factors]
+    return LevelFinder(shown, [labels.count for labels in group.factors], np.arange(group.count)).find(codes)
 
 
 def _search(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from holdsup.design.centring import center_columns, restrict_transform
 from holdsup.design.coding import DesignColumn, code_terms, dense_columns
 from holdsup.design.grammar import Formula, RandomTerm, parse_formula
 from holdsup.design.groups import Group, make_group, same_levels
 from holdsup.design.merging import RandomBlock, merge_blocks
-from holdsup.design.scaling import NumberPool, scale_columns
+from holdsup.design.scaling import Derived, NumberPool, scale_columns
 from holdsup.design.variables import Variables, read_variables
-from holdsup.errors import FormulaError, list_names
+from holdsup.errors import FitError, FormulaError, list_names
 from holdsup.numerics.layout import Layout, Sample
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
@@ -45,6 +46,9 @@ class Design:
         engine's columns are centred; unit upper triangular, so that both have the same REML criterion
     weight_unit : weights of the formula = weight_unit * those of the engine, which are near one; the formula's
         residual variance is as many times the engine's
+    derived : how the numbers of the sample beyond those read are made from these
+    gram : X'WX of the engine's columns, where the table was read in batches; then the sample and the variables are
+        a skeleton of the table, rows that show every level
     """
 
     formula: Formula
@@ -58,6 +62,21 @@ class Design:
     variables: Variables
     transform: NDArray[np.float64]
     weight_unit: float = 1.0
+    derived: tuple[Derived, ...] = ()
+    gram: NDArray[np.float64] | None = None
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether the sample has all rows of the table."""
+        return self.gram is None
+
+    def require_rows(self) -> None:
+        """Raise if the table was read in batches."""
+        if not self.holds_rows:
+            raise FitError(
+                "this fit was made from batches and holds no rows: what is asked needs all of them, so fit a table "
+                "that fits into memory (a part of this one, say)"
+            )
 
     def transform_of(self, kept: NDArray[np.integer]) -> NDArray[np.float64]:
         """Return the transform of the columns that the engine kept, which may have left out dependent ones."""
@@ -71,12 +90,23 @@ class Design:
         """
         if set(self.constant) <= set(kept.tolist()):
             return np.where(np.isin(kept, self.constant), self.shift, 0.0)
-        X = self._engine_columns()[:, kept]
+        columns = self._engine_columns()
+        X, ones = columns[:, kept], columns[:, self.constant].sum(axis=1)
         scale = np.linalg.norm(X, axis=0)
-        one = np.linalg.lstsq(X / scale, np.ones(len(X)), rcond=None)[0] / scale
+        one = np.linalg.lstsq(X / scale, ones, rcond=None)[0] / scale
         return np.asarray(self.shift * (self.transform_of(kept) @ one))
 
+    def columns(self) -> NDArray[np.float64]:
+        """Return X as the formula has it or, where there are no rows, a matrix whose columns depend alike."""
+        if self.gram is not None:
+            return np.asarray(solve_triangular(self.transform.T, self._engine_columns().T, lower=True).T)
+        codes = [labels.codes for labels in self.variables.factors]
+        return dense_columns(self.fixed, self.variables.numbers, codes, len(self.variables.response))
+
     def _engine_columns(self) -> NDArray[np.float64]:
+        """Return X as the engine has it or, where there are no rows, a root of X'WX."""
+        if self.gram is not None:
+            return root_of(self.gram)
         codes = [labels.codes for labels in self.variables.factors]
         return dense_columns(self.layout.fixed, self.sample.numbers, codes, len(self.sample.response))
 
@@ -90,15 +120,15 @@ def make_design(formula: str, data: Any, *, weights: str | None = None, progress
 def build_design(formula: Formula, variables: Variables) -> Design:
     """Return the design of a parsed formula on variables that were read."""
     fixed = code_terms(formula.fixed, variables.coded)
-    centred = center_columns(fixed, variables)
-    pool = NumberPool((*variables.numbers, *centred.numbers))
+    pool = NumberPool(variables.numbers, variables.summaries)
+    centred = center_columns(fixed, [labels.count for labels in variables.factors], pool)
     blocks = _random_blocks(formula.random, variables, pool)
     parameters = sum(len(block.places) for block in blocks)
     lower = np.full(parameters, -np.inf)
     lower[[t for block in blocks for i, j, t in block.places if i == j]] = 0.0
     constant = _constant(fixed, variables)
-    shift = float(variables.response.mean()) if constant else 0.0
-    unit = _power_of_two(variables.weights.mean()) if variables.weights is not None else 1.0
+    shift = variables.response_summary.mean if constant else 0.0
+    unit = _power_of_two(variables.weight_summary.mean) if variables.weight_summary else 1.0
     sample = Sample(
         variables.response - shift,
         None if variables.weights is None else variables.weights / unit,
@@ -107,8 +137,21 @@ def build_design(formula: Formula, variables: Variables) -> Design:
     )
     layout = Layout(centred.columns, merge_blocks(blocks, variables), lower)
     return Design(
-        formula, fixed, blocks, layout, sample, shift, constant, variables.rows, variables, centred.transform, unit
-    )
+        formula, fixed, blocks, layout, sample, shift, constant, variables.rows, variables, centred.transform, unit,
+        tuple(pool.derived),
+    )  # fmt: skip
+
+
+def root_of(gram: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return R with R'R = gram, which may be singular: any question of dependence has the same answer from R as from X.
+
+    Columns are brought to length one before and back after, so that what is negligible is so in any unit.
+    """
+    length = np.sqrt(np.diag(gram))
+    length[length == 0] = 1.0
+    values, vectors = np.linalg.eigh(gram / np.outer(length, length))
+    values[values < len(gram) * np.finfo(float).eps * values.max(initial=0.0)] = 0.0
+    return np.asarray(np.sqrt(values)[:, None] * vectors.T * length)
 
 
 def _power_of_two(size: float) -> float:
@@ -128,7 +171,7 @@ def _random_blocks(terms: Sequence[RandomTerm], variables: Variables, pool: Numb
                 term.group, tuple(variables.factors[variables.grouping[name]] for name in term.group)
             )
         columns = code_terms(term.terms, variables.coded)
-        _check_group(groups[key], len(columns) if term.correlated else 1, len(variables.response))
+        _check_group(groups[key], len(columns) if term.correlated else 1, variables.rows.used)
         # Column by column, as lme4 orders the parameters.
         pairs = [(i, j) for j in range(len(columns)) for i in range(j, len(columns)) if i == j or term.correlated]
         places = tuple((i, j, parameters + t) for t, (i, j) in enumerate(pairs))

@@ -12,9 +12,10 @@ from holdsup.columns import Labels, OpenTable, open_tables, read_columns
 from holdsup.design.coding import dense_columns
 from holdsup.design.groups import find_levels, match_labels
 from holdsup.design.matrices import Design
+from holdsup.design.tables import TableColumns, complete_rows, read_table
 from holdsup.design.terms import Factor
 from holdsup.design.transforms import apply_transform
-from holdsup.design.variables import TableColumns, complete_rows, mentioned_factors, read_table
+from holdsup.design.variables import mentioned_factors
 from holdsup.errors import FormulaError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
@@ -49,6 +50,7 @@ class CodedRows:
 
 def code_fitted_rows(design: Design) -> CodedRows:
     """Return the rows of the fit, as they were used; `places` counts these."""
+    design.require_rows()
     codes = [labels.codes for labels in design.variables.factors]
     n = len(design.variables.response)
     return CodedRows(

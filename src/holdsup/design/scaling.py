@@ -11,36 +11,53 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.design.centring import FAR
 from holdsup.design.coding import DesignColumn
+from holdsup.design.statistics import Statistics
 from holdsup.numerics.layout import ColumnSpec
 
-__all__ = ["NumberPool", "ScaledColumns", "scale_columns"]
+__all__ = ["FAR", "Derived", "NumberPool", "ScaledColumns", "scale_columns"]
 
 Array = NDArray[np.float64]
+FAR = 100.0  # |mean| / sd from which a variable is centred
 NEAR_ONE = 8.0  # a variable whose size is within this factor of one is left as it is
+
+
+class Derived(NamedTuple):
+    """A variable made from another one: (x - centre) / scale."""
+
+    number: int
+    centre: float
+    scale: float
+
+    def of(self, values: Array) -> Array:
+        """Return the variable made from the values of x."""
+        moved = values - self.centre if self.centre else values
+        return moved / self.scale if self.scale != 1.0 else moved
 
 
 class NumberPool:
     """The numeric variables of a design, to which changed ones are added, each once."""
 
-    def __init__(self, numbers: Sequence[Array]) -> None:
-        self.numbers = list(numbers)
-        self.known: dict[tuple[int, float, float], int] = {}
+    def __init__(self, numbers: Sequence[Array], statistics: Sequence[Statistics]) -> None:
+        self.numbers, self.statistics = list(numbers), list(statistics)
+        self.derived: list[Derived] = []
 
     def changed(self, number: int, scale: float, centre: float) -> int:
         """Return the index of (x - centre) / scale."""
+        recipe = Derived(number, centre, scale)
         if scale == 1.0 and centre == 0.0:
             return number
-        key = (number, scale, centre)
-        if key not in self.known:
-            self.known[key] = len(self.numbers)
-            self.numbers.append((self.numbers[number] - centre) / scale)
-        return self.known[key]
+        if recipe in self.derived:
+            return len(self.numbers) - len(self.derived) + self.derived.index(recipe)
+        self.derived.append(recipe)
+        self.numbers.append(recipe.of(self.numbers[number]))
+        self.statistics.append(self.statistics[number].moved(centre, scale))
+        return len(self.numbers) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,9 +77,8 @@ def scale_columns(columns: Sequence[DesignColumn], pool: NumberPool, *, correlat
         movable = correlated and intercept is not None and len(column.numbers) == 1 and not column.levels
         total, places = 1.0, []
         for number in column.numbers:
-            values = pool.numbers[number]
-            centre = _centre(values) if movable else 0.0
-            scale = _scale(values - centre if centre else values)
+            centre = _centre(pool.statistics[number]) if movable else 0.0
+            scale = _scale(pool.statistics[number], centre)
             places.append(pool.changed(number, scale, centre))
             total *= scale
             if centre and intercept is not None:
@@ -72,15 +88,11 @@ def scale_columns(columns: Sequence[DesignColumn], pool: NumberPool, *, correlat
     return ScaledColumns(tuple(specs), transform)
 
 
-def _centre(values: Array) -> float:
-    mean, sd = float(values.mean()), float(values.std())
-    return mean if abs(mean) > FAR * sd > 0 else 0.0
+def _centre(values: Statistics) -> float:
+    return values.mean if abs(values.mean) > FAR * values.spread > 0 else 0.0
 
 
-def _scale(values: Array) -> float:
-    """Return the power of two next to the root mean square of the values; 1 if that is near one anyway."""
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest == 0.0:
-        return 1.0
-    size = largest * math.sqrt(float(np.mean((values / largest) ** 2)))
-    return 1.0 if 1 / NEAR_ONE <= size <= NEAR_ONE else 2.0 ** round(math.log2(size))
+def _scale(values: Statistics, centre: float) -> float:
+    """Return the power of two next to the root mean square about the centre; 1 if that is near one anyway."""
+    size = values.size_about(centre)
+    return 1.0 if size == 0.0 or 1 / NEAR_ONE <= size <= NEAR_ONE else 2.0 ** round(math.log2(size))

@@ -10,10 +10,20 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.design.statistics import Statistics, summarize
 from holdsup.design.terms import Factor
 from holdsup.errors import FormulaError
 
-__all__ = ["Elementwise", "Polynomial", "Standardization", "Transform", "apply_transform", "learn_transform"]
+__all__ = [
+    "ELEMENTWISE",
+    "Elementwise",
+    "Polynomial",
+    "Standardization",
+    "Transform",
+    "apply_transform",
+    "learn_transform",
+    "undefined",
+]
 
 Array = NDArray[np.float64]
 ELEMENTWISE: dict[str, Callable[[Array], Array]] = {
@@ -86,26 +96,28 @@ class Polynomial:
         return tuple(columns[2:])
 
 
-def learn_transform(factor: Factor, values: Array) -> Transform:
-    """Return the function of a column with its parameters, from the values in the rows of the fit."""
-    with np.errstate(all="ignore"):
+def learn_transform(factor: Factor, values: Array, known: Statistics | None = None) -> Transform:
+    """Return the function of a column with its parameters, from the values in the rows of the fit.
+
+    `known` are the statistics of all rows, where `values` holds some of them only.
+    """
+    if factor.function in ("center", "scale"):
+        statistics = known or summarize(values)
         if factor.function == "center":
-            return Standardization(float(values.mean()))
-        if factor.function == "scale":
-            if values.min() == values.max():
-                raise FormulaError(f"{factor} is not defined: {factor.variable!r} is {values[0]:g} in every row")
-            return Standardization(float(values.mean()), _deviation(values))
-        if factor.function == "poly":
-            assert factor.argument is not None
+            return Standardization(statistics.mean)
+        if not statistics.varies:
+            raise FormulaError(f"{factor} is not defined: {factor.variable!r} is {statistics.low:g} in every row")
+        return Standardization(statistics.mean, statistics.deviation)
+    if factor.function == "poly":
+        assert factor.argument is not None
+        if known is not None:
+            raise FormulaError(
+                f"{factor} is learnt from all rows at once, which a table read in batches does not have: add the "
+                f"powers of {factor.variable!r} to the table as columns"
+            )
+        with np.errstate(all="ignore"):
             return _learn_polynomial(factor, values, factor.argument)
     return Elementwise(factor.function)
-
-
-def _deviation(values: Array) -> float:
-    """Return the standard deviation, also of numbers whose squares overflow or vanish."""
-    distance = values - values.mean()
-    largest = float(np.abs(distance).max())
-    return largest * float((distance / largest).std(ddof=1))
 
 
 def _learn_polynomial(factor: Factor, values: Array, degree: int) -> Polynomial:
@@ -129,6 +141,11 @@ def _learn_polynomial(factor: Factor, values: Array, degree: int) -> Polynomial:
     return Polynomial(len(x), mean, tuple(alpha), tuple(beta))
 
 
+def undefined(factor: Factor, rows: int, example: float) -> FormulaError:
+    """Return the error for a function that is not defined in some rows."""
+    return FormulaError(f"{factor} is not defined in {rows:,} rows, such as {factor.variable} = {example:g}")
+
+
 def apply_transform(factor: Factor, transform: Transform, values: Array) -> tuple[tuple[str, Array], ...]:
     """Return the columns that a function gives, named as R names them; where it is not defined is an error."""
     with np.errstate(all="ignore"):
@@ -136,8 +153,6 @@ def apply_transform(factor: Factor, transform: Transform, values: Array) -> tupl
     for column in columns:
         bad = np.flatnonzero(~np.isfinite(column))
         if len(bad):
-            raise FormulaError(
-                f"{factor} is not defined in {len(bad):,} rows, such as {factor.variable} = {values[bad[0]]:g}"
-            )
+            raise undefined(factor, len(bad), float(values[bad[0]]))
     names = [str(factor)] if len(columns) == 1 else [f"{factor}{i + 1}" for i in range(len(columns))]
     return tuple((name, np.ascontiguousarray(column)) for name, column in zip(names, columns, strict=True))

@@ -1,5 +1,7 @@
 """The engine's fits, and what can be asked of them."""
 
+from holdsup.fit.bootstrap import BootstrapTest, bootstrap_test
+from holdsup.fit.bootstrap_intervals import BootstrapFits, BootstrapInterval, bootstrap_fit
 from holdsup.fit.contrasts import JointTest, contrast, joint_test, marginal_means
 from holdsup.fit.effects import LevelEffects, random_effects
 from holdsup.fit.fitting import fit_lmm
@@ -16,6 +18,9 @@ from holdsup.fit.records import Contrast
 from holdsup.fit.result import LmmFit
 
 __all__ = [
+    "BootstrapFits",
+    "BootstrapInterval",
+    "BootstrapTest",
     "Contrast",
     "JointTest",
     "LevelEffects",
@@ -25,6 +30,8 @@ __all__ = [
     "ProfileInterval",
     "RSquared",
     "RandomTermTest",
+    "bootstrap_fit",
+    "bootstrap_test",
     "contrast",
     "fit_lmm",
     "fitted_values",

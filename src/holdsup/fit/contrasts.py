@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdsup.design.newdata import code_fitted_rows
 from holdsup.errors import FitError, list_names
 from holdsup.fit.records import Contrast
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.tails import f_tail
 
-__all__ = ["Contrast", "JointTest", "contrast", "joint_test", "marginal_means"]
+__all__ = ["Contrast", "JointTest", "contrast", "effect_weights", "joint_test", "marginal_means"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def contrast(fit: LmmFit, weights: Mapping[str, float] | Sequence[float], *, nam
     >>> contrast(fit, {"systemB": 1, "systemC": -1}, name="B - C").name
     'B - C'
     """
-    return fit.model().combine(_vector(fit, weights), name, fit.level)
+    return fit.model().combine(effect_weights(fit, weights), name, fit.level)
 
 
 def joint_test(fit: LmmFit, names: Sequence[str] | None = None, *, matrix: Floats | None = None) -> JointTest:
@@ -64,8 +63,8 @@ def joint_test(fit: LmmFit, names: Sequence[str] | None = None, *, matrix: Float
         wanted = list(names) if names is not None else [e.name for e in fit.fixed if e.name != "(Intercept)"]
         if not wanted:
             raise FitError("there is no fixed effect to test besides the intercept")
-        matrix = np.stack([_vector(fit, {name: 1.0}) for name in wanted])
-    L = np.stack([_vector(fit, row) for row in np.atleast_2d(np.asarray(matrix, dtype=float))])
+        matrix = np.stack([effect_weights(fit, {name: 1.0}) for name in wanted])
+    L = np.stack([effect_weights(fit, row) for row in np.atleast_2d(np.asarray(matrix, dtype=float))])
     values, vectors = np.linalg.eigh(L @ model.covariance @ L.T)
     rank = int((values > values.max(initial=0.0) * 1e-10).sum())
     if rank == 0:
@@ -89,7 +88,8 @@ def _denominator(degrees: list[float]) -> float:
     return 2 * expected / (expected - len(degrees))
 
 
-def _vector(fit: LmmFit, weights: Mapping[str, float] | Sequence[float]) -> Floats:
+def effect_weights(fit: LmmFit, weights: Mapping[str, float] | Sequence[float]) -> Floats:
+    """Return a vector of weights for the fixed effects, from names or from a sequence."""
     names = [effect.name for effect in fit.fixed]
     if not isinstance(weights, Mapping):
         vector = np.asarray(weights, dtype=float)
@@ -131,7 +131,7 @@ def marginal_means(fit: LmmFit, factor: str) -> tuple[Contrast, ...]:
     if target is None or target.factor is None:
         known = {f.variable for f, c in design.variables.coded.items() if c.factor is not None}
         raise FitError(f"{factor!r} is no factor among the fixed effects; there are {list_names(sorted(known))}")
-    centre = [float(values.mean()) for values in design.variables.numbers]
+    centre = [summary.mean for summary in design.variables.summaries]
     share = [1 / labels.count for labels in design.variables.factors]
     means = []
     for code, label in enumerate(target.levels):
@@ -154,6 +154,6 @@ def _is_estimable(model: Model, row: Floats) -> bool:
     dropped = np.setdiff1d(np.arange(len(row)), kept)
     if not len(dropped):
         return True
-    X = code_fitted_rows(model.design).fixed
+    X = model.design.columns()
     through = np.linalg.lstsq(X[:, kept], X[:, dropped], rcond=None)[0]
     return bool(np.allclose(row[kept] @ through, row[dropped], rtol=1e-6, atol=1e-8))

@@ -7,17 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from holdsup.design import Design, make_design
+from holdsup.columns.batches import open_data
+from holdsup.design import Design, build_design, parse_formula
+from holdsup.design.statistics import summarize
+from holdsup.design.streaming import read_moments
+from holdsup.design.variables import encode_variables, uses_of
 from holdsup.errors import FitError
 from holdsup.fit.description import describe
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import NothingLeft, fit_moments
-from holdsup.numerics.moments import accumulate
+from holdsup.numerics.moments import Moments, accumulate
 from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["fit_design", "fit_lmm", "fit_response"]
+__all__ = ["fit_by", "fit_design", "fit_lmm", "fit_response"]
 
 
 def fit_lmm(
@@ -34,7 +38,8 @@ def fit_lmm(
     Parameters
     ----------
     formula : lme4's grammar, ``score ~ system + (1 | item) + (0 + length || run)``; nothing in it is run
-    data : a path, a frame, a dict of columns: anything that `read_scores` takes
+    data : a path, a frame, a dict of columns: anything that `read_scores` takes; an iterator of frames; a Dask data
+        frame. Parquet files and iterators with more rows than memory should hold are read in batches
     method : "reml", or "ml" for fits whose fixed effects are to be compared
     weights : column of case weights (the residual variance of a row is sigma^2 / weight)
     level : coverage of the confidence limits
@@ -55,15 +60,27 @@ def fit_lmm(
     method = method.lower()
     if not 0 < level < 1:
         raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
-    design = make_design(formula, data, weights=weights, progress=progress)
-    return fit_design(design, method=method, level=level)
+    parsed = parse_formula(formula)
+    uses = uses_of(parsed, weights)
+    with open_data(data, uses.columns(), numbers=uses.numbers, progress=progress) as source:
+        if not isinstance(source, list):
+            with blas_threads(1):
+                design, moments = read_moments(parsed, source, weights=weights, progress=progress)
+            return _fit(design, moments, method=method, level=level)
+        variables = encode_variables(parsed, source, weights=weights, progress=progress)
+    return fit_design(build_design(parsed, variables), method=method, level=level)
 
 
 def fit_design(design: Design, *, method: str, level: float = 0.95, start: Floats | None = None) -> LmmFit:
-    """Return the fit of a design that was built already."""
+    """Return the fit of a design that was built already, on rows in memory."""
+    design.require_rows()
+    with blas_threads(1):
+        moments = accumulate(design.layout, design.sample)
+    return _fit(design, moments, method=method, level=level, start=start)
+
+
+def _fit(design: Design, moments: Moments, *, method: str, level: float, start: Floats | None = None) -> LmmFit:
     try:
-        with blas_threads(1):
-            moments = accumulate(design.layout, design.sample)
         engine = fit_moments(moments, reml=method == "reml", start=start)
     except NothingLeft as nothing:
         raise FitError(f"{design.formula.text!r} cannot be fitted: {nothing}") from nothing
@@ -73,16 +90,27 @@ def fit_design(design: Design, *, method: str, level: float = 0.95, start: Float
 def fit_response(fit: LmmFit, response: Floats) -> LmmFit:
     """Return the model of a fit, fitted to another response of the same rows."""
     design = fit.model().design
+    design.require_rows()
     if response.shape != design.variables.response.shape or not np.isfinite(response).all():
         raise FitError(
             f"refit needs {len(design.variables.response):,} finite numbers, one for each row used; "
             f"it was given an array of shape {response.shape}"
         )
-    shift = float(response.mean()) if design.constant else 0.0
+    summary = summarize(response)
+    shift = summary.mean if design.constant else 0.0
     changed = replace(
         design,
         shift=shift,
         sample=replace(design.sample, response=response - shift),
-        variables=replace(design.variables, response=response),
+        variables=replace(design.variables, response=response, response_summary=summary),
     )
     return fit_design(changed, method=fit.method, level=fit.level, start=fit.model().engine.optimum.theta)
+
+
+def fit_by(fit: LmmFit, method: str) -> LmmFit:
+    """Return a fit by the other method, from the cross-products that it holds."""
+    if fit.method == method:
+        return fit
+    model = fit.model()
+    engine = fit_moments(model.engine.moments, reml=method == "reml", start=model.engine.optimum.theta)
+    return describe(Model(model.design, replace(engine, kept=model.engine.kept)), method=method, level=fit.level)

@@ -12,13 +12,19 @@ from holdsup.design import Design, Formula, build_design
 from holdsup.design.grammar import RandomTerm
 from holdsup.design.newdata import code_fitted_rows
 from holdsup.errors import NotNested
-from holdsup.fit.fitting import fit_design
-from holdsup.fit.result import LmmFit
+from holdsup.fit.description import describe
+from holdsup.fit.fitting import fit_by, fit_design
+from holdsup.fit.nesting import embed_terms
+from holdsup.fit.result import LmmFit, Model
+from holdsup.numerics.mixed import fit_moments
+from holdsup.numerics.restriction import Restriction, restrict
 from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.rendering import PValue, Table
 from holdsup.rendering.text import render_text
 
 __all__ = ["LikelihoodRatioTest", "RandomTermTest", "likelihood_ratio_test", "test_random_terms"]
+
+SAME = 1e-12  # share of its size to which a mean is known, in whatever order its rows are added
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +95,7 @@ def likelihood_ratio_test(small: LmmFit, large: LmmFit) -> LikelihoodRatioTest:
     _check_nested(a, b)
     same_fixed = _fixed_names(a) == _fixed_names(b)  # by name: REML criteria of other columns have other scales
     method = small.method if same_fixed and small.method == large.method else "ml"
-    fits = [fit if fit.method == method else fit_design(fit.model().design, method=method) for fit in (small, large)]
-    return _compare(fits[0], fits[1])
+    return _compare(fit_by(small, method), fit_by(large, method))
 
 
 def test_random_terms(fit: LmmFit) -> tuple[RandomTermTest, ...]:
@@ -99,16 +104,28 @@ def test_random_terms(fit: LmmFit) -> tuple[RandomTermTest, ...]:
     Unlike lmerTest's ``ranova``, ``(0 + x | g)`` is tested against its absence, not against ``(1 | g)``,
     which is not nested in it.
     """
-    design = fit.model().design
     tests = []
-    for group, term, formula in _reductions(design.formula):
-        smaller = fit_design(build_design(formula, design.variables), method=fit.method)
-        named = replace(smaller, formula=f"without {term} of {group}")
+    for group, term, formula in _reductions(fit.model().design.formula):
+        named = replace(_without(fit, formula), formula=f"without {term} of {group}")
         tests.append(RandomTermTest(group, term, _compare(named, fit)))
     return tuple(tests)
 
 
 test_random_terms.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
+
+
+def _without(fit: LmmFit, formula: Formula) -> LmmFit:
+    """Return the fit of a formula with fewer random terms, from the larger one's cross-products if they hold it."""
+    model = fit.model()
+    design = build_design(formula, model.design.variables)
+    parameters = embed_terms(design.random, model.design.random)
+    if parameters is None:
+        return fit_design(design, method=fit.method)
+    moments = model.engine.moments
+    small, _ = restrict(moments, Restriction(np.eye(moments.p), parameters))
+    engine = replace(fit_moments(small, reml=fit.method == "reml"), kept=model.engine.kept)
+    reduced = replace(model.design, formula=formula, random=design.random)
+    return describe(Model(reduced, engine), method=fit.method, level=fit.level)
 
 
 def _reductions(formula: Formula) -> Iterator[tuple[str, str, Formula]]:
@@ -164,14 +181,23 @@ def _mixture(statistic: float, df: int) -> Tail:
 
 
 def _check_same_data(a: Design, b: Design) -> None:
-    if len(a.sample.response) != len(b.sample.response):
-        raise NotNested(
-            f"the fits rest on {len(a.sample.response):,} and {len(b.sample.response):,} rows: fit both to the same"
-        )
-    if not (a.variables.response == b.variables.response).all():
+    if a.rows.used != b.rows.used:
+        raise NotNested(f"the fits rest on {a.rows.used:,} and {b.rows.used:,} rows: fit both to the same")
+    if not _same_response(a, b):
         raise NotNested("the fits have different responses (or rows in another order): fit both to the same table")
     if (a.sample.weights is None) != (b.sample.weights is None):
         raise NotNested("one of the fits is weighted and the other is not")
+
+
+def _same_response(a: Design, b: Design) -> bool:
+    """Return whether two fits have the same response; by its statistics, where one of them holds no rows."""
+    if a.holds_rows and b.holds_rows:
+        return bool((a.variables.response == b.variables.response).all())
+    one, other = a.variables.response_summary, b.variables.response_summary
+    near = SAME * max(one.largest, other.largest)
+    return (one.low, one.high) == (other.low, other.high) and (
+        abs(one.mean - other.mean) <= near and abs(one.spread - other.spread) <= near
+    )
 
 
 def _check_nested(small: Design, large: Design) -> None:
@@ -192,6 +218,8 @@ def _check_nested(small: Design, large: Design) -> None:
 
 def _spans(large: Design, small: Design) -> bool:
     """Return whether every fixed column of the smaller fit is a combination of columns of the larger one."""
+    if not (large.holds_rows and small.holds_rows):  # only rows could tell
+        return False
     X, wanted = code_fitted_rows(large).fixed, code_fitted_rows(small).fixed
     X, wanted = (columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300) for columns in (X, wanted))
     left = wanted - X @ np.linalg.lstsq(X, wanted, rcond=1e-10)[0]

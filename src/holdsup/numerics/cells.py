@@ -14,12 +14,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdsup.numerics import compiled
-from holdsup.numerics.layout import Effects, Floats, Ints, Sample
+from holdsup.numerics.indicators import Picked
+from holdsup.numerics.layout import Effects, Floats, Ints, Sample, run_starts
 
-__all__ = ["Cells", "Picked", "Table", "Tables"]
+__all__ = ["WORTH_COMPILING", "Cells", "Table", "Tables", "combine"]
 
+Codes = NDArray[np.integer]
 DENSE_GRID = 4  # a table of all cells is used while it has at most this many places a row
 SMALL_GRID = 2**20  # or this many in all
+FIRST_LOOK = 2**14  # rows that are looked at before all are
 STAGE = 512  # levels that are added up at a time
 WORTH_COMPILING = 2_000_000  # rows from which importing numba pays within one fit
 
@@ -31,32 +34,20 @@ class Table(NamedTuple):
     scale: Floats | None = None
 
 
-class Picked(NamedTuple):
-    """Columns of M that hold the same product: their `places`, and which combinations each picks, (R, columns)."""
-
-    places: Ints
-    matrix: Floats | sp.csr_array
-
-    def cross(self, weights: Floats, other: Picked) -> Floats:
-        """Return the weighted cross-products of these columns with others, over combinations."""
-        if isinstance(self.matrix, np.ndarray) and isinstance(other.matrix, np.ndarray):
-            return np.asarray(self.matrix.T @ (weights[:, None] * other.matrix))
-        return np.asarray((self.matrix.T @ sp.diags_array(weights) @ other.matrix).toarray())
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
     """The cells of a table.
 
     `place` is the cell of each row, into the full grid (q1, R) or, if that is too large, into the
     cells that occur, whose level and combination are `level` and `combination`. `shown` is a row that
-    shows each combination.
+    shows each combination; `rows` are there in all, of which these may be a batch.
     """
 
     place: Ints
     count: int
     levels: int
     shown: Ints
+    rows: int
     level: Ints | None = None
     combination: Ints | None = None
 
@@ -65,14 +56,15 @@ class Cells:
         """Return the cells of the rows of a sample; `used` are the factors by which other columns differ."""
         r, shown = combine([sample.factors[f] for f in used], len(sample.response))
         q1, R = first.count, len(shown)
+        rows = max(sample.total, len(sample.response))
         place = first.codes.astype(np.int64)
         if R > 1:
             place *= R
             place += r
         if q1 * R <= max(SMALL_GRID, DENSE_GRID * len(place)):
-            return cls(place, q1 * R, q1, shown)
+            return cls(place, q1 * R, q1, shown, rows)
         occurring, place = np.unique(place, return_inverse=True)
-        return cls(place.reshape(-1), len(occurring), q1, shown, occurring // R, occurring % R)
+        return cls(place.reshape(-1), len(occurring), q1, shown, rows, occurring // R, occurring % R)
 
     @property
     def sparse(self) -> bool:
@@ -82,7 +74,7 @@ class Cells:
     def sums(self, *factors: Floats | None) -> Floats:
         """Return the sum in each cell of a product, in which None stands for ones."""
         known = [factor for factor in factors if factor is not None]
-        if len(known) > 1 and len(self.place) > WORTH_COMPILING and compiled.available():
+        if len(known) > 1 and self.rows > WORTH_COMPILING and compiled.available():
             return compiled.sum_cells(self.place, tuple(known), self.count)
         return np.bincount(self.place, times(*known), self.count).astype(np.float64, copy=False)
 
@@ -92,9 +84,11 @@ class Cells:
             values = table.sums if table.scale is None else table.sums * table.scale[self.level]
             return np.asarray(np.bincount(self.combination, values, len(self.shown)), dtype=np.float64)
         grid = table.sums.reshape(self.levels, -1)
-        weighed = grid if table.scale is None else grid * table.scale[:, None]
+        scale = np.ones(self.levels) if table.scale is None else table.scale
         # In two stages: one sum over a hundred thousand levels would lose digits.
-        return np.asarray(np.add.reduceat(weighed, np.arange(0, len(weighed), STAGE), axis=0).sum(axis=0))
+        cut = self.levels - self.levels % STAGE
+        staged = scale[:cut].reshape(-1, 1, STAGE) @ grid[:cut].reshape(-1, STAGE, grid.shape[1])
+        return np.asarray(staged.sum(axis=(0, 1)) + scale[cut:] @ grid[cut:])
 
     def by_level(self, table: Table, chosen: Floats) -> Floats:
         """Return a table added up over combinations, each weighed by `chosen`, shape (q1,)."""
@@ -128,11 +122,11 @@ class Tables:
 
     def __init__(self, first: Effects, products: list[Floats | None], cells: Cells, sample: Sample) -> None:
         self.cells, self.products, self.weights, self.response = cells, products, sample.weights, sample.response
-        shown = np.zeros(first.count, np.int64)
-        shown[first.codes] = np.arange(len(first.codes))
+        shown, starts = np.zeros(first.count, np.int64), run_starts(first.codes)
+        shown[first.codes[starts]] = starts
         self.by_level: dict[int, Floats] = {}
         for a, values in enumerate(products):
-            if values is not None and np.array_equal(values[shown][first.codes], values):
+            if values is not None and np.array_equal(values[shown].take(first.codes, mode="clip"), values):
                 self.by_level[a] = values[shown]
         self.plain: dict[bool, Floats] = {}
 
@@ -164,28 +158,32 @@ def times(*factors: Floats | None) -> Floats | None:
     return result
 
 
-def combine(factors: list[NDArray[np.integer]], rows: int) -> tuple[Ints, Ints]:
+def combine(factors: list[Codes], rows: int) -> tuple[Codes, Ints]:
     """Return the combination of factors of each row, numbered as they occur, and a row that shows each."""
-    r, places = np.zeros(rows, np.int64), 1
-    for codes in factors:
+    r: Codes = factors[0].astype(np.int32) if factors else np.zeros(rows, np.int32)  # half the work of 64 bits
+    places = int(r.max(initial=0)) + 1
+    for codes in factors[1:]:
         count = int(codes.max(initial=0)) + 1
         if places * count > SMALL_GRID:  # number what occurs before the key outgrows a table
             r, shown = _number(r, places)
             places = len(shown)
-        r = r * count
+        if places * count > 2**31:
+            r = r.astype(np.int64)
+        r *= count
         r += codes
         places *= count
     return _number(r, places)
 
 
-def _number(key: Ints, places: int) -> tuple[Ints, Ints]:
+def _number(key: Codes, places: int) -> tuple[Codes, Ints]:
     """Return keys numbered in their order, and a row that shows each: by a table of all places, else by sorting."""
     if places > max(SMALL_GRID, DENSE_GRID * len(key)):
         _, shown, number = np.unique(key, return_index=True, return_inverse=True)
         return number.reshape(-1), shown
-    shown = np.full(places, -1, np.int64)
-    shown[key[::-1]] = np.arange(len(key) - 1, -1, -1)  # the earliest row of a key is written last
-    occurs = shown >= 0
-    if occurs.all():
-        return key, shown
+    for rows in (min(len(key), FIRST_LOOK), len(key)):  # most often, the first rows show all there is
+        shown = np.full(places, -1, np.int64)
+        shown[key[:rows][::-1]] = np.arange(rows - 1, -1, -1)  # the earliest row of a key is written last
+        occurs = shown >= 0
+        if occurs.all():
+            return key, shown
     return (np.cumsum(occurs) - 1)[key], shown[occurs]

@@ -6,6 +6,7 @@ second in every process, so that callers ask for a compiled loop only where it s
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -13,10 +14,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdsup.numerics.layout import Floats, Ints
 
-__all__ = ["available", "compile_loops", "gather_pairs", "loaded", "scatter_pairs", "sum_cells"]
+__all__ = ["add_rows", "available", "compile_loops", "gather_pairs", "load", "loaded", "scatter_pairs", "sum_cells"]
+
+Places = NDArray[np.uint32]
 
 
 @cache
@@ -31,6 +35,12 @@ def compile_loops(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     return numba.njit(cache=True, nogil=True)(function)
+
+
+def load() -> None:
+    """Load numba, if it is installed, so that small things are compiled from here on."""
+    if available():
+        importlib.import_module("numba")
 
 
 def loaded() -> bool:
@@ -51,6 +61,47 @@ def _sum_cells(place, factors, count):  # type: ignore[no-untyped-def]
             product *= factors[f][i]
         sums[place[i]] += product
     return sums
+
+
+def add_rows(
+    level: Places, combination: Places, values: Floats, response: Floats, weights: Floats, first: Floats, held: Places,
+    pointers: Places, places: Places, products: Places, A: Floats, B: Floats,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Add each row to A_j and b_j of its level, and return the sums of w v_a v_b and of w v_a y by combination.
+
+    The products v_a are 1 and then `values`; row r of `first` says which columns of Z1 combination r picks, `held`
+    which product they hold; `places` and `products` from pointers[r] to pointers[r + 1] are the columns of M.
+    """
+    pairs, responses = compile_loops(_add_rows)(
+        level, combination, values, response, weights, first, held, pointers, places, products, A, B
+    )
+    return np.asarray(pairs), np.asarray(responses)
+
+
+def _add_rows(  # type: ignore[no-untyped-def]
+    level, combination, values, response, weights, first, held, pointers, places, products, A, B
+):
+    v = np.ones(values.shape[1] + 1)
+    pairs, responses = np.zeros((len(first), len(v), len(v))), np.zeros((len(first), len(v)))
+    last = B.shape[2] - 1
+    for i in range(len(level)):
+        j, r, y = level[i], combination[i], response[i]
+        w = weights[i] if len(weights) else 1.0
+        for a in range(1, len(v)):
+            v[a] = values[i, a - 1]
+        for a in range(len(v)):
+            weighed = w * v[a]
+            for b in range(a + 1):
+                pairs[r, a, b] += weighed * v[b]
+            responses[r, a] += weighed * y
+        for k in range(len(held)):
+            z, row = w * first[r, k] * v[held[k]], B[j, k]
+            for h in range(len(held)):
+                A[j, k, h] += z * first[r, h] * v[held[h]]
+            for t in range(pointers[r], pointers[r + 1]):
+                row[places[t]] += z * v[products[t]]
+            row[last] += z * y
+    return pairs, responses
 
 
 def scatter_pairs(m: int, weights: Floats, indptr: Ints, indices: Ints, data: Floats) -> Floats:

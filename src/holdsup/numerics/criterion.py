@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from holdsup.numerics import compiled
-from holdsup.numerics.elimination import Levels, Patterns, choose_elimination
+from holdsup.numerics.elimination import Elimination, Levels, Patterns, choose_elimination
 from holdsup.numerics.information import average_information, has_information
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
@@ -30,6 +30,7 @@ from holdsup.numerics.small import LARGEST, SmallModel, small_slopes
 __all__ = ["DEAR", "Criterion", "Solution"]
 
 DEAR = 300  # columns of M from which an evaluation (of the order of their cube) is worth saving
+MANY = 8  # parameters from which their differences of gradients are worth saving
 FEW_LEVELS = 20  # levels with a pattern each, up to which a loop over them beats NumPy's stacked arrays
 
 
@@ -56,16 +57,19 @@ class Solution:
 class Criterion:
     """The criterion as a function of theta; counts how often it was evaluated."""
 
-    def __init__(self, moments: Moments, *, reml: bool) -> None:
+    def __init__(self, moments: Moments, *, reml: bool, elimination: Elimination | None = None) -> None:
         self.moments = moments
         self.reml = reml
         self.dof = moments.n - (moments.p if reml else 0)
-        self.elimination = choose_elimination(moments)
+        self.elimination = choose_elimination(moments) if elimination is None else elimination
         self.evaluations = 0
         self.last: tuple[Floats, Floats] | None = None  # theta and L of the last gradient
         self.scalar = all(block.width == 1 for block in moments.blocks)
         m, q2, p = len(moments.C), moments.q2, moments.p
         self.small = self._small() if m <= LARGEST and len(moments.first) and compiled.loaded() else None
+        self.parameter = np.full(m, -1)  # of each column of M, where blocks have a single column; -1 for X and y
+        for block in moments.blocks if self.scalar else ():
+            self.parameter[block.start : block.stop] = block.pattern[0, 0]
         self.logdet_rows = np.zeros(m)
         self.logdet_rows[:q2] = 1
         self.logdet_rows[q2 : q2 + p] = float(reml)
@@ -101,7 +105,8 @@ class Criterion:
 
     def information(self, theta: Floats) -> Floats | None:
         """Return an approximate Hessian where differences of gradients are dear and the model allows it."""
-        if len(self.moments.C) < DEAR or not has_information(self.moments):
+        dear = len(self.moments.C) >= DEAR or len(theta) >= MANY
+        if not dear or not has_information(self.moments):
             return None
         if self.last is None or not np.array_equal(self.last[0], theta):
             self.slopes(theta)
@@ -154,10 +159,7 @@ class Criterion:
 
     def _scale(self, theta: Floats) -> Floats:
         """Return the diagonal of Lambda2 where every block has a single column, ones for X and y."""
-        scale = np.ones(len(self.moments.C))
-        for block in self.moments.blocks:
-            scale[block.start : block.stop] = theta[block.pattern[0, 0]]
-        return scale
+        return np.asarray(np.append(theta, 1.0)[self.parameter])
 
     def _value(self, logdet: float, L: Floats) -> float:
         diagonal = np.diagonal(L)
@@ -194,8 +196,8 @@ class Criterion:
         gradient = np.zeros(len(theta))
         if self.scalar:
             along = (S * slope) @ self._scale(theta)
-            for block in self.moments.blocks:
-                gradient[block.pattern[0, 0]] += 2 * along[block.start : block.stop].sum()
+            q2 = self.moments.q2
+            gradient += 2 * np.bincount(self.parameter[:q2], along[:q2], len(theta))
         else:
             self._pull_blocks(gradient, theta, S, slope)
         if self.moments.first.size:
@@ -219,7 +221,9 @@ class Criterion:
 
 def lambda_of(pattern: Ints, theta: Floats) -> Floats:
     """Return the k x k factor Lambda whose places hold the parameters that `pattern` names."""
-    return np.where(pattern >= 0, theta[pattern], 0.0) if pattern.size else np.zeros(pattern.shape)
+    if not pattern.size or not len(theta):
+        return np.zeros(pattern.shape)
+    return np.where(pattern >= 0, theta[pattern], 0.0)
 
 
 def _left(factor: Floats, rows: Floats, block: Block) -> Floats:

@@ -23,9 +23,11 @@ from holdsup.numerics import compiled
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
 
-__all__ = ["Elimination", "choose_elimination"]
+__all__ = ["Blocks", "Elimination", "Levels", "Nothing", "Patterns", "SparseLevels", "choose_elimination"]
 
 WORTH_COMPILING = 1_000_000  # products from which importing numba pays within one fit
+SMALL_SUMS, MOST_SUMS = 2**16, 2**25  # entries of the sums over patterns that are made anyway, and at most
+WORTH_SUMMING, WORTH_SUMMING_SPARSE = 8, 16  # and per entry of the rows that they stand for
 MOST_PAIRS = 30_000_000  # products of two entries of a sparse row that are listed once and for all
 
 
@@ -43,14 +45,15 @@ def choose_elimination(moments: Moments) -> Elimination:
     """Return the cheapest way to take out the first factor of this model."""
     if not len(moments.first):
         return Nothing(moments)
-    if not isinstance(moments.B, np.ndarray):
-        return SparseLevels(moments)
-    k1, m = moments.B.shape[1:]
+    k1, m = len(moments.first), len(moments.C)
     patterns, pattern_of = find_patterns(moments.A)
-    # Per evaluation: patterns x (k1 m)^2 against levels x k1 m^2; the first also has to fit in memory.
-    if len(patterns) * k1 * k1 * m * m <= max(moments.B.size, 2**16):
-        return Patterns(moments, patterns, pattern_of)
-    return Levels(moments)
+    size = len(patterns) * k1 * k1 * m * m
+    if not isinstance(moments.B, np.ndarray):
+        few = k1 == 1 and size <= max(SMALL_SUMS, WORTH_SUMMING_SPARSE * moments.B[0].nnz)
+        return Patterns.of(moments, patterns, pattern_of) if few and size <= MOST_SUMS else SparseLevels(moments)
+    # Per evaluation: sums of (k1 m)^2 a pattern that are read against rows of k1 m a level that are multiplied.
+    few = size <= max(SMALL_SUMS, WORTH_SUMMING * moments.B.size)
+    return Patterns.of(moments, patterns, pattern_of) if few and size <= MOST_SUMS else Levels(moments)
 
 
 def find_patterns(A: Floats) -> tuple[Ints, Ints]:
@@ -68,7 +71,7 @@ def find_patterns(A: Floats) -> tuple[Ints, Ints]:
     return first, pattern_of
 
 
-class _Blocks:
+class Blocks:
     """Omega and H of many levels or patterns at once, and the derivative that both share."""
 
     def __init__(self, A: Floats, counts: Floats) -> None:
@@ -121,15 +124,29 @@ class Nothing:
 
 
 class Patterns:
-    """Few different A_j: all levels of a pattern act through one precomputed sum."""
+    """Few different A_j: all levels of a pattern act through one precomputed sum.
 
-    def __init__(self, moments: Moments, patterns: Ints, pattern_of: Ints) -> None:
+    Attributes
+    ----------
+    C : M'WM, shape (m, m)
+    blocks : the different A_j, and how many levels have each
+    P : sum of b_j (x) b_j over the levels of each pattern, shape (patterns * k1 * k1, m * m)
+    """
+
+    def __init__(self, C: Floats, blocks: Blocks, P: Floats) -> None:
+        self.C, self.blocks, self.P = C, blocks, P
+
+    @classmethod
+    def of(cls, moments: Moments, patterns: Ints, pattern_of: Ints) -> Patterns:
+        """Return the sums over the levels of each pattern."""
         B = moments.B
-        assert isinstance(B, np.ndarray)
-        _, k1, m = B.shape
-        self.C, self.shape = moments.C, (k1, m)
         counts = np.bincount(pattern_of, minlength=len(patterns)).astype(float)
-        self.blocks = _Blocks(moments.A[patterns], counts)
+        blocks = Blocks(moments.A[patterns], counts)
+        if not isinstance(B, np.ndarray):
+            (rows,) = B
+            parts = [rows[pattern_of == u] for u in range(len(patterns))]
+            return cls(moments.C, blocks, np.stack([(part.T @ part).toarray().reshape(-1) for part in parts]))
+        _, k1, m = B.shape
         flat = B.reshape(len(B), k1 * m)
         if len(patterns) > 1:
             order = np.argsort(pattern_of, kind="stable")
@@ -137,7 +154,14 @@ class Patterns:
         else:
             pieces = [flat]
         products = np.stack([piece.T @ piece for piece in pieces]).reshape(len(patterns), k1, m, k1, m)
-        self.P = np.ascontiguousarray(products.transpose(0, 1, 3, 2, 4)).reshape(len(patterns) * k1 * k1, m * m)
+        P = np.ascontiguousarray(products.transpose(0, 1, 3, 2, 4)).reshape(len(patterns) * k1 * k1, m * m)
+        return cls(moments.C, blocks, P)
+
+    @property
+    def sums(self) -> Floats:
+        """P as the array that it is, shape (patterns, k1, k1, m, m): a view."""
+        k1, m = self.blocks.A.shape[1], len(self.C)
+        return self.P.reshape(-1, k1, k1, m, m)
 
     def reduce(self, factor: Floats) -> tuple[float, Floats]:
         """Return the determinant and S."""
@@ -146,7 +170,7 @@ class Patterns:
 
     def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
         """Return the derivative with respect to Lambda."""
-        k1 = self.shape[0]
+        k1 = self.blocks.A.shape[1]
         return self.blocks.pull(factor, (self.P @ slope.reshape(-1)).reshape(-1, k1, k1), determinant=determinant)
 
 
@@ -156,7 +180,7 @@ class Levels:
     def __init__(self, moments: Moments) -> None:
         assert isinstance(moments.B, np.ndarray)
         self.B, self.C = moments.B, moments.C
-        self.blocks = _Blocks(moments.A, np.ones(len(moments.A)))
+        self.blocks = Blocks(moments.A, np.ones(len(moments.A)))
 
     def reduce(self, factor: Floats) -> tuple[float, Floats]:
         """Return the determinant and S."""
@@ -178,7 +202,7 @@ class SparseLevels:
         assert not isinstance(moments.B, np.ndarray)
         self.B, self.C = moments.B, moments.C
         self.k1, self.m = len(moments.B), len(moments.C)
-        self.blocks = _Blocks(moments.A, np.ones(len(moments.A)))
+        self.blocks = Blocks(moments.A, np.ones(len(moments.A)))
         self.pairs = [[_pair(left, right) for right in self.B] for left in self.B]
 
     def reduce(self, factor: Floats) -> tuple[float, Floats]:

@@ -15,10 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ColumnSpec", "Effects", "Layout", "Sample"]
+__all__ = ["ColumnSpec", "Effects", "Layout", "Sample", "run_starts"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+def run_starts(codes: NDArray[np.integer]) -> Ints:
+    """Return the rows at which runs of equal codes begin: among them is the first row of every code."""
+    starts = np.empty(len(codes), bool)
+    starts[:1] = True
+    np.not_equal(codes[1:], codes[:-1], out=starts[1:])
+    return np.flatnonzero(starts)
 
 
 class ColumnSpec(NamedTuple):
@@ -68,6 +76,11 @@ class Layout:
     effects: tuple[Effects, ...]
     lower: Floats
 
+    @property
+    def width(self) -> int:
+        """Number of columns of M = [Z2 X y]."""
+        return sum(effects.size for effects in self.effects[1:]) + len(self.fixed) + 1
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
@@ -79,9 +92,11 @@ class Sample:
     weights : case weights, shape (n,), or None
     numbers : numeric variables, each of shape (n,)
     factors : codes of each factor, each of shape (n,)
+    total : rows of the whole table, of which these may be a batch
     """
 
     response: Floats
     weights: Floats | None
     numbers: tuple[Floats, ...]
     factors: tuple[NDArray[np.integer], ...]
+    total: int = 0

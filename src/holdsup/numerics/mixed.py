@@ -10,7 +10,7 @@ import numpy as np
 from holdsup.numerics.criterion import DEAR, Criterion, Solution
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
-from holdsup.numerics.optimization import CERTAIN, ENOUGH, Optimum, certify, minimize
+from holdsup.numerics.optimization import CERTAIN, ENOUGH, ROUGHLY, Optimum, certify, minimize
 from holdsup.numerics.satterthwaite import Satterthwaite, prepare
 from holdsup.numerics.start import starting_point
 from holdsup.numerics.threads import blas_threads
@@ -19,8 +19,7 @@ __all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "ke
 
 DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
 NIL = 1e-6  # a residual with less than this share of the response's length cannot be told from rounding
-THREADS_PAY = 2000  # columns of M from which a second BLAS thread is worth its waiting
-DEAR_ENOUGH = 1e-8  # expected decrease at which a dear search ends: thousandths of a standard error
+THREADS_PAY = 4000  # columns of M from which a second BLAS thread is worth its waiting
 
 
 NOT_TOLD_APART = "it has no certain minimum: some variance cannot be told from a fixed effect or another variance"
@@ -64,7 +63,8 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
     if moments.n <= moments.p:
         raise NothingLeft(f"{moments.n} rows cannot tell {moments.p} fixed effects and a residual apart")
     _check_residual(moments)
-    criterion = Criterion(moments, reml=reml)
+    with blas_threads(1):
+        criterion = Criterion(moments, reml=reml)
     with blas_threads(1 if len(moments.C) < THREADS_PAY else None):
         found = _attempt(criterion, kept, starting_point(moments) if start is None else start)
         if not found.converged:  # in doubt: once more, from where lme4 starts
@@ -80,7 +80,7 @@ def _attempt(criterion: Criterion, kept: Ints, start: Floats) -> EngineFit:
     """Return where a search from `start` ends, with its certificate."""
     moments = criterion.moments
     dear = len(moments.C) > DEAR
-    optimum = minimize(criterion, start, enough=DEAR_ENOUGH if dear else ENOUGH)
+    optimum = minimize(criterion, start, enough=ROUGHLY if dear else ENOUGH)
     optimum = replace(optimum, theta=rectify(moments, optimum.theta))
     inference = prepare(criterion, optimum.theta, one_sided=dear)
     decrease, converged = certify(optimum.theta, inference.gradient, inference.curvature)

@@ -18,12 +18,26 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from holdsup.numerics.cells import Cells, Picked, Table, Tables
-from holdsup.numerics.layout import ColumnSpec, Effects, Floats, Ints, Layout, Sample
+from holdsup.numerics.cells import Cells, Table, Tables
+from holdsup.numerics.indicators import Columns, Indicators
+from holdsup.numerics.layout import Effects, Floats, Ints, Layout, Sample
 
-__all__ = ["Block", "Moments", "accumulate"]
+__all__ = [
+    "LONG_ROW",
+    "SPARSE_SHARE",
+    "Block",
+    "Moments",
+    "Rows",
+    "accumulate",
+    "contract",
+    "fill_layout",
+    "make_moments",
+    "sum_log_weights",
+    "sum_squares",
+]
 
-DENSE_INDICATORS = 2**20  # places of an indicator matrix that is multiplied as a dense one
+Rows = Floats | tuple[sp.csr_array, ...]  # the rows b_j: one array, or a sparse matrix for each column of Z1
+
 LONG_ROW, SPARSE_SHARE = 200, 0.1  # a row b_j with more columns of which fewer are filled is kept sparse
 
 
@@ -70,7 +84,7 @@ class Moments:
     first: Ints
     blocks: tuple[Block, ...]
     A: Floats
-    B: Floats | tuple[sp.csr_array, ...]
+    B: Rows
     C: Floats
 
     @property
@@ -81,124 +95,66 @@ class Moments:
 
 def accumulate(layout: Layout, sample: Sample) -> Moments:
     """Return the cross-products of a model: one pass over the rows."""
-    if not layout.effects:  # a plain regression: one level with nothing in it
-        nothing = Effects((), np.zeros(len(sample.response), np.int64), 1, (), np.empty((0, 0), np.int64))
-        layout = replace(layout, effects=(nothing,))
+    layout = fill_layout(layout, len(sample.response))
+    A, B, C = contract(layout, sample)
+    return make_moments(layout, A, B, C, n=len(sample.response), log_weights=sum_log_weights(sample))
+
+
+def make_moments(layout: Layout, A: Floats, B: Rows, C: Floats, *, n: int, log_weights: float) -> Moments:
+    """Return cross-products with what the layout says of their columns."""
     blocks, start = [], 0
     for effects in layout.effects[1:]:
         blocks.append(Block(start, effects.count, effects.pattern))
         start = blocks[-1].stop
-    A, B, C = _contract(layout, _Columns(layout, start), sample)
-    return Moments(
-        n=len(sample.response),
-        p=len(layout.fixed),
-        log_weights=float(np.log(sample.weights).sum()) if sample.weights is not None else 0.0,
-        lower=layout.lower,
-        first=layout.effects[0].pattern,
-        blocks=tuple(blocks),
-        A=A,
-        B=B,
-        C=C,
-    )
+    first = layout.effects[0].pattern
+    return Moments(n, len(layout.fixed), log_weights, layout.lower, first, tuple(blocks), A, B, C)
 
 
-class _Columns:
-    """The columns of a model by the product of numbers that they hold, and the factors by which they differ."""
-
-    def __init__(self, layout: Layout, start: int) -> None:
-        specs = [*layout.fixed, *(c for effects in layout.effects for c in effects.columns)]
-        self.products = list(dict.fromkeys([(), *(spec.numbers for spec in specs)]))
-        used = [f for effects in layout.effects[1:] for f in effects.factors]
-        used.extend(factor for spec in specs for factor, _ in spec.levels)
-        self.used = tuple(dict.fromkeys(used))
-        self.start, self.width = start, start + len(layout.fixed) + 1
-
-    def index(self, spec: ColumnSpec) -> int:
-        return self.products.index(spec.numbers)
-
-    def values(self, sample: Sample) -> list[Floats | None]:
-        """Return each product of numbers; None stands for a column of ones."""
-        found: list[Floats | None] = []
-        for numbers in self.products:
-            value = sample.numbers[numbers[0]] if numbers else None
-            for i in numbers[1:]:
-                value = value * sample.numbers[i] if value is not None else None
-            found.append(value)
-        return found
+def fill_layout(layout: Layout, rows: int) -> Layout:
+    """Return a layout that has a first factor: for a plain regression, one level with nothing in it."""
+    if layout.effects:
+        return layout
+    nothing = Effects((), np.zeros(rows, np.int64), 1, (), np.empty((0, 0), np.int64))
+    return replace(layout, effects=(nothing,))
 
 
-class _Indicators:
-    """Which combinations of factors each column picks."""
-
-    def __init__(self, layout: Layout, columns: _Columns, cells: Cells, sample: Sample) -> None:
-        self.codes = {f: sample.factors[f][cells.shown] for f in columns.used}
-        self.count = len(cells.shown)
-        self.first = [self._chosen(spec) for spec in layout.effects[0].columns]
-        entries: list[list[tuple[Ints, Ints]]] = [[] for _ in columns.products]
-        start = 0
-        for effects in layout.effects[1:]:
-            level = effects.codes[cells.shown].astype(np.int64)
-            for i, spec in enumerate(effects.columns):
-                rows = np.flatnonzero(self._chosen(spec))
-                entries[columns.index(spec)].append((rows, start + level[rows] * len(effects.columns) + i))
-            start += effects.size
-        for j, spec in enumerate(layout.fixed):
-            rows = np.flatnonzero(self._chosen(spec))
-            entries[columns.index(spec)].append((rows, np.full(len(rows), start + j)))
-        self.others = [self._pick(pairs) for pairs in entries]
-
-    def _chosen(self, spec: ColumnSpec) -> Floats:
-        chosen = np.ones(self.count)
-        for factor, code in spec.levels:
-            chosen *= self.codes[factor] == code
-        return chosen
-
-    def _pick(self, pairs: list[tuple[Ints, Ints]]) -> Picked:
-        none = np.empty(0, np.int64)
-        rows = np.concatenate([none, *(r for r, _ in pairs)])
-        places, columns = np.unique(np.concatenate([none, *(c for _, c in pairs)]), return_inverse=True)
-        if self.count * len(places) > DENSE_INDICATORS:
-            shape = (self.count, len(places))
-            return Picked(places, sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape))
-        matrix = np.zeros((self.count, len(places)))
-        matrix[rows, columns] = 1.0
-        return Picked(places, matrix)
+def sum_squares(sample: Sample) -> float:
+    """Return y'Wy."""
+    y = sample.response
+    return float(y @ y if sample.weights is None else (sample.weights * y) @ y)
 
 
-def _contract(
-    layout: Layout, columns: _Columns, sample: Sample
-) -> tuple[Floats, Floats | tuple[sp.csr_array, ...], Floats]:
+def sum_log_weights(sample: Sample) -> float:
+    """Return the sum of the logarithms of the weights."""
+    return float(np.log(sample.weights).sum()) if sample.weights is not None else 0.0
+
+
+def contract(layout: Layout, sample: Sample) -> tuple[Floats, Rows, Floats]:
     """Return A, B and C: each table of cells is made, used and dropped, so that few are held at a time."""
-    first = layout.effects[0]
+    first, columns = layout.effects[0], Columns(layout)
     cells = Cells.find(first, columns.used, sample)
-    indicators = _Indicators(layout, columns, cells, sample)
+    indicators = Indicators(layout, columns, cells.shown, sample)
     tables = Tables(first, columns.values(sample), cells, sample)
     C = np.zeros((columns.width, columns.width))
-    rows = _Rows([columns.index(spec) for spec in first.columns], cells, indicators, columns.width)
+    rows = _RowSums([columns.index(spec) for spec in first.columns], cells, indicators, columns.width)
     for a, b in itertools.combinations_with_replacement(range(len(columns.products)), 2):
         table = tables.of(a, b)
-        left, right = indicators.others[a], indicators.others[b]
-        part = left.cross(cells.by_combination(table), right)
-        C[np.ix_(left.places, right.places)] += part
-        if a != b:
-            C[np.ix_(right.places, left.places)] += part.T
+        indicators.cross(C, a, b, cells.by_combination(table))
         rows.add(table, a, b)
         if a != b:
             rows.add(table, b, a)
-    for a, picked in enumerate(indicators.others):
+    for a in range(len(columns.products)):
         table = tables.with_response(a)
-        C[-1, picked.places] += picked.matrix.T @ cells.by_combination(table)
+        indicators.cross_response(C, a, cells.by_combination(table))
         rows.add_response(table, a)
-    C[:-1, -1] = C[-1, :-1]
-    y = sample.response
-    C[-1, -1] = y @ y if sample.weights is None else (sample.weights * y) @ y
+    C[-1, -1] = sum_squares(sample)
     return rows.A, rows.finish(), C
 
 
-class _Rows:
+class _RowSums:
     """A_j and b_j as they are added up, the rows b_j dense or sparse; `held` is the product in each column of Z1."""
 
-    def __init__(self, held: list[int], cells: Cells, indicators: _Indicators, m: int) -> None:
+    def __init__(self, held: list[int], cells: Cells, indicators: Indicators, m: int) -> None:
         self.held, self.cells, self.indicators = held, cells, indicators
         self.shape = (cells.levels, m)
         self.A = np.zeros((cells.levels, len(held), len(held)))
@@ -226,7 +182,7 @@ class _Rows:
         for k in (k for k, held in enumerate(self.held) if held == product):
             self.responses[k] += self.cells.by_level(table, self.indicators.first[k])
 
-    def finish(self) -> Floats | tuple[sp.csr_array, ...]:
+    def finish(self) -> Rows:
         """Return the rows: dense unless they are long and mostly empty."""
         q1, m = self.shape
         if self.parts and m > LONG_ROW:

@@ -16,9 +16,11 @@ import numpy as np
 
 from holdsup.numerics.layout import Floats
 
-__all__ = ["Objective", "Optimum", "certify", "minimize", "newton_step"]
+__all__ = ["ROUGHLY", "Objective", "Optimum", "certify", "differentiate", "minimize", "newton_step"]
 
 ENOUGH = 1e-12  # expected further decrease, in units of the criterion (-2 log-likelihood)
+ROUGHLY = 1e-8  # enough for one draw of many, and for a dear model: thousandths of a standard error
+NEAR_ZERO = 0.02  # a relative standard deviation below this may be a saddle, which only the curvature tells
 CLOSE = 1e-4  # expected decrease below which steps are judged by the gradient
 CERTAIN = 1e-5  # expected decrease up to which a fit that cannot improve for rounding counts as converged
 IDLE = 1e-5  # change of the criterion, per squared relative change of a parameter, that is no information
@@ -65,19 +67,22 @@ class Optimum:
     steps: int
 
 
-def minimize(objective: Objective, start: Floats, *, enough: float = ENOUGH) -> Optimum:
+def minimize(
+    objective: Objective, start: Floats, *, enough: float = ENOUGH, curvature: Floats | None = None
+) -> Optimum:
     """Return the minimum that Newton's method finds from `start`, to an expected decrease of `enough`.
 
     The Hessian is made of differences of gradients every few steps, and in between updated from the
     gradients seen (BFGS): that halves the evaluations of a model with eleven variances. Updating alone
-    crawls where variances are zero, because there the criterion is far from a parabola.
+    crawls where variances are zero, because there the criterion is far from a parabola. A `curvature` that
+    is about right, that of the same model for another response, saves making the first one.
     """
     theta = np.array(start, dtype=float)
     value, gradient = objective.slopes(theta)
-    H = np.empty((len(theta), len(theta)))
+    H = np.empty((len(theta), len(theta))) if curvature is None else curvature
     if not len(theta):
         return Optimum(theta, value, gradient, H, "there is no variance to estimate", 0)
-    age = 0  # steps since the Hessian was made
+    age = 0 if curvature is None else 1  # steps since the Hessian was made
     for steps in range(MOST_STEPS):
         H = _hessian(objective, theta, gradient, H if age else None)
         step, decrease, downhill = newton_step(H, gradient)
@@ -109,7 +114,7 @@ def _hessian(objective: Objective, theta: Floats, gradient: Floats, updated: Flo
     known = objective.information(theta)
     if known is not None:
         return known
-    return curvature(objective, theta, gradient) if updated is None else updated
+    return differentiate(objective, theta, gradient) if updated is None else updated
 
 
 def certify(theta: Floats, gradient: Floats, H: Floats) -> tuple[float, bool]:
@@ -154,7 +159,7 @@ def _updated(H: Floats, step: Floats, change: Floats) -> Floats:
     return np.asarray(H + np.outer(change, change) / along - np.outer(Hs, Hs) / float(step @ Hs))
 
 
-def curvature(objective: Objective, theta: Floats, gradient: Floats) -> Floats:
+def differentiate(objective: Objective, theta: Floats, gradient: Floats) -> Floats:
     """Return the Hessian, by forward differences of the exact gradient."""
     k = len(theta)
     H = np.empty((k, k))

@@ -42,12 +42,12 @@ class SmallModel:
 def small_slopes(theta: Floats, model: SmallModel) -> tuple[float, Floats]:
     """Return the criterion of a small model and its gradient, by compiled loops."""
     gradient = np.empty(len(theta))
-    value = compile_loops(slopes)(theta, *model.arguments, gradient)
+    value = compile_loops(slopes)(theta, gradient, *model.arguments)
     return float(value), gradient
 
 
 def slopes(  # type: ignore[no-untyped-def]  # noqa: C901, D103 (documented above; loops for the compiler)
-    theta, A, counts, P, B, C, first, shapes, patterns, q2, weights, log_weights, gradient
+    theta, gradient, A, counts, P, B, C, first, shapes, patterns, q2, weights, log_weights
 ):
     m, k1, groups = len(C), len(first), len(A)
     dof = weights[m - 1]
@@ -63,10 +63,28 @@ def slopes(  # type: ignore[no-untyped-def]  # noqa: C901, D103 (documented abov
         omega = np.dot(factor.T, np.dot(A[u], factor))
         for i in range(k1):
             omega[i, i] += 1
-        root = np.linalg.cholesky(omega)
-        for i in range(k1):
-            value += 2 * counts[u] * np.log(root[i, i])
-        right[u] = np.dot(factor, np.linalg.inv(omega))
+        # Cholesky, and the inverse of the factor; LAPACK would raise where rounding leaves nothing positive.
+        root, inverse = np.zeros((k1, k1)), np.zeros((k1, k1))
+        for j in range(k1):
+            for i in range(j, k1):
+                entry = omega[i, j]
+                for k in range(j):
+                    entry -= root[i, k] * root[j, k]
+                if i > j:
+                    root[i, j] = entry / root[j, j]
+                elif entry > 0 and entry < np.inf:
+                    root[j, j] = np.sqrt(entry)
+                    value += 2 * counts[u] * np.log(root[j, j])
+                else:
+                    gradient[:] = np.nan
+                    return np.inf
+        for j in range(k1):
+            inverse[j, j] = 1 / root[j, j]
+            for i in range(j + 1, k1):
+                for k in range(j, i):
+                    inverse[i, j] -= root[i, k] * inverse[k, j]
+                inverse[i, j] /= root[i, i]
+        right[u] = np.dot(factor, np.dot(inverse.T, inverse))
         H[u] = np.dot(right[u], factor.T)
     S = C.copy()
     through = np.zeros(B.shape)
