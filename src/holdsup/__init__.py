@@ -31,11 +31,13 @@ if TYPE_CHECKING:
         audit_scores as audit_scores,
         read_scores as read_scores,
     )
+    from holdsup.verdict import Comparison as Comparison, compare_systems as compare_systems
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Audit": "holdsup.scores",
+    "Comparison": "holdsup.verdict",
     "ColumnError": "holdsup.errors",
     "FitError": "holdsup.errors",
     "FormulaError": "holdsup.errors",
@@ -48,6 +50,7 @@ _HOME = {
     "Scores": "holdsup.scores",
     "ScoresError": "holdsup.errors",
     "audit_scores": "holdsup.scores",
+    "compare_systems": "holdsup.verdict",
     "fit_lmm": "holdsup.fit",
     "plot": "holdsup.plots",
     "read_result": "holdsup.results",

@@ -15,7 +15,7 @@ from holdsup.errors import HoldsupError
 
 __all__ = ["COMMANDS", "main", "program"]
 
-COMMANDS = ("check", "fit", "demo")
+COMMANDS = ("check", "compare", "fit", "demo")
 
 
 class LazyGroup(click.Group):

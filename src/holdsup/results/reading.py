@@ -16,7 +16,11 @@ LARGEST = 512 * 2**20  # bytes; a result is a summary, and this is far beyond an
 
 # Where the class of each kind of result lives. Names, not imports: the classes stand in rooms above
 # this one, and only the kind that a file names needs to be loaded.
-KINDS = {"check": "holdsup.scores:Audit", "fit": "holdsup.fit:LmmFit"}
+KINDS = {
+    "check": "holdsup.scores:Audit",
+    "fit": "holdsup.fit:LmmFit",
+    "compare": "holdsup.verdict:Comparison",
+}
 
 
 def read_result(path: str | Path) -> Result:

@@ -1,0 +1,86 @@
+"""`holdsup compare`: is one system better than another?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdsup.cli.options import scores_options, split_roles
+from holdsup.cli.output import emit, output_options, refuse_to_overwrite
+
+__all__ = ["command"]
+
+
+@click.command(
+    "compare",
+    epilog="""\b
+    Examples:
+      holdsup compare scores.csv
+      holdsup compare a.txt b.txt                                 one score a line, paired by line
+      holdsup compare scores.csv --baseline A --bootstrap 1000
+      holdsup compare runs/*.csv --score ter --lower-is-better --margin 0.01
+      holdsup compare scores.csv --claim these-runs --plot systems.svg""",
+)
+@click.argument("data", nargs=-1, required=True)
+@click.option(
+    "--claim",
+    type=click.Choice(["these-runs", "new-runs", "new-settings"]),
+    help="What to claim; by default new-runs where two systems have two runs or more.",
+)
+@click.option("--baseline", metavar="SYSTEM", help="Compare all systems with this one; by default all pairs.")
+@click.option(
+    "--margin",
+    type=float,
+    metavar="D",
+    help="Differences below D do not matter: test equivalence and non-inferiority, too.",
+)
+@click.option("--best", metavar="COL", help="Compare the best run of each system by this column, such as dev_score.")
+@click.option(
+    "--bootstrap",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Check the likelihood ratio against N simulated nulls.",
+)
+@click.option("--lower-is-better", is_flag=True, help="A lower score is a better one (TER, loss).")
+@scores_options
+@output_options
+def command(
+    data: tuple[str, ...],
+    claim: str | None,
+    baseline: str | None,
+    margin: float | None,
+    best: str | None,
+    bootstrap: int,
+    lower_is_better: bool,
+    style: str,
+    output: Path | None,
+    picture: Path | None,
+    seed: int,
+    level: float,
+    jobs: int,
+    quiet: bool,
+    **roles: Any,
+) -> None:
+    """Compare systems: which differ, by how much, and for what claim.
+
+    DATA is what `holdsup check` takes: a table with a row for each score of a system on an item in a
+    run, or a file for each system. Three claims can be made. these-runs: for these trained runs, over
+    new items. new-runs: over new training runs as well, settings as they are. new-settings: over new
+    settings, too. Only what the table can carry is claimed, and the answer says what it is. The test
+    of the paper that started this (Hagmann et al.) stands beside ours.
+    """
+    from holdsup.cli.bar import show_progress
+    from holdsup.verdict import compare_systems
+
+    arguments = split_roles(roles)
+    refuse_to_overwrite(data, output, picture)
+    with show_progress(quiet=quiet) as progress:
+        found = compare_systems(
+            list(data), claim=claim, baseline=baseline, margin=margin, best=best, bootstrap=bootstrap,
+            lower_is_better=lower_is_better, level=level, seed=seed, processes=jobs if jobs > 1 else None,
+            progress=progress, **arguments,
+        )  # fmt: skip
+    emit(found, style=style, output=output, picture=picture)

@@ -1,0 +1,90 @@
+"""The difference between two systems over several datasets, each of the same weight.
+
+Three readings, which differ in what is drawn anew:
+
+- these datasets: new items and new runs in each, datasets as given;
+- new datasets, where each dataset has runs of its own (a system is trained on each);
+- new datasets, where the same runs are scored on all (one trained system, many benchmarks): a run that
+  is lucky is lucky everywhere, so runs are a source of their own. `dataset_means` makes datasets the
+  items of `compare_new_runs`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from holdsup.numerics.additive import fit_additive
+from holdsup.numerics.clusters import find_clusters
+from holdsup.numerics.differences import Codes, Difference, decide, new_runs_test, read_pair, these_runs_test
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.spread import Spread, measure_arm, measure_spread
+
+__all__ = ["compare_new_datasets", "compare_these_datasets", "dataset_means"]
+
+
+def compare_these_datasets(
+    left: ArrayLike,
+    right: ArrayLike,
+    datasets: Codes,
+    *,
+    clusters: Codes | None = None,
+    new_runs: bool = True,
+    level: float = 0.95,
+) -> Difference:
+    """Return the difference over new items, and new runs, of these datasets, each with runs of its own.
+
+    The variances of the datasets' differences add up; each part keeps its degrees of freedom. A column
+    that a dataset does not use is NaN throughout it.
+    """
+    left, right, scale = read_pair(left, right)
+    rows = _rows(datasets, len(left))
+    weight = 1 / len(rows)
+    spreads = [_spread(left[at], right[at], None if clusters is None else clusters[at]).scaled(weight) for at in rows]
+    tests = [new_runs_test(spreads), these_runs_test(spreads)] if new_runs else [these_runs_test(spreads)]
+    return decide(float(sum(each.estimate for each in spreads)), tests, scale, level)
+
+
+def compare_new_datasets(left: ArrayLike, right: ArrayLike, datasets: Codes, *, level: float = 0.95) -> Difference:
+    """Return the difference over new datasets, each with runs of its own: the t-test on dataset differences.
+
+    What items and runs add is in the differences between datasets already.
+    """
+    left, right, scale = read_pair(left, right)
+    means = [[fit_additive(_used(scores[at])).items.mean() for scores in (left, right)]
+             for at in _rows(datasets, len(left))]  # fmt: skip
+    differences = np.array([first - second for first, second in means])
+    if len(differences) < 2:
+        raise ValueError("new datasets are claimed, but there is one: how much datasets differ is not measured.")
+    spread = measure_spread([], differences, find_clusters(None, len(differences)))
+    return decide(float(spread.estimate), [these_runs_test([spread], "new-datasets")], scale, level)
+
+
+def dataset_means(scores: ArrayLike, datasets: Codes) -> Floats:
+    """Return the mean of each run in each dataset, shape (..., datasets, runs).
+
+    Missing cells are made up for by least squares within the dataset.
+    """
+    scores = np.asarray(scores, float)
+    rows = _rows(datasets, scores.shape[-2])
+    return np.stack([fit_additive(scores[..., at, :]).runs for at in rows], axis=-2)
+
+
+def _spread(left: Floats, right: Floats, clusters: Codes | None) -> Spread:
+    """Return the parts of the variance of one dataset's difference."""
+    left, right, _ = read_pair(_used(left), _used(right))
+    found = find_clusters(clusters, len(left))
+    arms = [measure_arm(scores, None, found) for scores in (left, right)]
+    return measure_spread(arms, arms[0].items - arms[1].items, found)
+
+
+def _used(scores: Floats) -> Floats:
+    """Return the columns that hold a score."""
+    return scores[:, ~np.isnan(scores).all(0)]
+
+
+def _rows(datasets: Codes, count: int) -> list[Codes]:
+    """Return the rows of each dataset."""
+    if np.shape(datasets) != (count,):
+        raise ValueError(f"a dataset is needed for each of {count} items, but there are {np.size(datasets)} codes.")
+    return [np.flatnonzero(np.asarray(datasets) == code) for code in np.unique(datasets)]

@@ -1,0 +1,100 @@
+"""What to do next: the cheapest way to a firmer answer, from the parts of the uncertainty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from holdsup.numerics.quantiles import t_quantile
+from holdsup.rendering.numbers import format_count, format_number
+from holdsup.verdict.claims import Pair
+
+__all__ = ["Parts", "advise", "detectable", "find_parts"]
+
+POWER_Z = 0.8416212335729143  # normal quantile of a power of 80%
+MOST_RUNS, MOST_ITEMS = 200, 10_000_000  # beyond these nobody goes
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where the variance of a difference comes from.
+
+    Attributes
+    ----------
+    runs : number of runs of each system
+    items : number of items
+    run : variance between runs of each system
+    item : variance between items of the difference
+    residual : residual variance of each system
+    """
+
+    runs: tuple[int, ...]
+    items: int
+    run: tuple[float, ...]
+    item: float
+    residual: tuple[float, ...]
+
+    def standard_error(self, runs: tuple[int, ...] | None = None, items: int | None = None) -> float:
+        """Return the standard error of the difference with other numbers of runs and items."""
+        k, count = runs or self.runs, items or self.items
+        each = sum((v + e / count) / n for v, e, n in zip(self.run, self.residual, k, strict=True))
+        return math.sqrt(each + self.item / count)
+
+
+def find_parts(pair: Pair) -> Parts | None:
+    """Return the parts of a pair's variance; None where its design does not tell them apart."""
+    found = pair.difference
+    if found.item_variance is None or any(v is None for v in (*found.run_variance, *found.residual_variance)):
+        return None
+    runs = (len(pair.left.runs), len(pair.right.runs))
+    run = tuple(v for v in found.run_variance if v is not None)
+    residual = tuple(v for v in found.residual_variance if v is not None)
+    if not run:
+        return None
+    return Parts(runs[: len(run)], pair.items, run, found.item_variance, residual)
+
+
+def detectable(se: float, df: float, *, alpha: float = 0.05) -> float:
+    """Return the smallest difference that a test at `alpha` finds four times in five."""
+    return se * (t_quantile(1 - alpha / 2, df) + POWER_Z)
+
+
+def advise(pair: Pair, *, firm: bool) -> tuple[str, ...]:
+    """Return what would make the answer firmer: more runs, more items; nothing where it is firm.
+
+    The target is a standard error at which the difference found would show four times in five.
+    """
+    parts = find_parts(pair)
+    names = f"{pair.left.name} and {pair.right.name}"
+    if pair.claim == "these-runs" and parts is None:
+        return (f"Train {names} with two seeds or more each: one run cannot tell a better system from a lucky run.",)
+    if firm or parts is None or pair.difference.estimate == 0:
+        return ()
+    wanted = abs(pair.difference.estimate) / (1.959963984540054 + POWER_Z)
+    said = []
+    if runs := _enough_runs(parts, wanted):
+        more = runs - max(parts.runs)
+        said.append(f"{format_count(more)} more runs of each of {names} ({format_count(runs)} each)")
+    if items := _enough_items(parts, wanted):
+        said.append(f"{format_count(items - parts.items)} more items ({format_count(items)} in all)")
+    shown = format_number(abs(pair.difference.estimate))
+    if not said:
+        return (f"A difference of {shown} would show four times in five only with more runs and more items together.",)
+    note = "" if len(said) == 2 else f" More {'items' if runs else 'runs'} alone would not do."
+    return (f"To show a difference of {shown} four times in five: {', or '.join(said)}.{note}",)
+
+
+def _enough_runs(parts: Parts, wanted: float) -> int | None:
+    for runs in range(max(parts.runs) + 1, MOST_RUNS + 1):
+        if parts.standard_error((runs,) * len(parts.runs)) <= wanted:
+            return runs
+    return None
+
+
+def _enough_items(parts: Parts, wanted: float) -> int | None:
+    fixed = sum(v / n for v, n in zip(parts.run, parts.runs, strict=True))
+    shrinking = parts.item + sum(e / n for e, n in zip(parts.residual, parts.runs, strict=True))
+    if wanted**2 <= fixed:
+        return None
+    items = math.ceil(shrinking / (wanted**2 - fixed))
+    return items if parts.items < items <= MOST_ITEMS else None

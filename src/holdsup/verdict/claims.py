@@ -1,0 +1,180 @@
+"""What a table can carry: the claim of each pair of systems, and the test that goes with it.
+
+- these-runs: for these trained runs, over new items;
+- new-runs: over new items and new runs, settings as they are, equally weighted;
+- new-settings: over new settings as well.
+
+Which test keeps its promise for which design was measured: docs/calibration.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from holdsup.errors import ScoresError
+from holdsup.numerics.datasets import compare_new_datasets, compare_these_datasets, dataset_means
+from holdsup.numerics.differences import (
+    Difference,
+    compare_new_runs,
+    compare_run_scores,
+    compare_shared_seeds,
+    compare_these_runs,
+)
+from holdsup.rendering.numbers import format_counted
+from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns
+from holdsup.verdict.settings import compare_new_settings
+
+__all__ = ["CLAIMS", "Pair", "choose_claim", "pair_systems"]
+
+CLAIMS = ("these-runs", "new-runs", "new-settings")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """Two systems, the claim that is made of them, and the test of it.
+
+    Attributes
+    ----------
+    left, right : their runs, on the items that both have
+    claim : what is claimed
+    method : the test, in words
+    items : number of items that both have
+    difference : what was found
+    test : the same test for scores that are shifted by a margin, left up
+    note : why less is claimed than was asked for, "" if not
+    """
+
+    left: SystemRuns
+    right: SystemRuns
+    claim: str
+    method: str
+    items: int
+    difference: Difference
+    test: Callable[[float], Difference]
+    note: str = ""
+
+
+def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
+    """Return the claim that is asked for, or the strongest that two systems or more can carry."""
+    if asked is not None and asked not in CLAIMS:
+        raise ScoresError(f"the claim is {asked!r}: it can be {', '.join(CLAIMS)}")
+    able = sum(system.repeats for system in evaluation.systems)
+    return asked or ("new-runs" if able >= 2 else "these-runs")
+
+
+def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, level: float) -> Pair:
+    """Return the verdict on two systems: the claim asked for, or these-runs where they cannot carry it."""
+    a, b = evaluation.system(left), evaluation.system(right)
+    shared = a.has & b.has
+    if not shared.any():
+        raise ScoresError(
+            f"{left!r} and {right!r} have no item in common ({int(a.has.sum()):,} and {int(b.has.sum()):,} items): "
+            "their scores cannot be compared"
+        )
+    a, b = (replace(system, scores=system.scores[shared]) for system in (a, b))
+    made, note = _carried(evaluation, a, b, claim)
+    method, test = _test(evaluation, a, b, made, shared, level)
+    try:
+        found = test(0.0)
+    except ValueError as error:
+        raise ScoresError(f"{left!r} and {right!r} cannot be compared: {str(error).rstrip('.')}") from error
+    return Pair(a, b, made, method, int(shared.sum()), found, test, note)
+
+
+def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> tuple[str, str]:
+    """Return the claim that a pair can carry, and why it is less than what is asked for."""
+    single = [system for system in (a, b) if not system.repeats]
+    if claim == "these-runs" or not single:
+        if claim == "new-settings" and max(a.setting_count, b.setting_count) < 2:
+            return "new-runs", "no system has two settings, so nothing can be said of new ones"
+        return claim, ""
+    if evaluation.per_run:
+        raise ScoresError(f"{single[0].name!r} has one score and there are no items: there is nothing to test")
+    names = " and ".join(repr(system.name) for system in single)
+    what = "one run" if all(len(system.runs) == 1 for system in single) else "one run a setting"
+    return "these-runs", f"{names} {'has' if len(single) == 1 else 'have'} {what}, so nothing can be said of new runs"
+
+
+Test = Callable[[float], Difference]
+
+
+def _test(
+    evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray, level: float
+) -> tuple[str, Test]:
+    """Return the name of the test for a design, and the test, for the left scores raised by an amount."""
+    if evaluation.per_run:
+        return "Welch's t on run scores", lambda up: compare_run_scores(a.scores[0] + up, b.scores[0], level=level)
+    clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
+    datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
+    if datasets is not None and len(np.unique(datasets)) > 1:
+        return _over_datasets(a, b, claim, datasets, clusters, level)
+    unit = "clusters" if clusters is not None else "items"
+    if claim == "new-settings":
+        return "mixed model, settings random", lambda up: compare_new_settings(evaluation, a, b, up, level=level)
+    if claim == "new-runs" and a.seeds is not None and b.seeds is not None:
+        x, y = _aligned(a, b)
+        return (
+            f"t in two ways, {unit} and shared seeds",
+            lambda up: compare_shared_seeds(x + up, y, clusters=clusters, level=level),
+        )
+    settings = {"left_settings": _several(a), "right_settings": _several(b)}
+    if claim == "new-runs":
+        return (
+            f"Welch's t in two ways, {unit} and runs",
+            lambda up: compare_new_runs(a.scores + up, b.scores, **settings, clusters=clusters, level=level),
+        )
+    return (
+        f"paired t on {unit}",
+        lambda up: compare_these_runs(a.scores + up, b.scores, **settings, clusters=clusters, level=level),
+    )
+
+
+def _over_datasets(
+    a: SystemRuns, b: SystemRuns, claim: str, datasets: np.ndarray, clusters: np.ndarray | None, level: float
+) -> tuple[str, Test]:
+    """Return the test over several datasets, equally weighted."""
+    if claim == "these-runs":
+        return "paired t on items of these datasets", lambda up: compare_these_datasets(
+            a.scores + up, b.scores, datasets, clusters=clusters, new_runs=False, level=level
+        )
+    if _same_runs(a, datasets) and _same_runs(b, datasets):
+        x, y = dataset_means(a.scores, datasets), dataset_means(b.scores, datasets)
+        return "Welch's t in two ways, datasets and runs", lambda up: compare_new_runs(x + up, y, level=level)
+    return "t on dataset differences", lambda up: compare_new_datasets(a.scores + up, b.scores, datasets, level=level)
+
+
+def _same_runs(system: SystemRuns, datasets: np.ndarray) -> bool:
+    """Return whether every run was scored on every dataset."""
+    there = [~np.isnan(system.scores[datasets == d]).all(axis=0) for d in np.unique(datasets)]
+    return bool(np.all(there))
+
+
+def _several(system: SystemRuns) -> np.ndarray | None:
+    return system.settings if system.setting_count > 1 else None
+
+
+def _aligned(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:
+    """Return the runs of the seeds that both systems have, in the same order, runs of one seed averaged."""
+    assert a.seeds is not None
+    assert b.seeds is not None
+    common = np.intersect1d(a.seeds, b.seeds)
+    if len(common) < 2:
+        raise ScoresError(
+            f"{a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} of the shared facets in common: two "
+            "or more are needed, or leave --shared out"
+        )
+    grids = []
+    for system in (a, b):
+        assert system.seeds is not None
+        with np.errstate(invalid="ignore"):
+            grids.append(np.stack([_mean(system.scores[:, system.seeds == seed]) for seed in common], axis=1))
+    return grids[0], grids[1]
+
+
+def _mean(columns: Floats) -> Floats:
+    count = (~np.isnan(columns)).sum(axis=1)
+    total = np.nansum(columns, axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -1,0 +1,192 @@
+"""One metric's scores laid out for questions: for every system a table of items x runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.columns import Labels
+from holdsup.columns.crossing import cross
+from holdsup.errors import ScoresError, list_names
+from holdsup.scores import Scores
+from holdsup.scores.roles import is_replicate
+
+__all__ = ["Evaluation", "SystemRuns", "is_repetition", "lay_out"]
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemRuns:
+    """The runs of one system.
+
+    Attributes
+    ----------
+    name : the system
+    scores : shape (items, runs), NaN where a run has no score for an item
+    runs : the names of its runs
+    settings : code of the setting of each run, shape (runs,); runs of one setting differ by chance alone
+    seeds : code of the shared facets of each run, shape (runs,), the same in all systems; None if none are shared
+    """
+
+    name: str
+    scores: Floats
+    runs: tuple[str, ...]
+    settings: Codes
+    seeds: Codes | None
+
+    @property
+    def has(self) -> NDArray[np.bool_]:
+        """Which items have a score in some run."""
+        return np.asarray(~np.isnan(self.scores).all(axis=1))
+
+    @property
+    def setting_count(self) -> int:
+        """How many settings its runs have."""
+        return len(np.unique(self.settings))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether some setting has two runs, so that the spread between runs can be measured."""
+        return len(self.runs) > self.setting_count
+
+    def mean(self) -> float:
+        """Return the mean over its items, settings equally weighted."""
+        by_setting = [np.nanmean(self.scores[:, self.settings == s]) for s in np.unique(self.settings)]
+        return float(np.mean(by_setting))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """The scores of all systems by one metric.
+
+    Attributes
+    ----------
+    metric : its name, None where the table has only one
+    scores : the usable rows
+    systems : the runs of each system, in the order of their names
+    items : number of items; with no item column, of datasets, and without these 1
+    per_run : whether runs have one score each, so that there are no items
+    clusters : cluster of each item, None if there are none
+    datasets : dataset of each item, None if there are fewer than two
+    dataset_names : their names
+    """
+
+    metric: str | None
+    scores: Scores
+    systems: tuple[SystemRuns, ...]
+    items: int
+    per_run: bool
+    clusters: Codes | None
+    datasets: Codes | None
+    dataset_names: tuple[str, ...]
+
+    def system(self, name: str) -> SystemRuns:
+        """Return the runs of one system."""
+        return next(system for system in self.systems if system.name == name)
+
+
+def lay_out(scores: Scores) -> tuple[Evaluation, ...]:
+    """Return the evaluation by each metric; rows without a score or a label are left out, as `rows` says."""
+    usable = scores.only(scores.usable)
+    if not len(usable):
+        raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
+    if usable.metric is None:
+        return (_evaluation(usable, None),)
+    return tuple(
+        _evaluation(usable.only(usable.metric.codes == code), name) for code, name in enumerate(usable.metric.names)
+    )
+
+
+def _evaluation(scores: Scores, metric: str | None) -> Evaluation:
+    item, shown, per_run = _items(scores)
+    clusters = None if scores.cluster is None else scores.cluster.codes[shown].astype(np.int64)
+    datasets = None
+    if scores.dataset is not None and scores.dataset.count > 1 and scores.item is not None:
+        datasets = scores.dataset.codes[shown].astype(np.int64)
+    _check_clusters(scores, item, clusters)
+    return Evaluation(
+        metric=metric,
+        scores=scores,
+        systems=tuple(_systems(scores, item, len(shown))),
+        items=len(shown),
+        per_run=per_run,
+        clusters=clusters,
+        datasets=datasets,
+        dataset_names=scores.dataset.names if scores.dataset is not None else (),
+    )
+
+
+def _items(scores: Scores) -> tuple[Codes, Codes, bool]:
+    """Return the item of each row, a row that shows each, and whether there are none.
+
+    Without items, datasets are what systems are scored on; without these, a run has one score.
+    """
+    if scores.items is not None:
+        return scores.items.codes, scores.items.first, False
+    if scores.dataset is not None:
+        found = cross(scores.dataset)
+        return found.codes, found.first, False
+    return np.zeros(len(scores), np.int64), np.zeros(1, np.int64), True
+
+
+def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None:
+    if clusters is None or scores.cluster is None:
+        return
+    if (clusters < 0).any():
+        raise ScoresError(
+            f"{int((clusters < 0).sum()):,} items have no cluster: fill the column, or leave --cluster out"
+        )
+    astray = np.flatnonzero(scores.cluster.codes != clusters[item])
+    if len(astray):
+        name = scores.item.names[scores.item.codes[astray[0]]] if scores.item is not None else "?"
+        raise ScoresError(f"item {name!r} is in two clusters: an item belongs to one")
+
+
+def _systems(scores: Scores, item: Codes, items: int) -> Iterator[SystemRuns]:
+    settings = [labels for name, labels in scores.facets.items() if not is_repetition(scores, name)]
+    shared = _shared(scores)
+    for code, name in enumerate(scores.system.names):
+        rows = np.flatnonzero(scores.system.codes == code)
+        runs = cross(scores.run.take(rows))
+        shown = rows[runs.first]
+        yield SystemRuns(
+            name=name,
+            scores=_grid(scores.score[rows], item[rows], runs.codes, (items, runs.count)),
+            runs=tuple(scores.run.names[c] for c in scores.run.codes[shown]),
+            settings=cross(*(labels.take(shown) for labels in settings), rows=len(shown)).codes,
+            seeds=None if shared is None else shared[shown],
+        )
+
+
+def is_repetition(scores: Scores, facet: str) -> bool:
+    """Return whether the levels of a facet are mere repetitions, not settings."""
+    return facet in scores.roles.replicates or facet in scores.roles.shared or is_replicate(facet)
+
+
+def _shared(scores: Scores) -> Codes | None:
+    """Return the combination of shared facets of each row; the same number means the same in every system."""
+    columns: list[Labels] = []
+    for name in scores.roles.shared:
+        labels = scores.facets[name]
+        by_system = [set(labels.codes[scores.system.codes == s].tolist()) for s in range(scores.system.count)]
+        if not set.intersection(*by_system):
+            raise ScoresError(
+                f"--shared {name}: no level of {name!r} occurs in all systems ({list_names(scores.system.names)}), so "
+                "nothing is shared: leave it out"
+            )
+        columns.append(labels)
+    return cross(*columns).codes if columns else None
+
+
+def _grid(score: Floats, item: Codes, run: Codes, shape: tuple[int, int]) -> Floats:
+    """Return scores by item and run; several in one cell are averaged (the audit reports them)."""
+    place = item * shape[1] + run
+    count = np.bincount(place, minlength=shape[0] * shape[1])
+    total = np.bincount(place, score, shape[0] * shape[1])
+    with np.errstate(invalid="ignore"):
+        return np.asarray((total / count).reshape(shape))

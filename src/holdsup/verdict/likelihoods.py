@@ -1,0 +1,93 @@
+"""Likelihood-ratio tests of the systems: the paper's, and the one that allows for runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
+from holdsup.numerics.tails import chi2_tail
+from holdsup.scores import Scores
+from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.records import PaperTest
+
+__all__ = ["OurFits", "fit_ours", "item_term", "test_as_published"]
+
+NOTE = "It takes several runs on one item for independent evidence, and its chi-square assumes many runs."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OurFits:
+    """The model of a claim with and without the systems, both by ML.
+
+    Attributes
+    ----------
+    null : without
+    alternative : with
+    """
+
+    null: LmmFit
+    alternative: LmmFit
+
+
+def item_term(scores: Scores) -> str:
+    """Return the name of the items in a formula: an item belongs to its dataset."""
+    if scores.item is None:
+        return "dataset"
+    return "dataset:item" if scores.dataset is not None and scores.dataset.count > 1 else "item"
+
+
+def test_as_published(evaluation: Evaluation) -> PaperTest | None:
+    """Return the paper's generalized likelihood-ratio test; None where there are no items or one score an item."""
+    if evaluation.per_run or len(evaluation.scores) <= evaluation.items:
+        return None
+    item = item_term(evaluation.scores)
+    null, alternative = f"score ~ 1 + (1 | {item})", f"score ~ system + (1 | {item})"
+    table = evaluation.scores.to_arrow()
+    fits = [fit_lmm(formula, table, "ml") for formula in (null, alternative)]
+    test = likelihood_ratio_test(*fits)
+    return PaperTest(
+        metric=evaluation.metric,
+        null=null,
+        alternative=alternative,
+        statistic=test.statistic,
+        df=test.df,
+        p=test.p,
+        log10_p=test.log10_p,
+        sigma=fits[1].sigma,
+        note=NOTE if any(len(system.runs) > 1 for system in evaluation.systems) else "",
+    )
+
+
+test_as_published.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
+
+
+def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | None:
+    """Return the fits of the claim's model: what varies between runs and between the items of a system is random.
+
+    A term that the data cannot tell from the residual is left out: with one run a system there is neither.
+    """
+    scores = evaluation.scores
+    if evaluation.per_run or len(scores) <= evaluation.items:
+        return None
+    item = item_term(scores)
+    terms = [f"(1 | {item})"]
+    if evaluation.datasets is not None:
+        terms += ["(1 | dataset)", "(1 | system:dataset)"]
+    if evaluation.clusters is not None:
+        terms += ["(1 | cluster)", "(1 | system:cluster)"]
+    if any(len(system.runs) > 1 for system in evaluation.systems):
+        terms.append(f"(1 | system:{item})")
+        if claim != "these-runs":
+            terms.append("(1 | system:run)")
+        if claim != "these-runs" and scores.roles.shared:
+            terms.extend(f"(1 | {name})" for name in scores.roles.shared)
+    table, random = scores.to_arrow(), " + ".join(terms)
+    null, alternative = (fit_lmm(f"score ~ {fixed} + {random}", table, "ml") for fixed in ("1", "system"))
+    return OurFits(null, alternative)
+
+
+def chi2_p(fits: OurFits) -> tuple[float, int, float]:
+    """Return the likelihood ratio of the systems, its degrees of freedom and its chi-square p."""
+    statistic = max(0.0, fits.null.criterion - fits.alternative.criterion)
+    df = fits.alternative.npar - fits.null.npar
+    return statistic, df, chi2_tail(statistic, df).p if df else 1.0

@@ -1,0 +1,71 @@
+"""The mean of one system, with limits for a claim."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from holdsup.errors import ScoresError
+from holdsup.numerics.datasets import dataset_means
+from holdsup.numerics.differences import Difference, compare_shared_seeds, compare_these_runs
+from holdsup.numerics.quantiles import t_quantile
+from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.records import SystemMean
+
+__all__ = ["mean_of"]
+
+
+def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: float) -> SystemMean:
+    """Return a system's mean over its items; what varies is what the claim says, items included.
+
+    A system with one run has limits for that run. Datasets weigh the same.
+    """
+    held = system.has
+    scores = system.scores[held]
+    if evaluation.per_run:
+        mean, se, low, high = _of_runs(scores[0], level)
+    else:
+        found = _against_nothing(evaluation, system, claim, level)
+        mean, se, low, high = found.estimate, found.se, found.low, found.high
+    return SystemMean(
+        name=system.name,
+        metric=evaluation.metric,
+        mean=mean,
+        se=se,
+        low=low,
+        high=high,
+        runs=len(system.runs),
+        items=0 if evaluation.per_run else int(held.sum()),
+    )
+
+
+def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, float]:
+    """Return the mean of run scores with Student's limits; none for a single run."""
+    mean = float(scores.mean())
+    if len(scores) < 2:
+        return mean, math.nan, math.nan, math.nan
+    se = float(scores.std(ddof=1)) / math.sqrt(len(scores))
+    half = t_quantile((1 + level) / 2, len(scores) - 1) * se
+    return mean, se, mean - half, mean + half
+
+
+def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, level: float) -> Difference:
+    """Return the difference from a system whose every score is zero."""
+    held = system.has
+    scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
+    settings = system.settings if system.setting_count > 1 else None
+    if evaluation.datasets is not None and len(np.unique(evaluation.datasets[held])) > 1:
+        scores, clusters = dataset_means(scores, evaluation.datasets[held]), None
+    try:
+        if claim == "these-runs" or not system.repeats:
+            nothing = np.zeros((len(scores), 1))
+            return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
+        return compare_shared_seeds(scores, np.zeros_like(scores), settings=settings, clusters=clusters, level=level)
+    except ValueError as error:
+        mean = float(np.nanmean(scores))
+        if len(scores) < 2 or not math.isfinite(mean):
+            raise ScoresError(f"{system.name!r}: {str(error).rstrip('.')}") from error
+        return Difference(
+            estimate=mean, se=0.0, df=math.inf, p=0.0, log10_p=-math.inf, low=mean, high=mean, claim=claim
+        )

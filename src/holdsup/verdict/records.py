@@ -1,0 +1,155 @@
+"""The rows of a comparison's tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Equivalence", "PaperTest", "SystemContrast", "SystemMean", "SystemTest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemMean:
+    """The mean score of a system.
+
+    Attributes
+    ----------
+    name : the system
+    metric : the metric, null if there is only one
+    mean : over its items, settings equally weighted
+    se : standard error of the mean, for the claim
+    low : lower limit
+    high : upper limit
+    runs : number of runs
+    items : number of items with a score
+    """
+
+    name: str
+    metric: str | None
+    mean: float
+    se: float
+    low: float
+    high: float
+    runs: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemTest:
+    """The test of all systems at once.
+
+    Attributes
+    ----------
+    metric : the metric, null if there is only one
+    model : the mixed model whose likelihood ratio is the statistic
+    statistic : likelihood ratio of the systems in that model; null where there is none
+    df : its degrees of freedom
+    p_chi2 : its p by the chi-square, too small where runs are few
+    p : the p that counts
+    log10_p : its decimal logarithm
+    p_method : where it comes from
+    p_bootstrap : p of the likelihood ratio with a simulated reference; null if not asked for
+    bootstrap_draws : how many responses were simulated
+    bootstrap_failed : how many of them had no certain optimum; they count against a difference
+    """
+
+    metric: str | None
+    model: str | None
+    statistic: float
+    df: int
+    p_chi2: float
+    p: float
+    log10_p: float
+    p_method: str
+    p_bootstrap: float | None = None
+    bootstrap_draws: int = 0
+    bootstrap_failed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equivalence:
+    """What a margin adds to a contrast.
+
+    Attributes
+    ----------
+    margin : differences below it do not matter
+    p_equivalent : p of a difference of the margin or more, either way (two one-sided tests)
+    p_not_worse : p of left being worse than right by the margin or more
+    """
+
+    margin: float
+    p_equivalent: float
+    p_not_worse: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemContrast:
+    """The difference of two systems.
+
+    Attributes
+    ----------
+    left : the one
+    right : the other; the baseline, if there is one
+    metric : the metric, null if there is only one
+    claim : what is claimed of this pair
+    difference : left minus right, in the unit of the scores
+    se : its standard error
+    df : degrees of freedom
+    low : lower limit, for this pair alone
+    high : upper limit, for this pair alone
+    p : p of no difference
+    log10_p : its decimal logarithm
+    p_adjusted : Holm's p over all pairs and metrics
+    log10_p_adjusted : its decimal logarithm
+    p_method : the test
+    effect_size : difference over the residual standard deviation of the paper's model; null without items
+    p_superior : probability that a new run of left has a higher mean than a new run of right; null for these-runs
+    items : number of items that both have
+    equivalence : what the margin adds; null without one
+    """
+
+    left: str
+    right: str
+    metric: str | None
+    claim: str
+    difference: float
+    se: float
+    df: float
+    low: float
+    high: float
+    p: float
+    log10_p: float
+    p_adjusted: float
+    log10_p_adjusted: float
+    p_method: str
+    effect_size: float | None
+    p_superior: float | None
+    items: int
+    equivalence: Equivalence | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperTest:
+    """The test as published (Hagmann, Meier & Riezler 2023, eqs. 3 and 4).
+
+    Attributes
+    ----------
+    metric : the metric, null if there is only one
+    null : its null model
+    alternative : its alternative
+    statistic : likelihood ratio
+    df : degrees of freedom
+    p : p by the chi-square
+    log10_p : its decimal logarithm
+    sigma : residual standard deviation of the alternative
+    note : what it does not allow for
+    """
+
+    metric: str | None
+    null: str
+    alternative: str
+    statistic: float
+    df: int
+    p: float
+    log10_p: float
+    sigma: float
+    note: str

@@ -1,0 +1,120 @@
+"""`Comparison`: the answer of `compare_systems`, and its tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from holdsup.rendering import Estimate, Interval, PValue, Table
+from holdsup.rendering.table import Cell
+from holdsup.results import Result
+from holdsup.verdict.records import PaperTest, SystemContrast, SystemMean, SystemTest
+
+__all__ = ["Comparison"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(Result):
+    """Systems compared with each other.
+
+    Attributes
+    ----------
+    claim : what is claimed: these-runs, new-runs or new-settings
+    level : coverage of the limits
+    lower_is_better : whether a lower score is a better one
+    baseline : the system that all others are compared with, null if all pairs are
+    systems : their means
+    test : the test of all systems by the first metric
+    tests : the same for each metric
+    contrasts : the differences
+    paper : the test as published, by the first metric; null without items
+    papers : the same for each metric
+    next : the cheapest way to a firmer answer
+    """
+
+    kind: ClassVar[str] = "compare"
+
+    claim: str
+    level: float
+    lower_is_better: bool
+    baseline: str | None
+    systems: tuple[SystemMean, ...]
+    test: SystemTest
+    tests: tuple[SystemTest, ...]
+    contrasts: tuple[SystemContrast, ...]
+    paper: PaperTest | None
+    papers: tuple[PaperTest, ...]
+    next: tuple[str, ...]
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the systems, their differences, and the tests of all at once."""
+        return (self._systems(), self._contrasts(), self._tests())
+
+    def _systems(self) -> Table:
+        several = len(self.tests) > 1
+        sign = 1 if self.lower_is_better else -1
+        ordered = sorted(self.systems, key=lambda s: (str(s.metric), sign * s.mean))
+        return Table(
+            title=f"Systems, the best first; {self.level:.0%} limits of each mean ({self.claim})",
+            columns=("system", *(["metric"] if several else []), "mean", "limits", "runs", "items"),
+            rows=tuple(
+                (s.name, *([s.metric] if several else []), Estimate(s.mean, s.se), Interval(s.low, s.high, s.mean),
+                 s.runs, s.items)
+                for s in ordered
+            ),
+        )  # fmt: skip
+
+    def _contrasts(self) -> Table:
+        several, margin = len(self.tests) > 1, self.contrasts[0].equivalence is not None
+        adjusted = len(self.contrasts) > 1
+        methods = "; ".join(dict.fromkeys(c.p_method for c in self.contrasts))
+        notes = [f"p by {methods}" + (", adjusted by Holm's method; limits for each pair alone." if adjusted else ".")]
+        if any(c.effect_size is not None for c in self.contrasts):
+            notes.append("d: difference over the residual sd of the paper's model, eq. 4.")
+        if any(c.p_superior is not None for c in self.contrasts):
+            notes.append(
+                "P(new run ahead): chance that a new run of the first has a higher mean than one of the second."
+            )
+        return Table(
+            title=f"Differences, {self.level:.0%} limits",
+            columns=("", *(["metric"] if several else []), "difference", "limits", "p", "d", "P(new run ahead)",
+                     *(["equivalent p", "not worse p"] if margin else [])),
+            rows=tuple(self._contrast(c, several) for c in self.contrasts),
+            notes=tuple(notes),
+        )  # fmt: skip
+
+    @staticmethod
+    def _contrast(c: SystemContrast, several: bool) -> tuple[Cell, ...]:
+        margin = (
+            () if c.equivalence is None else (PValue(c.equivalence.p_equivalent), PValue(c.equivalence.p_not_worse))
+        )
+        return (
+            f"{c.left} - {c.right}", *([c.metric] if several else []), Estimate(c.difference, c.se),
+            Interval(c.low, c.high, c.difference), PValue(c.p_adjusted, c.log10_p_adjusted), c.effect_size,
+            c.p_superior, *margin,
+        )  # fmt: skip
+
+    def _tests(self) -> Table:
+        rows: list[tuple[Cell, ...]] = []
+        for test in self.tests:
+            by = f" ({test.metric})" if test.metric else ""
+            rows.append(
+                (f"ours, {self.claim}{by}", test.statistic, test.df, PValue(test.p, test.log10_p), test.p_method)
+            )
+            rows.append(("  its likelihood ratio", test.statistic, test.df, PValue(test.p_chi2), "chi-square"))
+            if test.p_bootstrap is not None:
+                failed = f", {test.bootstrap_failed} failed" if test.bootstrap_failed else ""
+                what = f"{test.bootstrap_draws:,} simulated nulls{failed}"
+                rows.append(("  its likelihood ratio", test.statistic, test.df, PValue(test.p_bootstrap), what))
+        for paper in self.papers:
+            by = f" ({paper.metric})" if paper.metric else ""
+            rows.append(
+                (f"paper, eqs. 3-4{by}", paper.statistic, paper.df, PValue(paper.p, paper.log10_p), "chi-square")
+            )
+        notes = [f"ours: {test.model}" for test in self.tests[:1] if test.model]
+        notes += [f"paper: {paper.alternative}. {paper.note}".strip() for paper in self.papers[:1]]
+        notes += [f"Next: {advice}" for advice in self.next]
+        return Table(
+            title="All systems at once", columns=("test", "statistic", "df", "p", "by"), rows=tuple(rows),
+            notes=tuple(notes),
+        )  # fmt: skip
