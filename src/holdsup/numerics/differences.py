@@ -32,8 +32,8 @@ from holdsup.numerics.tails import Tail, t_tail
 
 __all__ = [
     "Codes",
+    "Criterion",
     "Difference",
-    "Test",
     "compare_new_runs",
     "compare_run_scores",
     "compare_shared_seeds",
@@ -45,7 +45,6 @@ __all__ = [
 ]
 
 Codes = NDArray[np.integer]
-USUAL = 0.05
 ROUNDING = 16 * np.finfo(float).eps  # of the largest score: a spread or a difference below it is rounding
 
 
@@ -80,8 +79,8 @@ class Difference:
     residual_variance: tuple[float | None, ...] = ()
 
 
-class Test(NamedTuple):
-    """A claim, and the standard error and degrees of freedom, given a level, by which it is tested."""
+class Criterion(NamedTuple):
+    """How a claim is tested: the standard error and degrees of freedom, given a level."""
 
     claim: str
     se: float
@@ -202,22 +201,24 @@ def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]
     return scores[0], scores[1], _largest(scores)
 
 
-def these_runs_test(spreads: Sequence[Spread], claim: str = "these-runs") -> Test:
+def these_runs_test(spreads: Sequence[Spread], claim: str = "these-runs") -> Criterion:
     """Return the test over new items alone, of the sum of independent differences."""
     total = float(sum(each.these for each in spreads))
     uncertainty = float(sum(each.these**2 / each.item_df for each in spreads))
     df = total**2 / uncertainty if uncertainty > 0 else np.inf
-    return Test(claim, float(np.sqrt(total)), lambda _: df)
+    return Criterion(claim, float(np.sqrt(total)), lambda _: df)
 
 
-def new_runs_test(spreads: Sequence[Spread]) -> Test:
+def new_runs_test(spreads: Sequence[Spread]) -> Criterion:
     """Return the test over new items and new runs, of the sum of independent differences."""
     if min(df for each in spreads for df in each.run_df) < 1:
         raise ValueError("new runs are claimed, but a system has one run only: how much runs differ is not measured.")
-    return Test("new-runs", float(np.sqrt(total_variance(spreads))), lambda alpha: float(cautious_df(spreads, alpha)))
+    return Criterion(
+        "new-runs", float(np.sqrt(total_variance(spreads))), lambda alpha: float(cautious_df(spreads, alpha))
+    )
 
 
-def decide(estimate: float, tests: Sequence[Test], scale: float, level: float) -> Difference:
+def decide(estimate: float, tests: Sequence[Criterion], scale: float, level: float) -> Difference:
     """Return the largest p and the widest limits of all tests that a claim needs.
 
     A standard error that is rounding, relative to the largest score `scale`, counts as zero. Where all
@@ -227,33 +228,30 @@ def decide(estimate: float, tests: Sequence[Test], scale: float, level: float) -
     if not telling and abs(estimate) > ROUNDING * scale:
         raise ValueError(f"all differences equal {estimate:.6g}: a test needs their spread, and there is none.")
     if not telling:
-        claim, _, df = tests[0]
-        return Difference(estimate=0.0, se=0.0, df=df(USUAL), p=1.0, log10_p=0.0, low=0.0, high=0.0, claim=claim)
+        return Difference(
+            estimate=0.0, se=0.0, df=math.inf, p=1.0, log10_p=0.0, low=0.0, high=0.0, claim=tests[0].claim
+        )
     half = max(t_quantile((1 + level) / 2, test.df(1 - level)) * test.se for test in telling)
-    (tail, df), (claim, se, _) = max(
-        ((_find_tail(estimate, test), test) for test in telling), key=lambda found: found[0][0].log10_p
-    )
+    found = [(*_find_tail(estimate, test), test) for test in telling]
+    tail, df, binding = max(found, key=lambda each: each[0].log10_p)
     return Difference(
-        estimate=estimate, se=se, df=df, p=tail.p, log10_p=tail.log10_p,
-        low=estimate - half, high=estimate + half, claim=claim,
+        estimate=estimate, se=binding.se, df=df, p=tail.p, log10_p=tail.log10_p,
+        low=estimate - half, high=estimate + half, claim=binding.claim,
     )  # fmt: skip
 
 
-def _find_tail(estimate: float, test: Test) -> tuple[Tail, float]:
+def _find_tail(estimate: float, test: Criterion) -> tuple[Tail, float]:
     """Return the level at which the test just rejects, and its degrees of freedom there.
 
-    The smaller the level, the fewer the degrees of freedom and the larger the tail: there is one level
-    that equals its tail. From 5% up the degrees of freedom do not depend on the level.
+    The smaller the level, the fewer the degrees of freedom and the larger the tail: one level equals its tail.
     """
 
     def tail_at(log10_level: float) -> Tail:
         return t_tail(estimate / test.se, test.df(10**log10_level))
 
-    top = math.log10(USUAL)
-    first = tail_at(top).log10_p
-    if first >= top or tail_at(first).log10_p == first:
-        return tail_at(min(first, top)), test.df(10 ** min(first, top))
-    level = optimize.brentq(lambda x: tail_at(x).log10_p - x, first, top, xtol=1e-12)
+    level = first = tail_at(0.0).log10_p
+    if tail_at(first).log10_p > first:
+        level = optimize.brentq(lambda x: tail_at(x).log10_p - x, first, 0.0, xtol=1e-12)
     return tail_at(level), test.df(10**level)
 
 

@@ -33,8 +33,7 @@ __all__ = [
     "total_variance",
 ]
 
-CAUTION, MOST = 5.0, 0.25  # a part exceeds its limit with probability 5 alpha, at most 1/4
-LEAST = 1e-30  # below it one part has all the weight, to the last digit
+SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,20 +180,19 @@ def cautious_df(spreads: Sequence[Spread], alpha: float) -> Floats:
     """Return the smallest Satterthwaite df when each part in turn is raised to its upper limit.
 
     A part on few degrees of freedom that is small by luck makes V small and, as its share is small, the
-    df large: both err on the same side. At 5% up to 13% of true nulls were rejected, at 0.5% up to 7%.
-    Here each part in turn is put at an upper limit, df / chi-square quantile times itself, and the
-    smallest df count. The limit goes with the level `alpha` of the test, for small levels are the
-    business of rare luck. It costs little where parts are measured well: docs/decisions/0009-compare-rule.md.
+    df large: both err on the same side. At 5% up to 13% of true nulls are rejected, at 0.5% up to 7%.
+    Here each part in turn is put at an upper limit, and the smallest df count. The limit goes with the
+    level `alpha` of the test, for small levels are the business of rare luck. It costs little where
+    parts are measured well: docs/decisions/0009-compare-rule.md.
     """
-    luck = max(min(CAUTION * alpha, MOST), LEAST)
     variance, uncertainty = total_variance(spreads), np.asarray(sum(each.uncertainty() for each in spreads))
     smallest = _degrees(variance, uncertainty)
     for each in spreads:
         for part, df in zip(each.runs, each.run_df, strict=True):
-            more = _limit(luck, df) * part
+            more = _limit(alpha, df) * part
             raised = _degrees(variance - part + more, uncertainty + (more**2 - part**2) / df)
             smallest = np.minimum(smallest, raised)
-        other = replace(each, these=_limit(luck, each.item_df) * each.these)
+        other = replace(each, these=_limit(alpha, each.item_df) * each.these)
         raised = _degrees(
             variance - each.items() + other.items(), uncertainty - each.uncertainty() + other.uncertainty()
         )
@@ -202,11 +200,13 @@ def cautious_df(spreads: Sequence[Spread], alpha: float) -> Floats:
     return smallest
 
 
-def _limit(luck: float, df: float) -> float:
-    """Return the limit that a variance on `df` exceeds with probability `luck`, as a multiple of its estimate.
+def _limit(alpha: float, df: float) -> float:
+    """Return the upper limit of a variance on `df` degrees of freedom, as a multiple of its estimate.
 
-    df over the chi-square quantile, by the incomplete gamma function, which knows small probabilities.
+    It is exceeded with probability alpha^(1/2), the largest simple power at which no true null is rejected
+    too often; on a single degree of freedom, alpha^(2/3). gammaincinv gives the chi-square quantile.
     """
+    luck = max(alpha, SMALLEST) ** (1 / 2 if df >= 2 else 2 / 3)
     return df / float(2 * special.gammaincinv(df / 2, luck))
 
 
