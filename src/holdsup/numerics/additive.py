@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.threads import blas_threads
 
 __all__ = ["Additive", "fit_additive"]
 
@@ -46,7 +47,10 @@ class Additive:
 def fit_additive(scores: Floats) -> Additive:
     """Return the additive fit to `scores`, shape (..., I, k), NaN where a cell is missing."""
     missing = np.isnan(scores)
-    return _fit_incomplete(scores, ~missing) if missing.any() else _fit_complete(scores)
+    if not missing.any():
+        return _fit_complete(scores)
+    with blas_threads(1):  # a few dozen columns: a second thread only waits
+        return _fit_incomplete(scores, ~missing)
 
 
 def _fit_complete(scores: Floats) -> Additive:

@@ -85,10 +85,13 @@ class Spread:
         return np.maximum(0.0, self.these - sum(self.noise))
 
     def uncertainty(self) -> Floats:
-        """Return the sum of part^2 / df, half the variance of V; items count where their part is positive."""
+        """Return the sum of part^2 / df, half the variance of V.
+
+        Items count even where their part is zero: it would not always be.
+        """
         runs = sum(part**2 / df for part, df in zip(self.runs, self.run_df, strict=True))
         noise = sum(part**2 / df for part, df in zip(self.noise, self.run_df, strict=True))
-        return np.asarray(runs + np.where(self.items() > 0, (self.these**2 + noise) / self.item_df, 0.0))
+        return np.asarray(runs + (self.these**2 + noise) / self.item_df)
 
     def scaled(self, weight: float) -> Spread:
         """Return the parts of `weight` times the difference."""
@@ -204,10 +207,11 @@ def _limit(alpha: float, df: float) -> float:
     """Return the upper limit of a variance on `df` degrees of freedom, as a multiple of its estimate.
 
     It is exceeded with probability alpha^(1/2), the largest simple power at which no true null is rejected
-    too often; on a single degree of freedom, alpha^(2/3). gammaincinv gives the chi-square quantile.
+    too often, on a single degree of freedom alpha^(2/3), and never below the estimate. gammaincinv gives
+    the chi-square quantile.
     """
     luck = max(alpha, SMALLEST) ** (1 / 2 if df >= 2 else 2 / 3)
-    return df / float(2 * special.gammaincinv(df / 2, luck))
+    return max(1.0, df / float(2 * special.gammaincinv(df / 2, luck)))
 
 
 def _degrees(variance: Floats, uncertainty: Floats) -> Floats:

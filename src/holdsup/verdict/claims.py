@@ -27,7 +27,7 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns
 from holdsup.verdict.settings import compare_new_settings
 
-__all__ = ["CLAIMS", "Pair", "choose_claim", "pair_systems"]
+__all__ = ["CLAIMS", "Pair", "align_seeds", "choose_claim", "pair_systems"]
 
 CLAIMS = ("these-runs", "new-runs", "new-settings")
 
@@ -115,7 +115,7 @@ def _test(
     if claim == "new-settings":
         return "mixed model, settings random", lambda up: compare_new_settings(evaluation, a, b, up, level=level)
     if claim == "new-runs" and a.seeds is not None and b.seeds is not None:
-        x, y = _aligned(a, b)
+        x, y = align_seeds(a, b)
         return (
             f"t in two ways, {unit} and shared seeds",
             lambda up: compare_shared_seeds(x + up, y, clusters=clusters, level=level),
@@ -156,15 +156,15 @@ def _several(system: SystemRuns) -> np.ndarray | None:
     return system.settings if system.setting_count > 1 else None
 
 
-def _aligned(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:
+def align_seeds(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:
     """Return the runs of the seeds that both systems have, in the same order, runs of one seed averaged."""
     assert a.seeds is not None
     assert b.seeds is not None
     common = np.intersect1d(a.seeds, b.seeds)
     if len(common) < 2:
         raise ScoresError(
-            f"{a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} of the shared facets in common: two "
-            "or more are needed, or leave --shared out"
+            f"{a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} of the shared facets in common: "
+            "two or more are needed, or leave --shared out"
         )
     grids = []
     for system in (a, b):

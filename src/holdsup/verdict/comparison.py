@@ -19,6 +19,8 @@ from holdsup.scores import Scores, read_scores
 from holdsup.verdict.advice import advise
 from holdsup.verdict.best import pick_best
 from holdsup.verdict.claims import Pair, choose_claim, pair_systems
+from holdsup.verdict.conditional import Conditions, condition, name_properties
+from holdsup.verdict.conditional_report import describe_conditions
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.likelihoods import chi2_p, fit_ours, test_as_published
 from holdsup.verdict.means import mean_of
@@ -36,6 +38,7 @@ class Question:
     claim: str | None
     baseline: str | None
     margin: float | None
+    by: tuple[str, ...]
     bootstrap: int
     lower_is_better: bool
     level: float
@@ -50,6 +53,7 @@ def compare_systems(
     baseline: str | None = None,
     margin: float | None = None,
     best: str | None = None,
+    by: str | Sequence[str] = (),
     bootstrap: int = 0,
     lower_is_better: bool = False,
     level: float = 0.95,
@@ -68,6 +72,7 @@ def compare_systems(
     margin : differences below it do not matter: adds tests of equivalence and of non-inferiority
     best : a column, such as the score on development data, by which each system's best run is picked; the claim is
         then these-runs, and the pick is named as what it is
+    by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
     bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
     lower_is_better : who is called better; the numbers stay as they are
     level : coverage of limits
@@ -80,13 +85,14 @@ def compare_systems(
     >>> found.claim, len(found.contrasts), found.contrasts[0].left
     ('new-runs', 1, 'B')
     """
-    scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
+    by = (by,) if isinstance(by, str) else tuple(by)
+    scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **name_properties(by, roles))
     picked: tuple[str, ...] = ()
     if best is not None:
         scores, picked = pick_best(scores, best)
         claim = "these-runs"
     question = Question(
-        claim=claim, baseline=baseline, margin=_checked_margin(margin), bootstrap=bootstrap,
+        claim=claim, baseline=baseline, margin=_checked_margin(margin), by=by, bootstrap=bootstrap,
         lower_is_better=lower_is_better, level=level, seed=seed, processes=processes,
     )  # fmt: skip
     evaluations = lay_out(scores)
@@ -97,8 +103,8 @@ def compare_systems(
     tests = tuple(_overall(answer, contrasts, question) for answer in found)
     systems = tuple(mean for answer in found for mean in answer.means)
     per_run, datasets = evaluations[0].per_run, len(evaluations[0].dataset_names)
-    claims = {pair.claim for answer in found for pair in answer.pairs}
-    said = claims.pop() if len(claims) == 1 else made
+    said = found[0].claim
+    conditional = tuple(each for answer in found for each in answer.conditions.ours)
     return Comparison(
         signature=_signature(scores, said, best, question),
         seed=seed if bootstrap else None,
@@ -107,7 +113,7 @@ def compare_systems(
         verdict=write_verdict(
             contrasts, systems, claim=said, level=level, lower_is_better=lower_is_better, per_run=per_run,
             datasets=datasets,
-        ),
+        ) + describe_conditions(conditional, level=level),
         claim=said,
         level=level,
         lower_is_better=lower_is_better,
@@ -116,6 +122,7 @@ def compare_systems(
         test=tests[0],
         tests=tests,
         contrasts=contrasts,
+        conditional=conditional,
         paper=found[0].paper,
         papers=tuple(answer.paper for answer in found if answer.paper is not None),
         next=_next(found, contrasts, level),
@@ -143,11 +150,11 @@ class _Answer:
     """What was found by one metric."""
 
     evaluation: Evaluation
-    claim: str
     pairs: tuple[Pair, ...]
     contrasts: tuple[SystemContrast, ...]
     means: tuple[Any, ...]
     paper: PaperTest | None
+    conditions: Conditions
 
     @classmethod
     def of(cls, evaluation: Evaluation, claim: str, question: Question, progress: Progress) -> _Answer:
@@ -159,14 +166,23 @@ class _Answer:
             progress(i, len(couples), "comparing")
             pairs.append(pair_systems(evaluation, left, right, claim, level=question.level))
         sigma = None if paper is None else paper.sigma
+        conditions = condition(
+            evaluation, pairs, question.by, level=question.level, lower_is_better=question.lower_is_better
+        )
         return cls(
             evaluation,
-            claim,
             tuple(pairs),
             tuple(_contrast(evaluation, pair, sigma, question) for pair in pairs),
             tuple(mean_of(evaluation, s, claim, level=question.level) for s in evaluation.systems),
-            paper,
+            None if paper is None else replace(paper, conditional=conditions.paper),
+            conditions,
         )
+
+    @property
+    def claim(self) -> str:
+        """The claim that all pairs carry, or else the one that most of them do."""
+        claims = [pair.claim for pair in self.pairs]
+        return max(dict.fromkeys(claims), key=claims.count)
 
     @property
     def warnings(self) -> Iterator[str]:
@@ -177,6 +193,7 @@ class _Answer:
         counts = {int(system.has.sum()) for system in self.evaluation.systems}
         if len(counts) > 1:
             yield "Systems have different items: means are over each system's own, differences over those both have."
+        yield from self.conditions.warnings
 
 
 def _couples(names: Sequence[str], evaluation: Evaluation, question: Question) -> Iterator[tuple[str, str]]:
@@ -285,7 +302,8 @@ def _next(found: Sequence[_Answer], contrasts: Sequence[SystemContrast], level: 
 
 def _signature(scores: Scores, claim: str, best: str | None, question: Question) -> str:
     return sign(
-        "compare", data=scores.digest, claim=claim, baseline=question.baseline, best=best, level=question.level,
+        "compare", data=scores.digest, claim=claim, baseline=question.baseline, best=best,
+        by=",".join(question.by) or None, level=question.level,
         margin=question.margin, lower_is_better=question.lower_is_better or None, bootstrap=question.bootstrap or None,
         seed=question.seed if question.bootstrap else None,
     )  # fmt: skip

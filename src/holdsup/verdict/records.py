@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holdsup.verdict.conditional_records import PaperConditional
+
 __all__ = ["Equivalence", "PaperTest", "SystemContrast", "SystemMean", "SystemTest"]
 
 
@@ -142,6 +144,7 @@ class PaperTest:
     log10_p : its decimal logarithm
     sigma : residual standard deviation of the alternative
     note : what it does not allow for
+    conditional : the tests conditional on each property asked for
     """
 
     metric: str | None
@@ -153,3 +156,4 @@ class PaperTest:
     log10_p: float
     sigma: float
     note: str
+    conditional: tuple[PaperConditional, ...] = ()

@@ -8,6 +8,8 @@ from typing import ClassVar
 from holdsup.rendering import Estimate, Interval, PValue, Table
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
+from holdsup.verdict.conditional_records import Conditional
+from holdsup.verdict.conditional_report import tabulate_conditions
 from holdsup.verdict.records import PaperTest, SystemContrast, SystemMean, SystemTest
 
 __all__ = ["Comparison"]
@@ -27,6 +29,7 @@ class Comparison(Result):
     test : the test of all systems by the first metric
     tests : the same for each metric
     contrasts : the differences
+    conditional : differences along each property asked for
     paper : the test as published, by the first metric; null without items
     papers : the same for each metric
     next : the cheapest way to a firmer answer
@@ -42,13 +45,16 @@ class Comparison(Result):
     test: SystemTest
     tests: tuple[SystemTest, ...]
     contrasts: tuple[SystemContrast, ...]
+    conditional: tuple[Conditional, ...] = ()
     paper: PaperTest | None
     papers: tuple[PaperTest, ...]
     next: tuple[str, ...]
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the systems, their differences, and the tests of all at once."""
-        return (self._systems(), self._contrasts(), self._tests())
+        """Return the systems, their differences, the tests of all at once, and what was asked of properties."""
+        papers = [(paper.metric, each) for paper in self.papers for each in paper.conditional]
+        conditional = tabulate_conditions(self.conditional, papers, level=self.level)
+        return (self._systems(), self._contrasts(), self._tests(), *conditional)
 
     def _systems(self) -> Table:
         several = len(self.tests) > 1

@@ -1,0 +1,85 @@
+"""What others would answer: whether there is a difference, and an interval."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from scipy import special
+
+import holdsup
+from cells import Floats
+from holdsup.numerics.tails import chi2_tail
+
+__all__ = ["bootstrap_items", "likelihood_ratio", "welch_run_means", "with_evalstats"]
+
+Answer = tuple[Floats, Floats, Floats]  # whether it rejects, and both limits
+RESAMPLES = 1000
+ALTERNATIVE, NULL = "score ~ system + (1|item)", "score ~ 1 + (1|item)"
+
+
+def welch_run_means(left: Floats, right: Floats, level: float) -> Answer:
+    """Welch's t-test on the mean score of each run."""
+    means = [np.nanmean(scores, axis=1) for scores in (left, right)]
+    parts = [mean.var(1, ddof=1) / mean.shape[1] for mean in means]
+    variance = parts[0] + parts[1]
+    df = variance**2 / sum(part**2 / (mean.shape[1] - 1) for part, mean in zip(parts, means, strict=True))
+    estimate = means[0].mean(1) - means[1].mean(1)
+    half = special.stdtrit(df, (1 + level) / 2) * np.sqrt(variance)
+    return np.abs(estimate) > half, estimate - half, estimate + half
+
+
+def bootstrap_items(left: Floats, right: Floats, level: float, rng: np.random.Generator) -> Answer:
+    """The paired bootstrap over items, scores averaged over runs; percentile limits."""
+    differences = np.nanmean(left, axis=2) - np.nanmean(right, axis=2)
+    items = differences.shape[1]
+    weights = rng.multinomial(items, np.full(items, 1 / items), RESAMPLES) / items
+    low, high = np.quantile(differences @ weights.T, [(1 - level) / 2, (1 + level) / 2], axis=1)
+    return (low > 0) | (high < 0), low, high
+
+
+def likelihood_ratio(left: Floats, right: Floats, level: float) -> Answer:
+    """The likelihood ratio test of eqs. 3-5 of Hagmann et al. (2023), and Wald limits of eq. 4."""
+    found = [_fit_both(*pair, level) for pair in zip(left, right, strict=True)]
+    rejects, low, high = np.array(found, float).T
+    return rejects, low, high
+
+
+def _fit_both(left: Floats, right: Floats, level: float) -> tuple[bool, float, float]:
+    table = long_table(left, right)
+    large, small = (holdsup.fit_lmm(formula, table, "ml") for formula in (ALTERNATIVE, NULL))
+    effect = large.fixed[1]
+    half = float(special.ndtri((1 + level) / 2)) * effect.se
+    p = chi2_tail(small.criterion - large.criterion, 1).p
+    return p < 1 - level, -effect.estimate - half, -effect.estimate + half
+
+
+def long_table(left: Floats, right: Floats) -> pa.Table:
+    """Return the scores of two systems as rows, missing ones left out."""
+    columns: dict[str, list[np.ndarray]] = {"system": [], "run": [], "item": [], "score": []}
+    for code, scores in enumerate((left, right)):
+        item, run = np.nonzero(~np.isnan(scores))
+        for name, values in (("item", item), ("run", run), ("score", scores[item, run])):
+            columns[name].append(values)
+        columns["system"].append(np.full(len(item), code))
+    table = {name: np.concatenate(parts) for name, parts in columns.items()}
+    systems = pa.DictionaryArray.from_arrays(table["system"], ["left", "right"])
+    items = pa.DictionaryArray.from_arrays(table["item"], [f"{i}" for i in range(len(left))])
+    return pa.table({"system": systems, "item": items, "run": table["run"], "score": table["score"]})
+
+
+def with_evalstats(left: Floats, right: Floats, python: str) -> Answer:
+    """Return what evalstats' `compare_models` says, by an interpreter that has it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scores.npz"
+        np.savez(file, left=left, right=right)
+        command = [python, str(Path(__file__).parent / "evalstats_compare.py"), str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"evalstats failed: {done.stderr.strip().splitlines()[-1]}")
+    rejects, low, high = np.array(json.loads(done.stdout.splitlines()[-1]), float).T
+    return rejects, low, high

@@ -1,0 +1,173 @@
+"""Comparisons conditional on properties of the items: does a lead depend on them, and where does it hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from holdsup.errors import ScoresError
+from holdsup.numerics.adjustment import adjust_holm
+from holdsup.rendering.numbers import format_counted
+from holdsup.verdict import conditional_classes as on_classes, conditional_numbers as on_numbers
+from holdsup.verdict.claims import Pair
+from holdsup.verdict.conditional_models import Ratio, compare_models, condition_as_published
+from holdsup.verdict.conditional_records import Conditional, ConditionalTest, PairTrend, PaperConditional
+from holdsup.verdict.conditional_subjects import Subject, subject_of_pair, subject_of_system
+from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.properties import ItemProperty, find_property
+
+__all__ = ["Conditions", "condition", "name_properties"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What was found along all properties, by one metric.
+
+    Attributes
+    ----------
+    ours : our tests, lines and ranges
+    paper : the tests as published
+    warnings : what limits trust in them
+    """
+
+    ours: tuple[Conditional, ...] = ()
+    paper: tuple[PaperConditional, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def name_properties(by: Sequence[str], roles: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of `read_scores` with the properties asked for among the columns to read."""
+    given = roles.get("properties", ())
+    stated = (given,) if isinstance(given, str) else tuple(given)
+    named = {str(each).partition("=")[0].strip() for each in stated}
+    return {**roles, "properties": (*stated, *(name for name in by if name not in named))} if by else roles
+
+
+def condition(
+    evaluation: Evaluation, pairs: Sequence[Pair], by: Sequence[str], *, level: float, lower_is_better: bool
+) -> Conditions:
+    """Return how the pairs compare along each property, on its own and given the others."""
+    if not by:
+        return Conditions()
+    if evaluation.datasets is not None:
+        raise ScoresError(
+            f"--by {by[0]}: there are {len(evaluation.dataset_names)} datasets, and how systems depend on a property "
+            "may differ between them; compare one dataset at a time"
+        )
+    properties = [find_property(evaluation, name) for name in dict.fromkeys(by)]
+    ours = []
+    for given in properties:
+        others = [each for each in properties if each is not given]
+        ours.append(_along(evaluation, pairs, given, others, level=level, lower_is_better=lower_is_better))
+    published = (condition_as_published(evaluation, given) for given in properties)
+    return Conditions(tuple(ours), tuple(p for p in published if p is not None), tuple(_warnings(pairs, ours)))
+
+
+def _along(
+    evaluation: Evaluation,
+    pairs: Sequence[Pair],
+    given: ItemProperty,
+    others: list[ItemProperty],
+    *,
+    level: float,
+    lower_is_better: bool,
+) -> Conditional:
+    """Return how the pairs compare along one property."""
+    follow = on_classes if given.classes else on_numbers
+    trends, where = [], []
+    for pair in pairs:
+        subject, names = subject_of_pair(evaluation, pair, [given]), (pair.left.name, pair.right.name)
+        trend, found = _answered(
+            subject, follow.follow_pair, subject, given, names, _claim(pair), level=level, pairs=len(pairs),
+            lower_is_better=lower_is_better,
+        )  # fmt: skip
+        trends.append(trend)
+        where.extend(found)
+    claims = [trend.claim for trend in trends]
+    claim = max(dict.fromkeys(claims), key=claims.count)
+    new_runs = claim != "these-runs"
+    systems = [subject_of_system(evaluation, s, [given], new_runs=new_runs) for s in evaluation.systems]
+    ratios = compare_models(evaluation, given, new_runs=new_runs)
+    known = given.known
+    return Conditional(
+        property=given.name,
+        metric=evaluation.metric,
+        claim=claim,
+        classes=given.classes,
+        sizes=tuple(int((given.values == place).sum()) for place in range(len(given.classes))),
+        items=int(known.sum()),
+        without=int((~known).sum()),
+        model=ratios.alternative if ratios else None,
+        joint=_overall(trends, ratios.joint if ratios else None, "joint", given),
+        interaction=_overall(trends, ratios.interaction if ratios else None, "interaction", given),
+        given_others=_given_others(evaluation, pairs, given, others, level) if others else None,
+        slopes=tuple(_answered(s, follow.follow_system, s, given, level=level) for s in systems),
+        differences=tuple(trends),
+        limits=on_classes.LIMITS if given.classes else " or ".join(on_numbers.LIMITS[c] for c in dict.fromkeys(claims)),
+        significant_where=tuple(where),
+    )
+
+
+def _claim(pair: Pair) -> str:
+    return "new-runs" if pair.claim == "new-settings" else pair.claim
+
+
+def _answered(subject: Subject, question: Any, *arguments: Any, **options: Any) -> Any:
+    """Return an answer; what the numbers cannot tell becomes one line."""
+    try:
+        return question(*arguments, **options)
+    except ValueError as error:
+        raise ScoresError(f"{subject.name} cannot be laid against a property: {str(error).rstrip('.')}") from error
+
+
+def _overall(trends: Sequence[PairTrend], ratio: Ratio | None, what: str, given: ItemProperty) -> ConditionalTest:
+    """Return the test over all pairs: the smallest of Holm's p, the likelihood ratio beside it."""
+    logs = [getattr(trend, f"log10_p_{what}") for trend in trends]
+    least = min(trends, key=lambda trend: float(getattr(trend, f"log10_p_{what}")))
+    return _test(logs, getattr(least, f"p_{what}"), _method(least, what, given), ratio)
+
+
+def _test(logs: Sequence[float], least: float, method: str, ratio: Ratio | None) -> ConditionalTest:
+    several = f"smallest of {len(logs)} p-values by {method}, Holm-adjusted"
+    return ConditionalTest(
+        statistic=ratio.statistic if ratio else None,
+        df=ratio.df if ratio else None,
+        p_chi2=ratio.p if ratio else None,
+        p=min(1.0, least * len(logs)),
+        log10_p=min(adjust_holm(logs)),
+        p_method=several if len(logs) > 1 else method,
+    )
+
+
+def _method(trend: PairTrend, what: str, given: ItemProperty) -> str:
+    new_runs = trend.claim != "these-runs"
+    rule = "Welch's t in two ways, items and runs" if new_runs else "t on item differences, robust"
+    if given.classes:
+        return f"{rule}, of {'each class' if what == 'joint' else 'each class against the rest'}, Bonferroni"
+    if what == "interaction":
+        return f"{rule}, of slopes"
+    return f"{rule}, of the mean and the slope, Bonferroni" if new_runs else "F on item differences, robust"
+
+
+def _given_others(
+    evaluation: Evaluation, pairs: Sequence[Pair], given: ItemProperty, others: list[ItemProperty], level: float
+) -> ConditionalTest:
+    """Return the interaction with one property when all are in the same regression."""
+    ask = on_classes.classes_given if given.classes else on_numbers.slope_given
+    found = []
+    for pair in pairs:
+        subject = subject_of_pair(evaluation, pair, [given, *others])
+        found.append(_answered(subject, ask, subject, given, others, level=level))
+    method = "the same, all properties in one regression"
+    return _test([each.log10_p for each in found], min(each.p for each in found), method, None)
+
+
+def _warnings(pairs: Sequence[Pair], found: Sequence[Conditional]) -> Iterator[str]:
+    for each in found:
+        if each.without:
+            count = format_counted(each.without, "item")
+            yield f"{each.property}: {count} without a value; left out of what is said about {each.property}."
+    if any(pair.claim == "new-settings" for pair in pairs):
+        names = ", ".join(each.property for each in found)
+        yield f"What is said about {names} claims new-runs: for new settings no rule was found to hold."

@@ -1,0 +1,140 @@
+"""What was found along properties, as tables and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from holdsup.rendering import Estimate, Interval, Percent, PValue, Table
+from holdsup.rendering.numbers import format_number, format_p, format_percent
+from holdsup.rendering.table import Cell
+from holdsup.verdict.conditional_records import Conditional, ConditionalTest, PaperConditional, Where
+
+__all__ = ["describe_conditions", "tabulate_conditions"]
+
+
+def tabulate_conditions(
+    found: Sequence[Conditional], papers: Sequence[tuple[str | None, PaperConditional]], *, level: float
+) -> Iterator[Table]:
+    """Yield the tests, the trends and the ranges of each property; a paper's test comes with its metric."""
+    for each in found:
+        own = [paper for metric, paper in papers if (metric, paper.property) == (each.metric, each.property)]
+        yield _tests(each, own)
+        yield _classes(each, level) if each.classes else _slopes(each, level)
+        if not each.classes and each.significant_where:
+            yield _ranges(each)
+
+
+def _title(each: Conditional) -> str:
+    return f"By {each.property}" + (f" ({each.metric})" if each.metric else "")
+
+
+def _tests(each: Conditional, papers: Sequence[PaperConditional]) -> Table:
+    rows = [*_ours("any difference", each.joint), *_ours("differences change", each.interaction)]
+    if each.given_others is not None:
+        rows += _ours("  given the other properties", each.given_others)
+    for p in papers:
+        rows += [
+            ("paper, eqs. 6-7", p.statistic, p.df, PValue(p.p, p.log10_p), "chi-square"),
+            ("paper, interaction alone", p.interaction_statistic, p.interaction_df,
+             PValue(p.interaction_p, p.interaction_log10_p), "chi-square"),
+        ]  # fmt: skip
+    notes = [f"ours: {each.model}"] if each.model else []
+    notes += [f"paper: {p.alternative}" for p in papers]
+    return Table(
+        title=f"{_title(each)}: tests ({each.claim})", columns=("test", "statistic", "df", "p", "by"), rows=tuple(rows),
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _ours(name: str, test: ConditionalTest) -> list[tuple[Cell, ...]]:
+    rows: list[tuple[Cell, ...]] = [(name, None, None, PValue(test.p, test.log10_p), test.p_method)]
+    if test.p_chi2 is not None:
+        rows.append(("  its likelihood ratio", test.statistic, test.df, PValue(test.p_chi2), "chi-square"))
+    return rows
+
+
+def _slopes(each: Conditional, level: float) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (s.system, Estimate(s.slope, s.se), Interval(s.low, s.high, s.slope), None) for s in each.slopes
+    ]
+    rows += [
+        (f"{d.left} - {d.right}", Estimate(d.slope, d.se), Interval(d.low, d.high, d.slope),
+         PValue(d.p_interaction, d.log10_p_interaction))
+        for d in each.differences
+    ]  # fmt: skip
+    return Table(
+        title=f"{_title(each)}: change of the score with one unit, {level:.0%} limits",
+        columns=("", "slope", "limits", "p"),
+        rows=tuple(rows),
+        notes=("p and limits are for each row alone.",),
+    )
+
+
+def _classes(each: Conditional, level: float) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for d in each.differences:
+        line = zip(d.line.at, d.line.value, d.line.low, d.line.high, strict=True)
+        for place, value, low, high in line:
+            size = each.sizes[int(place)]
+            rows.append(
+                (f"{d.left} - {d.right}", each.classes[int(place)], Estimate(value, (high - low) / 2),
+                 Interval(low, high, value), size, Percent(100 * size / each.items))
+            )  # fmt: skip
+    return Table(
+        title=f"{_title(each)}: differences, {level:.0%} limits",
+        columns=("", each.property, "difference", "limits", "items", "share"),
+        rows=tuple(rows),
+        notes=(_simultaneous(each),),
+    )
+
+
+def _ranges(each: Conditional) -> Table:
+    return Table(
+        title=f"{_title(each)}: where differences hold",
+        columns=("", "better", "from", "to", "items", "share"),
+        rows=tuple(
+            (f"{w.left} - {w.right}", w.better, w.low, w.high, w.items, Percent(w.percent))
+            for w in each.significant_where
+        ),
+        notes=(_simultaneous(each),),
+    )
+
+
+def _simultaneous(each: Conditional) -> str:
+    values = "classes" if each.classes else "values"
+    pairs = " and pairs" if len(each.differences) > 1 else ""
+    return f"It holds for all {values}{pairs} at once: {each.limits}."
+
+
+def describe_conditions(found: Sequence[Conditional], *, level: float) -> str:
+    """Return a sentence for each property, to stand after the verdict."""
+    return "".join(f" {_sentence(each, level)}" for each in found)
+
+
+def _sentence(each: Conditional, level: float) -> str:
+    by = f" by {each.metric}" if each.metric else ""
+    shown = format_p(each.interaction.p, each.interaction.log10_p)
+    p = f"p {shown if shown.startswith(('<', '>')) else f'= {shown}'}"
+    depends = each.interaction.p <= 1 - level
+    if len(each.differences) > 1:
+        told = f"depend on {each.property}{by} ({p})"
+        if not depends:
+            return f"That differences {told} is not shown."
+        pairs = dict.fromkeys((w.left, w.right) for w in each.significant_where)
+        return f"Differences {told}; of {len(each.differences)} pairs {len(pairs)} differ somewhere along it."
+    pair = each.differences[0]
+    where = _places(each.significant_where)
+    if depends:
+        ending = f": {where}" if where else ", but at no value of it can they be told apart"
+        return f"The difference between {pair.left} and {pair.right}{by} depends on {each.property} ({p}){ending}."
+    ending = f"; {where}" if where else ""
+    return f"That it depends on {each.property}{by} is not shown ({p}){ending}."
+
+
+def _places(where: Sequence[Where]) -> str:
+    """Return who is better where, in words."""
+    said = []
+    for w in where:
+        place = f"for {w.level}" if w.level is not None else f"from {format_number(w.low)} to {format_number(w.high)}"
+        said.append(f"{w.better} is better {place} ({format_percent(w.percent)} of items)")
+    return ", ".join(said)

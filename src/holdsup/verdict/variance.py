@@ -1,0 +1,198 @@
+"""`decompose_variance`: where does the variance of the scores come from, and how reliable are they?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from holdsup.errors import ScoresError
+from holdsup.progress import Progress, no_progress
+from holdsup.results import sign
+from holdsup.scores import Scores, read_scores
+from holdsup.verdict.advice import find_parts
+from holdsup.verdict.claims import pair_systems
+from holdsup.verdict.evaluation import Evaluation, is_repetition, lay_out
+from holdsup.verdict.reliability import BOOTSTRAP, Limits, find_limits, name_band, reaches
+from holdsup.verdict.study_differences import PairStudy
+from holdsup.verdict.variance_fits import Decomposed, decompose_system
+from holdsup.verdict.variance_records import Reliability, StudyPlan, VarianceComponent
+from holdsup.verdict.variance_report import Decomposition
+from holdsup.verdict.variance_rows import select_rows
+from holdsup.verdict.variance_sentences import write_variance_verdict
+
+__all__ = ["decompose_variance"]
+
+Where: TypeAlias = Mapping[str, Iterable[str] | str] | None
+DRAWS = 1000  # of the bootstrap
+
+
+def decompose_variance(
+    data: Any,
+    *,
+    interactions: Iterable[str] = (),
+    where: Where = None,
+    by: Iterable[str] = (),
+    levels: Mapping[str, Sequence[int]] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    processes: int | None = None,
+    progress: Progress = no_progress,
+    **roles: Any,
+) -> Decomposition:
+    """Return the components of the variance of each system's scores, and how reliable the scores are.
+
+    The model is ``score ~ 1 + (1 | item) + (1 | facet) + ...``, by REML, for one system at a time.
+
+    Parameters
+    ----------
+    data : `Scores`, or anything that `read_scores` takes
+    interactions : further components, such as "seed:learning_rate" or "item:seed"
+    where : columns and the values that rows must have, such as ``{"system": "A"}``
+    by : properties of the items; how each facet's effect changes with them is added
+    levels : numbers of levels of facets to plan for, such as ``{"seed": [5, 10]}``; by default some usual ones
+    level : coverage of limits
+    seed : of the bootstrap that gives limits where the profile likelihood cannot
+    roles : passed on to `read_scores`
+
+    Examples
+    --------
+    >>> from holdsup import simulate_scores
+    >>> table = simulate_scores({"A": 0.7}, items=100, runs=4, sd_item=0.1, sd_run=0.05, sd_system_item=0, seed=1)
+    >>> found = decompose_variance(table)
+    >>> [component.name for component in found.components], found.reliability.band
+    (['item', 'seed', 'Residual'], 'poor to moderate')
+    """
+    if not 0 < level < 1:
+        raise ScoresError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
+    chosen, rows = select_rows(scores, where or {})
+    interactions, by = tuple(interactions), tuple(by)
+    evaluations = lay_out(chosen)
+    found: list[tuple[Decomposed, Limits]] = []
+    said: list[str] = list(scores.notes)
+    systems = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
+    for i, (evaluation, name) in enumerate(systems):
+        progress(i, len(systems), f"decomposing {name}")
+        one = decompose_system(evaluation, name, interactions, said, level=level)
+        if one is not None:
+            found.append((one, find_limits(one.fit, level=level, draws=DRAWS, seed=seed, processes=processes)))
+    if not found:
+        reasons = [line for line in said if line not in scores.notes]
+        raise ScoresError(
+            f"there is no variance to decompose. {' '.join(reasons[:3])} Name facets with --facets, or add runs"
+        )
+    everyone = [one for one, _ in found]
+    drawn = any(limits.method == BOOTSTRAP for _, limits in found)
+    pairs = [study for evaluation in evaluations for study in _pairs(evaluation, everyone, level)]
+    reliabilities = tuple(_reliability(one, limits) for one, limits in found if one.item)
+    components = tuple(c for one, limits in found for c in _components(one, limits))
+    return Decomposition(
+        signature=_signature(chosen, interactions, where, by, level, seed if drawn else None),
+        seed=seed if drawn else None,
+        warnings=tuple(dict.fromkeys((*said, *_few_levels(components)))),
+        rows=rows,
+        verdict=write_variance_verdict(components, reliabilities, level=level),
+        level=level,
+        systems=tuple(one.summary() for one in everyone),
+        components=components,
+        reliability=reliabilities[0] if reliabilities else None,
+        reliabilities=reliabilities,
+        study=tuple(plan for one in everyone if one.item for plan in _plans(one, levels or {})),
+        properties=tuple(crossed for one in everyone for name in by for crossed in one.by(name, level)),
+        differences=tuple(plan for study in pairs for plan in study.plans()),
+        next=tuple(study.sentence() for study in pairs),
+    )
+
+
+def _components(one: Decomposed, limits: Limits) -> Iterator[VarianceComponent]:
+    total = sum(one.variances)
+    names = [*((term.name, term.levels.count) for term in one.terms), ("Residual", len(one.scores))]
+    groups = [component.group for component in one.fit.random]
+    for (name, count), variance, group in zip(names, one.variances, groups, strict=True):
+        low, high = limits.variances[group]
+        yield VarianceComponent(
+            system=one.system,
+            metric=one.metric,
+            name=name,
+            levels=count,
+            variance=variance,
+            percent=100 * variance / total,
+            low=min(low, variance),
+            high=high,
+            method=limits.method,
+        )
+
+
+def _reliability(one: Decomposed, limits: Limits) -> Reliability:
+    low, high = limits.share
+    return Reliability(
+        system=one.system,
+        metric=one.metric,
+        phi=one.variances[0] / sum(one.variances),
+        low=low,
+        high=high,
+        band=name_band(low, high),
+        above_80=reaches(low, high),
+        method=limits.method,
+    )
+
+
+def _plans(one: Decomposed, asked: Mapping[str, Sequence[int]]) -> Iterator[StudyPlan]:
+    """Yield the rows of the decision study, each once."""
+    study = one.study()
+    seen: list[Mapping[str, int]] = []
+    for counts in study.plans(asked):
+        if counts in seen:
+            continue
+        seen.append(counts)
+        yield StudyPlan(
+            system=one.system,
+            metric=one.metric,
+            counts=counts,
+            current=counts == study.facets,
+            phi=study.phi(counts),
+            se=study.error(counts) ** 0.5,
+            se_mean=study.standard_error(counts),
+        )
+
+
+def _pairs(evaluation: Evaluation, found: Sequence[Decomposed], level: float) -> Iterator[PairStudy]:
+    """Yield the study of each system and the one next to it by their means, where runs tell it."""
+    here = [one for one in found if one.metric == evaluation.metric]
+    ordered = sorted(here, key=lambda one: -evaluation.system(one.system).mean())
+    for left, right in itertools.pairwise(ordered):
+        if evaluation.per_run or not all(evaluation.system(one.system).repeats for one in (left, right)):
+            continue
+        pair = pair_systems(evaluation, left.system, right.system, "new-runs", level=level)
+        parts = find_parts(pair)
+        if parts is not None:
+            settings = (pair.left.setting_count, pair.right.setting_count)
+            facets = tuple(part for one in (left, right) for part in _settings(one))
+            yield PairStudy(left.system, right.system, evaluation.metric, parts, settings, facets)
+
+
+def _settings(one: Decomposed) -> Iterator[tuple[float, int]]:
+    """Yield the variance and the number of levels of each facet that is a setting."""
+    for term, variance in zip(one.terms, one.variances, strict=False):
+        if term in one.facets and not is_repetition(one.scores, term.name):
+            yield variance, term.levels.count
+
+
+def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[str]:
+    for c in components:
+        if c.levels < 5:
+            yield (
+                f"{c.system}: {c.name} has {c.levels} levels; a variance of so few is barely known, as its limits show."
+            )
+
+
+def _signature(
+    scores: Scores, interactions: Sequence[str], where: Where, by: Sequence[str], level: float, seed: int | None
+) -> str:
+    chosen = ",".join(f"{name}={v if isinstance(v, str) else '/'.join(v)}" for name, v in (where or {}).items())
+    return sign(
+        "variance", data=scores.digest, facets=",".join(scores.facets) or None,
+        interactions=",".join(interactions) or None, where=chosen or None, by=",".join(by) or None, method="reml",
+        level=level, draws=None if seed is None else DRAWS, seed=seed,
+    )  # fmt: skip

@@ -1,0 +1,165 @@
+"""One system's scores as a mixed model of the sources of their variance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from holdsup.errors import ScoresError
+from holdsup.fit import LmmFit, fit_lmm
+from holdsup.scores import Scores
+from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.properties import find_property
+from holdsup.verdict.study import Study, find_hosts
+from holdsup.verdict.variance_properties import cross_with_property
+from holdsup.verdict.variance_records import FacetByProperty, SystemScores
+from holdsup.verdict.variance_terms import Term, choose_terms
+
+__all__ = ["Decomposed", "decompose_system"]
+
+NOTHING = 1e-12  # share of the total below which a variance is the rounding of zero
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decomposed:
+    """One system by one metric.
+
+    Attributes
+    ----------
+    evaluation : the scores of all systems
+    scores : those of this one
+    item : what the items are called, "" if runs have one score each
+    codes : item of each row, numbered as in the evaluation
+    terms : the sources of variance that the scores can tell apart, the items first
+    fit : the mixed model of these
+    """
+
+    evaluation: Evaluation
+    scores: Scores
+    item: str
+    codes: NDArray[np.int64]
+    terms: tuple[Term, ...]
+    fit: LmmFit
+
+    @property
+    def system(self) -> str:
+        """Its name."""
+        return self.scores.system.names[0]
+
+    @property
+    def metric(self) -> str | None:
+        """The metric, None if there is only one."""
+        return self.evaluation.metric
+
+    @property
+    def facets(self) -> tuple[Term, ...]:
+        """The terms that are facets: neither the items nor interactions."""
+        return tuple(term for term in self.terms if len(term.parts) == 1 and term.name != self.item)
+
+    @property
+    def variances(self) -> tuple[float, ...]:
+        """The variance of each term, the residual's last; what is rounding is zero."""
+        found = [component.variance for component in self.fit.random]
+        return tuple(variance if variance > NOTHING * sum(found) else 0.0 for variance in found)
+
+    def summary(self) -> SystemScores:
+        """Return what was decomposed."""
+        random = " + ".join(f"(1 | {term.name})" for term in self.terms)
+        return SystemScores(
+            system=self.system,
+            metric=self.metric,
+            model=f"score ~ 1 + {random}",
+            scores=len(self.scores),
+            items=self.terms[0].levels.count if self.item else 0,
+            runs=len(self.evaluation.system(self.system).runs),
+            mean=self.fit.fixed[0].estimate,
+            variance=sum(self.variances),
+        )
+
+    def study(self) -> Study:
+        """Return the variances, ready to be divided by other numbers of levels."""
+        parts = [*(term.parts for term in self.terms), ()]
+        return Study(
+            item=self.item,
+            items=self.terms[0].levels.count,
+            variances=dict(zip(parts, self.variances, strict=True)),
+            facets={term.name: term.levels.count for term in self.facets},
+            hosts=find_hosts(self.facets),
+        )
+
+    def by(self, name: str, level: float) -> Iterator[FacetByProperty]:
+        """Yield how the effect of each facet changes with a property."""
+        found = find_property(self.evaluation, name)
+        values = found.values[self.codes]
+        lacking = int(np.isnan(values).sum())
+        if lacking:
+            raise ScoresError(
+                f"--by {name}: {lacking:,} of {self.system!r}'s scores are of items without a value: fill it"
+            )
+        return cross_with_property(self, found, values, level=level)
+
+
+def decompose_system(
+    evaluation: Evaluation, system: str, interactions: Sequence[str], said: list[str], *, level: float
+) -> Decomposed | None:
+    """Return a system's decomposition; None where its scores have no variance that could be told apart.
+
+    `said` gets a line for every term or system that is left out.
+    """
+    everyone = evaluation.scores
+    mine = everyone.system.codes == everyone.system.names.index(system)
+    scores, (item, codes) = everyone.only(mine), _items(everyone, mine)
+    atoms = {item: codes, **_facets(scores, system)} if item else _facets(scores, system)
+    terms, left_out = choose_terms(atoms, interactions, system=system)
+    if not terms or (item and terms[0].name != item):
+        why = "one score an item, so that items cannot be told from chance" if item else "no facet with two levels"
+        said.append(f"{system} is left out: it has {why}.")
+        return None
+    if np.ptp(scores.score) == 0:
+        said.append(f"{system} is left out: all its scores equal {scores.score[0]:g}.")
+        return None
+    said.extend(left_out)
+    fit = _fit(scores.score, atoms, terms, level)
+    if not fit.converged:
+        raise ScoresError(
+            f"the mixed model of {system!r} did not converge ({fit.optimizer.reason}): ask for fewer terms"
+        )
+    return Decomposed(evaluation, scores, item, codes, terms, fit)
+
+
+def _items(scores: Scores, mine: NDArray[np.bool_]) -> tuple[str, NDArray[np.int64]]:
+    """Return what the items are called and the item of each row; "" where runs have one score each."""
+    if scores.items is not None:
+        return "item", scores.items.codes[mine]
+    if scores.dataset is not None and scores.dataset.count > 1:
+        return "dataset", scores.dataset.codes[mine].astype(np.int64)
+    return "", np.zeros(int(mine.sum()), np.int64)
+
+
+def _facets(scores: Scores, system: str) -> dict[str, NDArray[np.int64]]:
+    """Return the level of each row by each facet; a facet that the system does not have has one level."""
+    found = {}
+    for name, labels in scores.facets.items():
+        lacking = int((labels.codes < 0).sum())
+        if 0 < lacking < len(scores):
+            raise ScoresError(
+                f"{lacking:,} of {system!r}'s {len(scores):,} scores have no {name}: fill the column, or choose rows "
+                "with --where"
+            )
+        found[name] = np.maximum(labels.codes, 0).astype(np.int64)
+    return found
+
+
+def _fit(
+    score: NDArray[np.float64], atoms: Mapping[str, NDArray[np.int64]], terms: Sequence[Term], level: float
+) -> LmmFit:
+    """Return the fit; columns get names of our own, which no name of a user's can upset."""
+    names = {atom: f"t{i}" for i, atom in enumerate(atoms)}
+    columns: dict[str, Any] = {names[atom]: pa.array(codes).cast(pa.string()) for atom, codes in atoms.items()}
+    random = " + ".join(f"(1 | {':'.join(names[part] for part in term.parts)})" for term in terms)
+    return fit_lmm(f"score ~ 1 + {random}", pa.table({"score": score, **columns}), "reml", level=level)

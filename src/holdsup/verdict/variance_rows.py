@@ -1,0 +1,68 @@
+"""Some rows of a table of scores: those in which columns have certain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.columns import Column, Labels
+from holdsup.columns.values import parse_number
+from holdsup.errors import ColumnError, ScoresError, list_names
+from holdsup.results import Rows
+from holdsup.scores import Scores
+
+__all__ = ["select_rows"]
+
+ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
+
+
+def select_rows(scores: Scores, where: Mapping[str, Iterable[str] | str]) -> tuple[Scores, Rows]:
+    """Return the scores in which each column has one of its values, and how many rows of all these are.
+
+    A column is given by its own name or, if no column has that name, by its role.
+    """
+    mask = np.ones(len(scores), bool)
+    reasons: dict[str, int] = {}
+    known = _columns(scores)
+    for name, given in where.items():
+        if name not in known:
+            raise ColumnError.not_found(name, known, where=scores.source)
+        values = [given] if isinstance(given, str) else [str(value) for value in given]
+        fits = _fits(name, known[name], values)
+        reasons[f"another {name} than {' or '.join(values)}"] = int((mask & ~fits).sum())
+        mask &= fits
+    if not mask.any():
+        asked = ", ".join(f"{name}={value}" for name, value in where.items())
+        raise ScoresError(f"no row of {scores.source} has all of {asked}: give values that occur together")
+    chosen = scores.only(mask)
+    used = chosen.rows()
+    return chosen, Rows(len(scores), used.used, {why: n for why, n in {**reasons, **used.reasons}.items() if n})
+
+
+def _columns(scores: Scores) -> dict[str, Column]:
+    """Return every column that rows can be chosen by."""
+    found: dict[str, Column] = {}
+    for role in ROLES:
+        labels = getattr(scores, role)
+        if labels is not None:
+            found[role] = labels
+            column = getattr(scores.roles, role)
+            if column is not None and role != "run":  # a run's own name is made longer by that of its system
+                found[column] = labels
+    return {**found, **scores.others, **scores.properties, **scores.facets}
+
+
+def _fits(name: str, column: Column, values: list[str]) -> NDArray[np.bool_]:
+    """Return in which rows a column has one of the values."""
+    if isinstance(column, Labels):
+        unknown = [value for value in values if value not in column.names]
+        if unknown:
+            raise ScoresError(f"no row has {name}={unknown[0]}: {name!r} has {list_names(column.names)}")
+        return np.isin(column.codes, [column.names.index(value) for value in values])
+    numbers = [parse_number(value) for value in values]
+    for value, number in zip(values, numbers, strict=True):
+        if number is None or not (column.values == number).any():
+            raise ScoresError(f"no row has {name}={value}: {name!r} holds numbers, and none equals it")
+    return np.isin(column.values, [number for number in numbers if number is not None])

@@ -1,0 +1,51 @@
+"""What a decomposition says in words, by rule from its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdsup.rendering.numbers import format_interval, format_number, format_percent
+from holdsup.verdict.variance_records import Reliability, VarianceComponent
+
+__all__ = ["write_variance_verdict"]
+
+ABOVE = {"yes": "and above", "no": "and below", "unsure": "and cannot be told to lie above or below"}
+
+
+def write_variance_verdict(
+    components: Sequence[VarianceComponent], reliabilities: Sequence[Reliability], *, level: float
+) -> str:
+    """Return the sentence that stands above the tables: claim, evidence, how sure, what is not covered."""
+    owners = list(dict.fromkeys((c.system, c.metric) for c in components))
+    known = {(r.system, r.metric): r for r in reliabilities}
+    said = []
+    for owner in owners[:3]:
+        own = [c for c in components if (c.system, c.metric) == owner]
+        said.append(_about(own, known.get(owner), level))
+    more = f" {len(owners) - 3} more are in the tables." if len(owners) > 3 else ""
+    covers = "a single score of a new item in a new run, its facets drawn anew" if reliabilities else "runs like these"
+    return f"{' '.join(said)}{more} This is about {covers}; nothing is said about which system is better."
+
+
+def _about(own: Sequence[VarianceComponent], reliability: Reliability | None, level: float) -> str:
+    name = own[0].system if own[0].metric is None else f"{own[0].system} ({own[0].metric})"
+    items = own[0].name if reliability else ""
+    besides = f"{items}s and the residual" if items else "the residual"
+    blame = _blame([c for c in own if c.name not in (items, "Residual")], besides)
+    if reliability is None:
+        return f"{name}: {blame} There are no items, so there is no reliability coefficient."
+    limits = format_interval(reliability.low, reliability.high)
+    return (
+        f"{name}: reliability is {reliability.band}, phi = {format_number(reliability.phi, uncertainty=0.01)} "
+        f"({level:.0%} limits {limits}), {ABOVE[reliability.above_80]} .80. {blame}"
+    )
+
+
+def _blame(facets: Sequence[VarianceComponent], besides: str) -> str:
+    """Return which facet or interaction matters most."""
+    if not facets:
+        return "No facet has two levels, so that only chance stands beside the items."
+    most = max(facets, key=lambda c: c.percent)
+    if most.percent == 0:
+        return "No facet adds any variance that can be seen."
+    return f"Besides {besides}, {most.name} has the largest share ({format_percent(most.percent)})."
