@@ -64,12 +64,12 @@ MORE = [
     Cell("skewed property, 30 items", skewed=True, items=30),
     Cell("variance grows with the property", sd_slope=(0.011, 0.011), unequal=True),
     Cell("20 clusters of 5 items", sd_slope=(0.011, 0.011), clusters=20),
-    Cell("3 classes, 3 runs", (3, 3), (0.02, 0.02), classes=3),
-    Cell("3 classes, 5 runs", (5, 5), (0.02, 0.02), classes=3),
-    Cell("these runs: 5 classes, one each", (1, 1), (0.0, 0.0), (0.0, 0.0), classes=5, new_runs=False),
     Cell("these runs: one each", (1, 1), (0.0, 0.0), (0.0, 0.0), new_runs=False),
     Cell("these runs: one each, variance grows", (1, 1), (0, 0), (0, 0), unequal=True, skewed=True, new_runs=False),
     Cell("these runs: 5 each", (5, 5), (0.0, 0.0), (0.0, 0.0), new_runs=False),
+    Cell("3 classes, 3 runs", (3, 3), (0.02, 0.02), classes=3),
+    Cell("3 classes, 5 runs", (5, 5), (0.02, 0.02), classes=3),
+    Cell("these runs: 5 classes, one each", (1, 1), (0.0, 0.0), (0.0, 0.0), classes=5, new_runs=False),
 ]
 CELLS = (*BASE, *MORE)
 
@@ -101,12 +101,12 @@ def calibrate(cell: Cell, options: argparse.Namespace) -> dict[str, object]:
         hits.update(
             name for name, hit in decide_pairs(cell, d, scores, clusters, check=number < CHECKED).items() if hit
         )
-        if number < options.fits:
+        if number < options.fits and not cell.classes:
             hits.update(name for name, hit in by_others(cell, d, scores).items() if hit)
     row: dict[str, object] = {"cell": cell.name}
     for name in METHODS:
         count = options.simulations if name in OURS else options.fits
-        if count:
+        if count and (name in OURS or not cell.classes):
             low, high = wilson(hits[name], count)
             row[name] = {"rate": hits[name] / count, "low": low, "high": high, "simulations": count}
     return row
@@ -152,7 +152,7 @@ def decide_classes(d: np.ndarray, pair: tuple[np.ndarray, ...], new_runs: bool, 
     """Return what is found in classes: a difference in some, or one that differs from the rest."""
     classes, sizes = np.unique(d, return_counts=True)
     design = (d[:, None] == classes).astype(float)
-    trends = measure_trends(pair, design, settings=(None, None), clusters=find_clusters(None, len(d)))
+    trends = measure_trends(pair, design, settings=(None, None), clusters=find_clusters(None, len(d)), classes=True)
     count = len(classes)
     some = any(exceeds(trends, row, new_runs, alpha / count) for row in np.eye(count))
     rest = [np.where(np.arange(count) == i, 1.0, -sizes / (len(d) - sizes[i])) for i in range(count)]

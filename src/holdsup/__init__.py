@@ -31,7 +31,12 @@ if TYPE_CHECKING:
         audit_scores as audit_scores,
         read_scores as read_scores,
     )
-    from holdsup.verdict import Comparison as Comparison, compare_systems as compare_systems
+    from holdsup.verdict import (
+        Comparison as Comparison,
+        Decomposition as Decomposition,
+        compare_systems as compare_systems,
+        decompose_variance as decompose_variance,
+    )
 
 __version__ = "0.1.0"
 
@@ -39,6 +44,7 @@ _HOME = {
     "Audit": "holdsup.scores",
     "Comparison": "holdsup.verdict",
     "ColumnError": "holdsup.errors",
+    "Decomposition": "holdsup.verdict",
     "FitError": "holdsup.errors",
     "FormulaError": "holdsup.errors",
     "HoldsupError": "holdsup.errors",
@@ -51,6 +57,7 @@ _HOME = {
     "ScoresError": "holdsup.errors",
     "audit_scores": "holdsup.scores",
     "compare_systems": "holdsup.verdict",
+    "decompose_variance": "holdsup.verdict",
     "fit_lmm": "holdsup.fit",
     "plot": "holdsup.plots",
     "read_result": "holdsup.results",

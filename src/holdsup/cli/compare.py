@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import scores_options, split_roles
+from holdsup.cli.options import scores_options, split_names, split_roles
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
@@ -21,6 +21,7 @@ __all__ = ["command"]
       holdsup compare a.txt b.txt                                 one score a line, paired by line
       holdsup compare scores.csv --baseline A --bootstrap 1000
       holdsup compare runs/*.csv --score ter --lower-is-better --margin 0.01
+      holdsup compare scores.csv --by readability --property "readability=flesch(source)"
       holdsup compare scores.csv --claim these-runs --plot systems.svg""",
 )
 @click.argument("data", nargs=-1, required=True)
@@ -38,6 +39,12 @@ __all__ = ["command"]
 )
 @click.option("--best", metavar="COL", help="Compare the best run of each system by this column, such as dev_score.")
 @click.option(
+    "--by",
+    metavar="PROPS",
+    multiple=True,
+    help="Properties of items, such as readability,genre: do differences depend on them, and where do they hold?",
+)
+@click.option(
     "--bootstrap",
     type=click.IntRange(min=0),
     default=0,
@@ -53,6 +60,7 @@ def command(
     baseline: str | None,
     margin: float | None,
     best: str | None,
+    by: tuple[str, ...],
     bootstrap: int,
     lower_is_better: bool,
     style: str,
@@ -79,8 +87,8 @@ def command(
     refuse_to_overwrite(data, output, picture)
     with show_progress(quiet=quiet) as progress:
         found = compare_systems(
-            list(data), claim=claim, baseline=baseline, margin=margin, best=best, bootstrap=bootstrap,
-            lower_is_better=lower_is_better, level=level, seed=seed, processes=jobs if jobs > 1 else None,
-            progress=progress, **arguments,
+            list(data), claim=claim, baseline=baseline, margin=margin, best=best, by=split_names(by),
+            bootstrap=bootstrap, lower_is_better=lower_is_better, level=level, seed=seed,
+            processes=jobs if jobs > 1 else None, progress=progress, **arguments,
         )  # fmt: skip
     emit(found, style=style, output=output, picture=picture)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["parse_range", "scores_options", "split_roles"]
+__all__ = ["parse_range", "scores_options", "split_names", "split_roles"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 SEVERAL = ("facets", "replicates", "shared", "properties")
@@ -51,7 +51,7 @@ def scores_options(command: F) -> F:
 
 def split_roles(roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `scores_options` as the arguments of `read_scores`; "a,b" names two columns."""
-    arguments: dict[str, Any] = {role: _listed(roles[role]) for role in SEVERAL}
+    arguments: dict[str, Any] = {role: split_names(roles[role]) for role in SEVERAL}
     arguments["properties"] += tuple(roles["property"])
     arguments.update({role: column for role, column in roles.items() if role not in (*SEVERAL, "property", "wide")})
     wide = roles["wide"]
@@ -62,11 +62,11 @@ def split_roles(roles: Mapping[str, Any]) -> dict[str, Any]:
         if role not in WIDE or not equals or not columns:
             known = ", ".join(f"{role}=A,B" for role in WIDE)
             raise click.BadParameter(f"{wide[0]!r} is none of {known}.", param_hint="--wide")
-        arguments["wide"] = {role: _listed([columns])}
+        arguments["wide"] = {role: split_names([columns])}
     return arguments
 
 
-def _listed(given: Iterable[str]) -> tuple[str, ...]:
+def split_names(given: Iterable[str]) -> tuple[str, ...]:
     r"""Return the names in "a,b", given once or several times; a comma inside a name is written "\,"."""
     marked = ",".join(given).replace("\\,", "\0")
     return tuple(name.strip().replace("\0", ",") for name in marked.split(",") if name.strip())

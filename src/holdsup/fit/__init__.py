@@ -12,7 +12,7 @@ from holdsup.fit.likelihood import (
     test_random_terms,
 )
 from holdsup.fit.prediction import Predictions, fitted_values, predict, refit, residuals, simulate
-from holdsup.fit.profile import ProfileInterval, profile_intervals
+from holdsup.fit.profile import ProfileInterval, profile_intervals, profile_share
 from holdsup.fit.quality import RSquared, intraclass_correlations, r_squared
 from holdsup.fit.records import Contrast
 from holdsup.fit.result import LmmFit
@@ -41,6 +41,7 @@ __all__ = [
     "marginal_means",
     "predict",
     "profile_intervals",
+    "profile_share",
     "r_squared",
     "random_effects",
     "refit",

@@ -1,14 +1,15 @@
-"""Profile-likelihood intervals of standard deviations and correlations."""
+"""Profile-likelihood intervals of standard deviations, correlations and shares of variance."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from holdsup.design.matrices import RandomBlock
-from holdsup.errors import FitError
+from holdsup.errors import FitError, list_names
 from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import THREADS_PAY
@@ -16,20 +17,20 @@ from holdsup.numerics.profiling import Quantity, profile_limits
 from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["ProfileInterval", "profile_intervals"]
+__all__ = ["ProfileInterval", "profile_intervals", "profile_share"]
 
 SURE = 1 - 1e-6  # a correlation beyond this is one of -1 or 1
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileInterval:
-    """The profile-likelihood interval of one standard deviation or correlation.
+    """The profile-likelihood interval of one standard deviation, correlation or share of variance.
 
     Attributes
     ----------
     group : the grouping factor, "Residual" for the residual
     term : what varies; for a correlation both terms
-    parameter : "sd" or "correlation"
+    parameter : "sd", "correlation" or "share"
     estimate : its value at the optimum
     low : lower limit
     high : upper limit
@@ -50,10 +51,7 @@ def profile_intervals(
 
     lme4's ``confint`` profiles the ML criterion whatever the fit: for its numbers, fit with method="ml".
     """
-    if not fit.converged:
-        raise FitError("a fit that did not converge has no profile: see its optimizer's reason")
-    if level is not None and not 0 < level < 1:
-        raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    _check(fit, level)
     model = fit.model()
     optimum = np.append(model.engine.optimum.theta, math.log(model.engine_sigma))
     wanted = [q for block in model.design.random for q in _quantities(block, len(optimum) - 1)]
@@ -69,6 +67,32 @@ def profile_intervals(
                 low, high = profile_limits(model.engine.criterion, optimum, quantity, level=level or fit.level)
         found.append(ProfileInterval(group, term, parameter, estimate, low, high))
     return tuple(found)
+
+
+def profile_share(fit: LmmFit, *groups: str, level: float | None = None) -> ProfileInterval:
+    """Return the profile interval of the share of some groups in the total variance.
+
+    ``profile_share(fit, "item")`` of a fit with random intercepts is the reliability coefficient phi.
+    """
+    _check(fit, level)
+    model = fit.model()
+    known = [block.group.label for block in model.design.random]
+    for group in groups:
+        if group not in known:
+            raise FitError(f"{group!r} is no group of the fit; there are {list_names(dict.fromkeys(known))}")
+    optimum = np.append(model.engine.optimum.theta, math.log(model.engine_sigma))
+    quantity = _root_odds(model.design.random, set(groups), len(optimum) - 1, model.design.weight_unit)
+    with blas_threads(1 if len(model.engine.moments.C) < THREADS_PAY else None):
+        low, high = profile_limits(model.engine.criterion, optimum, quantity, level=level or fit.level)
+    estimate, low, high = (1 - 1 / (1 + odds**2) for odds in (quantity.value(optimum), low, high))
+    return ProfileInterval(", ".join(groups), "", "share", estimate, low, high)
+
+
+def _check(fit: LmmFit, level: float | None) -> None:
+    if not fit.converged:
+        raise FitError("a fit that did not converge has no profile: see its optimizer's reason")
+    if level is not None and not 0 < level < 1:
+        raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
 
 
 def _quantities(block: RandomBlock, parameters: int) -> list[tuple[str, str, str, Quantity]]:
@@ -91,6 +115,12 @@ def _row(block: RandomBlock, i: int, parameters: int) -> Floats:
     return row
 
 
+def _squares(blocks: Sequence[RandomBlock], parameters: int) -> Floats:
+    """Return the matrix Q for which theta'Q theta is the sum of the terms' variances, relative to sigma^2."""
+    rows = [_row(block, i, parameters) for block in blocks for i in range(len(block.columns))]
+    return sum((row.T @ row for row in rows), np.zeros((parameters, parameters)))
+
+
 def _sigma(unit: float) -> Quantity:
     def value(point: Floats) -> float:
         return unit * math.exp(point[-1])
@@ -110,6 +140,30 @@ def _sd(row: Floats) -> Quantity:
         length = float(np.linalg.norm(vector))
         direction = vector / length if length > 0 else np.eye(len(vector))[np.abs(row).sum(axis=1).argmax()]
         return np.append(direction @ row * math.exp(point[-1]), value(point))
+
+    return Quantity(value, slope, 0.0, math.inf)
+
+
+def _root_odds(blocks: Sequence[RandomBlock], groups: set[str], parameters: int, unit: float) -> Quantity:
+    """Return the root of the odds of a share, variance inside to variance outside.
+
+    Unlike the share itself it has a slope at zero, and it is all but linear in theta, which eases the search.
+    """
+    inside = _squares([block for block in blocks if block.group.label in groups], parameters)
+    outside = _squares([block for block in blocks if block.group.label not in groups], parameters)
+
+    def sizes(theta: Floats) -> tuple[float, float]:
+        return math.sqrt(max(0.0, float(theta @ inside @ theta))), math.sqrt(float(theta @ outside @ theta) + unit)
+
+    def value(point: Floats) -> float:
+        inner, outer = sizes(point[:-1])
+        return inner / outer
+
+    def slope(point: Floats) -> Floats:
+        theta = point[:-1]
+        inner, outer = sizes(theta)
+        direction = inside @ theta / inner if inner > 0 else np.sqrt(np.diag(inside))
+        return np.append(direction / outer - inner * (outside @ theta) / outer**3, 0.0)
 
     return Quantity(value, slope, 0.0, math.inf)
 

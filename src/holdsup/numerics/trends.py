@@ -4,12 +4,12 @@ Item differences D_i = x_i'b + e_i are regressed on properties x_i. A coefficien
 as the difference at a value of the property, is a weighted sum of the D_i, with weights a = X (X'X)^-1 l.
 So is each run's own coefficient. The scores
 
-    l'b_r + sqrt(I (I - 1)) a_i e_ir / sqrt(1 - h_i)
+    l'b_r + sqrt(I (I - 1)) a_i e_ir / (1 - h_i)
 
 of item i in run r, with h the leverages, centred on l'b_r, have l'b as their mean, and the variance of
-that mean is, to a part in I, the one that holds whatever the variances of the e_i are (HC2: MacKinnon &
-White 1985). Put in place of the scores, they turn every rule for means, in two ways over items and runs,
-into the rule for l'b.
+that mean is, to a part in I, the one that holds whatever the variances of the e_i are (HC3: MacKinnon &
+White 1985; with sqrt(1 - h_i) HC2, which is exact where the properties are classes). Put in place of
+the scores, they turn every rule for means, in two ways over items and runs, into the rule for l'b.
 """
 
 from __future__ import annotations
@@ -105,7 +105,12 @@ class Trends:
 
 
 def measure_trends(
-    arms: Sequence[Floats], design: Floats, *, settings: Sequence[Codes | None], clusters: Clusters
+    arms: Sequence[Floats],
+    design: Floats,
+    *,
+    settings: Sequence[Codes | None],
+    clusters: Clusters,
+    classes: bool = False,
 ) -> Trends:
     """Return the trends of the first arm minus the second, or of a single one.
 
@@ -114,6 +119,7 @@ def measure_trends(
     arms : scores of each system, shape (I, k), NaN where a cell is missing
     design : X, shape (I, p), of full rank
     settings : of each arm, the setting of each run, None where there is one only
+    classes : whether the columns of X tell classes of items
 
     Raises
     ------
@@ -125,7 +131,8 @@ def measure_trends(
     Q, R = np.linalg.qr(design)
     weights = np.linalg.solve(R, Q.T).T
     leverage = (Q**2).sum(axis=1)
-    scores = [_spread_out(arm, design, weights, leverage) for arm in arms]
+    free = (1 - leverage) ** (0.5 if classes else 1.0)
+    scores = [_spread_out(arm, design, weights, free) for arm in arms]
 
     def measure(direction: Floats) -> Spread:
         measured = [
@@ -156,8 +163,8 @@ def measure_trends(
     )
 
 
-def _spread_out(scores: Floats, design: Floats, weights: Floats, leverage: Floats) -> Floats:
-    """Return the scores that have each coefficient as their mean, shape (p, I, k)."""
+def _spread_out(scores: Floats, design: Floats, weights: Floats, free: Floats) -> Floats:
+    """Return the scores that have each coefficient as their mean, shape (p, I, k); `free` is what residuals lack."""
     count = len(scores)
     missing = np.isnan(scores)
     items = fit_additive(scores).items if missing.any() else np.zeros(count)
@@ -174,8 +181,7 @@ def _spread_out(scores: Floats, design: Floats, weights: Floats, leverage: Float
     else:
         own = weights.T @ left
     residual = (items - design @ common)[:, None] + left - design @ own
-    free = 1 - leverage
-    steps = np.divide(weights.T, np.sqrt(free), out=np.zeros_like(weights.T), where=free > ALONE)
+    steps = np.divide(weights.T, free, out=np.zeros_like(weights.T), where=free > ALONE)
     spread = np.sqrt(count * (count - 1)) * steps[:, :, None] * residual
     spread -= spread.mean(axis=1, keepdims=True)
     return np.where(missing, np.nan, (common[:, None] + own)[:, None, :] + spread)

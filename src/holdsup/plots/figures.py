@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdsup.errors import ResultError, list_names
+from holdsup.plots.comparison import plot_comparison
 from holdsup.plots.coverage import plot_coverage
 from holdsup.plots.forest import plot_effects
+from holdsup.plots.variance import plot_variance
 from holdsup.results import Result, write_file
 
 if TYPE_CHECKING:
@@ -19,7 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["plot", "save_plot"]
 
-FIGURES: dict[str, Callable[..., Figure]] = {"check": plot_coverage, "fit": plot_effects}
+FIGURES: dict[str, Callable[..., Figure]] = {
+    "check": plot_coverage,
+    "compare": plot_comparison,
+    "fit": plot_effects,
+    "variance": plot_variance,
+}
 ENDINGS = (".svg", ".pdf", ".png")
 
 

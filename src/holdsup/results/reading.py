@@ -20,6 +20,7 @@ KINDS = {
     "check": "holdsup.scores:Audit",
     "fit": "holdsup.fit:LmmFit",
     "compare": "holdsup.verdict:Comparison",
+    "variance": "holdsup.verdict:Decomposition",
 }
 
 

@@ -87,12 +87,12 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
 def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> tuple[str, str]:
     """Return the claim that a pair can carry, and why it is less than what is asked for."""
     single = [system for system in (a, b) if not system.repeats]
+    if evaluation.per_run and single:
+        raise ScoresError(f"{single[0].name!r} has one score and there are no items: there is nothing to test")
     if claim == "these-runs" or not single:
         if claim == "new-settings" and max(a.setting_count, b.setting_count) < 2:
             return "new-runs", "no system has two settings, so nothing can be said of new ones"
         return claim, ""
-    if evaluation.per_run:
-        raise ScoresError(f"{single[0].name!r} has one score and there are no items: there is nothing to test")
     names = " and ".join(repr(system.name) for system in single)
     what = "one run" if all(len(system.runs) == 1 for system in single) else "one run a setting"
     return "these-runs", f"{names} {'has' if len(single) == 1 else 'have'} {what}, so nothing can be said of new runs"

@@ -160,11 +160,11 @@ class _Answer:
     def of(cls, evaluation: Evaluation, claim: str, question: Question, progress: Progress) -> _Answer:
         names = [system.name for system in evaluation.systems]
         couples = list(_couples(names, evaluation, question))
-        paper = test_as_published(evaluation)
         pairs = []
         for i, (left, right) in enumerate(couples):
             progress(i, len(couples), "comparing")
             pairs.append(pair_systems(evaluation, left, right, claim, level=question.level))
+        paper = test_as_published(evaluation)
         sigma = None if paper is None else paper.sigma
         conditions = condition(
             evaluation, pairs, question.by, level=question.level, lower_is_better=question.lower_is_better
@@ -190,6 +190,10 @@ class _Answer:
         for pair in self.pairs:
             if pair.note:
                 yield f"{pair.left.name} and {pair.right.name}: {pair.note}; the claim is {pair.claim}."
+        few = {s.name for pair in self.pairs if pair.claim != "these-runs" for s in (pair.left, pair.right)
+               if len(s.runs) - s.setting_count == 1}  # fmt: skip
+        if few:
+            yield f"{', '.join(sorted(few))}: two runs tell next to nothing about new ones; three are a start."
         counts = {int(system.has.sum()) for system in self.evaluation.systems}
         if len(counts) > 1:
             yield "Systems have different items: means are over each system's own, differences over those both have."
@@ -296,7 +300,7 @@ def _next(found: Sequence[_Answer], contrasts: Sequence[SystemContrast], level: 
     if unsure:
         _, pair = min(unsure, key=lambda both: both[0].log10_p_adjusted)
         return advise(pair, firm=False)
-    lacking = [pair for pair in pairs if pair.claim == "these-runs" and pair.note]
+    lacking = [pair for pair in pairs if not (pair.left.repeats and pair.right.repeats)]
     return advise(lacking[0], firm=True) if lacking else ()
 
 

@@ -60,8 +60,8 @@ def condition(
     for given in properties:
         others = [each for each in properties if each is not given]
         ours.append(_along(evaluation, pairs, given, others, level=level, lower_is_better=lower_is_better))
-    published = (condition_as_published(evaluation, given) for given in properties)
-    return Conditions(tuple(ours), tuple(p for p in published if p is not None), tuple(_warnings(pairs, ours)))
+    paper = tuple(condition_as_published(evaluation, given) for given in properties)
+    return Conditions(tuple(ours), paper, tuple(_warnings(pairs, ours)))
 
 
 def _along(
@@ -99,8 +99,8 @@ def _along(
         items=int(known.sum()),
         without=int((~known).sum()),
         model=ratios.alternative if ratios else None,
-        joint=_overall(trends, ratios.joint if ratios else None, "joint", given),
-        interaction=_overall(trends, ratios.interaction if ratios else None, "interaction", given),
+        joint=_overall(pairs, trends, ratios.joint if ratios else None, "joint", given),
+        interaction=_overall(pairs, trends, ratios.interaction if ratios else None, "interaction", given),
         given_others=_given_others(evaluation, pairs, given, others, level) if others else None,
         slopes=tuple(_answered(s, follow.follow_system, s, given, level=level) for s in systems),
         differences=tuple(trends),
@@ -118,14 +118,16 @@ def _answered(subject: Subject, question: Any, *arguments: Any, **options: Any) 
     try:
         return question(*arguments, **options)
     except ValueError as error:
-        raise ScoresError(f"{subject.name} cannot be laid against a property: {str(error).rstrip('.')}") from error
+        raise ScoresError(f"{subject.name} cannot be followed along a property: {str(error).rstrip('.')}") from error
 
 
-def _overall(trends: Sequence[PairTrend], ratio: Ratio | None, what: str, given: ItemProperty) -> ConditionalTest:
+def _overall(
+    pairs: Sequence[Pair], trends: Sequence[PairTrend], ratio: Ratio | None, what: str, given: ItemProperty
+) -> ConditionalTest:
     """Return the test over all pairs: the smallest of Holm's p, the likelihood ratio beside it."""
-    logs = [getattr(trend, f"log10_p_{what}") for trend in trends]
-    least = min(trends, key=lambda trend: float(getattr(trend, f"log10_p_{what}")))
-    return _test(logs, getattr(least, f"p_{what}"), _method(least, what, given), ratio)
+    logs = [float(getattr(trend, f"log10_p_{what}")) for trend in trends]
+    least = logs.index(min(logs))
+    return _test(logs, getattr(trends[least], f"p_{what}"), _method(pairs[least], what, given), ratio)
 
 
 def _test(logs: Sequence[float], least: float, method: str, ratio: Ratio | None) -> ConditionalTest:
@@ -140,9 +142,11 @@ def _test(logs: Sequence[float], least: float, method: str, ratio: Ratio | None)
     )
 
 
-def _method(trend: PairTrend, what: str, given: ItemProperty) -> str:
-    new_runs = trend.claim != "these-runs"
-    rule = "Welch's t in two ways, items and runs" if new_runs else "t on item differences, robust"
+def _method(pair: Pair, what: str, given: ItemProperty) -> str:
+    new_runs = pair.claim != "these-runs"
+    rule = "t on item differences, robust"
+    if new_runs:
+        rule = "Welch's t in two ways, items and runs" if pair.claim == "new-settings" else pair.method
     if given.classes:
         return f"{rule}, of {'each class' if what == 'joint' else 'each class against the rest'}, Bonferroni"
     if what == "interaction":
@@ -168,6 +172,8 @@ def _warnings(pairs: Sequence[Pair], found: Sequence[Conditional]) -> Iterator[s
         if each.without:
             count = format_counted(each.without, "item")
             yield f"{each.property}: {count} without a value; left out of what is said about {each.property}."
+        if each.model is None:
+            yield f"{each.property}: our mixed model did not converge; its likelihood ratios are not shown."
     if any(pair.claim == "new-settings" for pair in pairs):
         names = ", ".join(each.property for each in found)
-        yield f"What is said about {names} claims new-runs: for new settings no rule was found to hold."
+        yield f"What is said about {names} claims new-runs: no rule for new settings was tried."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -62,7 +63,7 @@ def classes_given(subject: Subject, given: ItemProperty, others: list[ItemProper
     values = subject.values(given)
     used = np.unique(values)
     indicators = (values[:, None] == used).astype(float)
-    columns = [each.columns(subject.places) for each in others]
+    columns = [subject.columns(each) for each in others]
     trends = subject.trends(np.column_stack([indicators, *columns]))
     shares, rest = indicators.mean(axis=0), np.zeros(trends.design.shape[1] - len(used))
     directions = [np.append(_against_rest(i, shares), rest) for i in range(len(used))]
@@ -76,11 +77,20 @@ def _classes(subject: Subject, given: ItemProperty, level: float) -> tuple[Trend
     if sizes.min() < 2:
         alone = given.classes[used[np.argmin(sizes)]]
         raise ScoresError(
-            f"--by {given.name}: {subject.name} have one item in class {alone!r}, and two are needed; merge classes"
+            f"--by {given.name}: class {alone!r} has one item of {subject.name}, and two are needed; merge classes"
         )
-    trends = subject.trends((values[:, None] == used).astype(float))
-    found = [decide_direction(trends, row, new_runs=subject.new_runs, level=level) for row in np.eye(len(used))]
+    trends = subject.trends((values[:, None] == used).astype(float), classes=True)
+    found = [_decide(trends, row, subject, level) for row in np.eye(len(used))]
     return trends, dict(zip(used.tolist(), found, strict=True))
+
+
+def _decide(trends: Trends, direction: Floats, subject: Subject, level: float) -> Difference:
+    """Return what is found in one class; where all its differences are equal, neither a test nor limits."""
+    try:
+        return decide_direction(trends, direction, new_runs=subject.new_runs, level=level)
+    except ValueError:
+        estimate, nan = trends.estimate(direction), math.nan
+        return Difference(estimate=estimate, se=nan, df=nan, p=1.0, log10_p=0.0, low=nan, high=nan, claim="")
 
 
 def _line(found: dict[int, Difference]) -> Line:
@@ -102,7 +112,7 @@ def _differ(trends: Trends, directions: list[Floats], subject: Subject, level: f
     """Return the p of no difference between classes, the smallest of each against the rest."""
     if len(directions) == 2:  # each is the other's opposite
         directions = directions[:1]
-    found = [decide_direction(trends, each, new_runs=subject.new_runs, level=level) for each in directions]
+    found = [_decide(trends, each, subject, level) for each in directions]
     return tighten(min(found, key=lambda each: each.log10_p), len(found))
 
 
@@ -110,7 +120,7 @@ def _where(
     found: dict[int, Difference], values: Floats, given: ItemProperty, names: tuple[str, str], lower_is_better: bool
 ) -> Iterator[Where]:
     for place, each in found.items():
-        if each.low <= 0 <= each.high:
+        if not (each.low > 0 or each.high < 0):  # nor where there are no limits
             continue
         inside = int((values == place).sum())
         left_wins = (each.estimate < 0) == lower_is_better

@@ -38,6 +38,7 @@ class Ratios:
     null : without the systems
     joint : the alternative against the null
     interaction : the alternative against the model without the interaction
+    converged : whether all three have a certain optimum
     """
 
     alternative: str
@@ -45,13 +46,12 @@ class Ratios:
     null: str
     joint: Ratio
     interaction: Ratio
+    converged: bool
 
 
-def condition_as_published(evaluation: Evaluation, given: ItemProperty) -> PaperConditional | None:
-    """Return the paper's test of eq. 6 against eq. 7, and of the interaction alone; None with one score an item."""
+def condition_as_published(evaluation: Evaluation, given: ItemProperty) -> PaperConditional:
+    """Return the paper's test of eq. 6 against eq. 7, and of the interaction alone."""
     found = _ratios(evaluation, given, "")
-    if found is None:
-        return None
     return PaperConditional(
         property=given.name,
         alternative=found.alternative,
@@ -71,7 +71,8 @@ def condition_as_published(evaluation: Evaluation, given: ItemProperty) -> Paper
 def compare_models(evaluation: Evaluation, given: ItemProperty, *, new_runs: bool) -> Ratios | None:
     """Return the likelihood ratios in our model: the items of a system vary, and its runs along the property.
 
-    Without a second run neither can be told from the residual, and the model is the paper's.
+    Without a second run neither can be told from the residual, and the model is the paper's. None where a
+    fit did not converge.
     """
     item, more = item_term(evaluation.scores), ""
     if any(len(system.runs) > 1 for system in evaluation.systems):
@@ -82,24 +83,24 @@ def compare_models(evaluation: Evaluation, given: ItemProperty, *, new_runs: boo
             more += "".join(f" + (1 | {name})" for name in evaluation.scores.roles.shared)
     if evaluation.clusters is not None:
         more += " + (1 | cluster) + (1 | system:cluster)"
-    return _ratios(evaluation, given, more)
+    found = _ratios(evaluation, given, more)
+    return found if found.converged else None
 
 
-def _ratios(evaluation: Evaluation, given: ItemProperty, more: str) -> Ratios | None:
+def _ratios(evaluation: Evaluation, given: ItemProperty, more: str) -> Ratios:
     scores = evaluation.scores
     assert scores.items is not None
     d = _name(evaluation, given)
     values = given.values[scores.items.codes]
     known = np.isfinite(values)
-    if known.sum() <= given.known.sum():
-        return None
     table = _with_property(scores.only(known).to_arrow(), d, given, values[known])
     random = f"(1 | {item_term(scores)}){more}"
     fixed = (f"system * {d}", f"system + {d}", d)
     large, additive, null = (fit_lmm(f"score ~ {each} + {random}", table, "ml") for each in fixed)
     tests = [likelihood_ratio_test(small, large) for small in (null, additive)]
     joint, interaction = (Ratio(test.statistic, test.df, test.p, test.log10_p) for test in tests)
-    return Ratios(large.formula, additive.formula, null.formula, joint, interaction)
+    converged = large.converged and additive.converged and null.converged
+    return Ratios(large.formula, additive.formula, null.formula, joint, interaction, converged)
 
 
 def _name(evaluation: Evaluation, given: ItemProperty) -> str:

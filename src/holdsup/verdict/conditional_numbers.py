@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,12 +24,18 @@ LIMITS = {
 POINTS = 41  # of a line that is drawn and saved
 
 
+@dataclass(frozen=True, slots=True)
 class _Scale:
     """From the unit of a property to standard deviations from its mean."""
 
-    def __init__(self, values: Floats) -> None:
-        self.low, self.high = float(values.min()), float(values.max())
-        self.mean, self.sd = float(values.mean()), float(values.std())
+    low: float
+    high: float
+    mean: float
+    sd: float
+
+    @classmethod
+    def of(cls, values: Floats) -> _Scale:
+        return cls(float(values.min()), float(values.max()), float(values.mean()), float(values.std()))
 
     def z(self, x: Floats | float) -> Floats:
         """Return values in standard deviations from the mean."""
@@ -46,12 +53,12 @@ class _Scale:
 def follow_system(subject: Subject, given: ItemProperty, *, level: float) -> SystemTrend:
     """Return a system's line, with limits for each place alone, and its slope."""
     values = subject.values(given)
-    scale, trends = _Scale(values), _line(subject, values)
+    scale, trends = _Scale.of(values), _line(subject, values)
     points, z = scale.points(), scale.z(scale.points())
     half = [half_width(trends, CENTRE + at * SLOPE, new_runs=subject.new_runs, level=level) for at in z]
     return SystemTrend(
         system=subject.name,
-        **_slope(trends, scale, new_runs=subject.new_runs, level=level),
+        **_in_units(decide_direction(trends, SLOPE, new_runs=subject.new_runs, level=level), scale),
         line=Line.around(points, trends.coefficients[0] + trends.coefficients[1] * z, np.array(half)),
     )
 
@@ -62,7 +69,7 @@ def follow_pair(
 ) -> tuple[PairTrend, tuple[Where, ...]]:  # fmt: skip
     """Return how a difference changes along a number, and where it holds, at once over `pairs` pairs."""
     values = subject.values(given)
-    scale, trends = _Scale(values), _line(subject, values)
+    scale, trends = _Scale.of(values), _line(subject, values)
     shared = 1 - (1 - level) / pairs
 
     def line(z: Floats) -> Floats:
@@ -78,7 +85,7 @@ def follow_pair(
         left=names[0],
         right=names[1],
         claim=claim,
-        **_slope(trends, scale, new_runs=subject.new_runs, level=level),
+        **_in_units(slope, scale),
         p_joint=joint.p,
         log10_p_joint=joint.log10_p,
         p_interaction=slope.p,
@@ -92,20 +99,17 @@ def follow_pair(
 
 def slope_given(subject: Subject, given: ItemProperty, others: list[ItemProperty], *, level: float) -> Difference:
     """Return the slope of a number when others are in the same regression."""
-    subject.values(given)
-    columns = [each.columns(subject.places) for each in (given, *others)]
+    columns = [subject.columns(each) for each in (given, *others)]
     trends = subject.trends(np.column_stack([np.ones(len(subject.places)), *columns]))
     return decide_direction(trends, np.eye(trends.design.shape[1])[1], new_runs=subject.new_runs, level=level)
 
 
 def _line(subject: Subject, values: Floats) -> Trends:
-    z = (values - values.mean()) / values.std()
-    return subject.trends(np.column_stack([np.ones(len(z)), z]))
+    return subject.trends(np.column_stack([np.ones(len(values)), _Scale.of(values).z(values)]))
 
 
-def _slope(trends: Trends, scale: _Scale, *, new_runs: bool, level: float) -> dict[str, float]:
+def _in_units(found: Difference, scale: _Scale) -> dict[str, float]:
     """Return a slope in the property's own unit."""
-    found = decide_direction(trends, SLOPE, new_runs=new_runs, level=level)
     each = {"slope": found.estimate, "se": found.se, "low": found.low, "high": found.high}
     return {**{name: value / scale.sd for name, value in each.items()}, "df": found.df}
 

@@ -189,7 +189,7 @@ class Conditional:
     sizes : number of items of each class
     items : number of items with a value
     without : number of items without one; they are left out here
-    model : the mixed model whose likelihood ratios stand beside our tests; null where there is none
+    model : the mixed model whose likelihood ratios stand beside our tests; null where it did not converge
     joint : no difference between systems at any value
     interaction : the same differences at all values
     given_others : the interaction given those of all other properties asked for; null for a single one

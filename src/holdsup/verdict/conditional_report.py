@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from holdsup.rendering import Estimate, Interval, Percent, PValue, Table
@@ -72,19 +73,22 @@ def _slopes(each: Conditional, level: float) -> Table:
 
 def _classes(each: Conditional, level: float) -> Table:
     rows: list[tuple[Cell, ...]] = []
+    notes = [_simultaneous(each)]
     for d in each.differences:
-        line = zip(d.line.at, d.line.value, d.line.low, d.line.high, strict=True)
-        for place, value, low, high in line:
+        for place, value, low, high in zip(d.line.at, d.line.value, d.line.low, d.line.high, strict=True):
             size = each.sizes[int(place)]
+            limits = Interval(None, None) if math.isnan(low) else Interval(low, high, value)
             rows.append(
-                (f"{d.left} - {d.right}", each.classes[int(place)], Estimate(value, (high - low) / 2),
-                 Interval(low, high, value), size, Percent(100 * size / each.items))
+                (f"{d.left} - {d.right}", each.classes[int(place)], Estimate(value, (high - low) / 2), limits, size,
+                 Percent(100 * size / each.items))
             )  # fmt: skip
+    if any(math.isnan(low) for d in each.differences for low in d.line.low):
+        notes.append("Without limits: all differences are equal, and a test needs their spread.")
     return Table(
         title=f"{_title(each)}: differences, {level:.0%} limits",
         columns=("", each.property, "difference", "limits", "items", "share"),
         rows=tuple(rows),
-        notes=(_simultaneous(each),),
+        notes=tuple(notes),
     )
 
 

@@ -44,18 +44,28 @@ class Subject:
         """Return the property of these items; one that does not vary here is refused."""
         values = given.values[self.places]
         if len(values) and values.min() == values.max():
-            raise ScoresError(f"--by {given.name}: it is the same for all {len(values):,} items that {self.name} have")
+            raise ScoresError(f"--by {given.name}: it is the same for all {len(values):,} items of {self.name}")
         return values
 
-    def trends(self, design: Floats) -> Trends:
-        """Return the coefficients of these scores on the columns of a design."""
+    def columns(self, given: ItemProperty) -> Floats:
+        """Return what stands for the property in a regression on these items, the constant left out.
+
+        A number is in standard deviations from its mean; of C classes there are C - 1 columns.
+        """
+        values = self.values(given)
+        if given.classes:
+            return np.asarray(values[:, None] == np.unique(values)[1:], float)
+        return np.asarray((values - values.mean()) / values.std())[:, None]
+
+    def trends(self, design: Floats, *, classes: bool = False) -> Trends:
+        """Return the coefficients of these scores on the columns of a design, which may tell classes."""
         if np.linalg.matrix_rank(design) < design.shape[1]:
             raise ScoresError(f"{self.name}: the properties say the same of these items; leave one of them out of --by")
         try:
             clusters = find_clusters(self.clusters, len(self.places))
-            return measure_trends(self.arms, design, settings=self.settings, clusters=clusters)
+            return measure_trends(self.arms, design, settings=self.settings, clusters=clusters, classes=classes)
         except ValueError as error:
-            raise ScoresError(f"{self.name} cannot be laid against a property: {str(error).rstrip('.')}") from error
+            raise ScoresError(f"{self.name} cannot be followed along a property: {str(error).rstrip('.')}") from error
 
 
 def subject_of_pair(evaluation: Evaluation, pair: Pair, properties: Sequence[ItemProperty]) -> Subject:
@@ -91,8 +101,8 @@ def _subject(
         kept = kept & ~np.isnan(arm).all(axis=1)
     places = np.flatnonzero(kept)
     if len(places) < 3:
-        raise ScoresError(f"{name} have {len(places)} items with a value of {', '.join(p.name for p in properties)}: "
-                          "three or more are needed")  # fmt: skip
+        asked = ", ".join(given.name for given in properties)
+        raise ScoresError(f"--by {asked}: {name}: {len(places)} items have a value, and three or more are needed")
     clusters = None if evaluation.clusters is None else evaluation.clusters[places]
     return Subject(name, tuple(arm[places] for arm in arms), settings, places, clusters, new_runs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holdsup.errors import FitError
 from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
 from holdsup.numerics.tails import chi2_tail
 from holdsup.scores import Scores
@@ -43,7 +44,10 @@ def test_as_published(evaluation: Evaluation) -> PaperTest | None:
     item = item_term(evaluation.scores)
     null, alternative = f"score ~ 1 + (1 | {item})", f"score ~ system + (1 | {item})"
     table = evaluation.scores.to_arrow()
-    fits = [fit_lmm(formula, table, "ml") for formula in (null, alternative)]
+    try:
+        fits = [fit_lmm(formula, table, "ml") for formula in (null, alternative)]
+    except FitError:  # items explain every score: there is no residual, and no such test
+        return None
     test = likelihood_ratio_test(*fits)
     return PaperTest(
         metric=evaluation.metric,
@@ -82,7 +86,10 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | None:
         if claim != "these-runs" and scores.roles.shared:
             terms.extend(f"(1 | {name})" for name in scores.roles.shared)
     table, random = scores.to_arrow(), " + ".join(terms)
-    null, alternative = (fit_lmm(f"score ~ {fixed} + {random}", table, "ml") for fixed in ("1", "system"))
+    try:
+        null, alternative = (fit_lmm(f"score ~ {fixed} + {random}", table, "ml") for fixed in ("1", "system"))
+    except FitError:  # nothing is left for a residual
+        return None
     return OurFits(null, alternative)
 
 

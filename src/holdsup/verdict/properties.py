@@ -36,18 +36,6 @@ class ItemProperty:
         """Which items have a value."""
         return np.asarray(np.isfinite(self.values))
 
-    def columns(self, places: NDArray[np.intp]) -> Floats:
-        """Return what stands for the property in a regression on some items, the constant left out.
-
-        A number is in standard deviations from its mean; of C classes there are C - 1 columns, each
-        centred.
-        """
-        values = self.values[places]
-        if self.classes:
-            raw = (values[:, None] == np.arange(1, len(self.classes))).astype(float)
-            return np.asarray(raw - raw.mean(axis=0))
-        return np.asarray((values - values.mean()) / values.std())[:, None]
-
 
 def find_property(evaluation: Evaluation, name: str) -> ItemProperty:
     """Return a property of the items; one that is no fact about items, or says nothing, is refused."""

@@ -34,8 +34,8 @@ class Limits:
 def find_limits(fit: LmmFit, *, level: float, draws: int, seed: int, processes: int | None = None) -> Limits:
     """Return limits by profile likelihood; by the bootstrap's percentiles where the profile cannot be followed.
 
-    Profiles go first because they keep their promise with few levels: the percentiles of a facet with
-    three levels cover three times in four, not 19 in 20.
+    Profiles go first because they come nearer to their promise where a facet with few levels matters: with three
+    levels 95% limits of phi covered 93% of the time, percentiles 82% (docs/variance.md).
     """
     first = fit.random[0].group
     try:

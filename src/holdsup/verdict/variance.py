@@ -30,9 +30,9 @@ DRAWS = 1000  # of the bootstrap
 def decompose_variance(
     data: Any,
     *,
-    interactions: Iterable[str] = (),
+    interactions: Iterable[str] | str = (),
     where: Where = None,
-    by: Iterable[str] = (),
+    by: Iterable[str] | str = (),
     levels: Mapping[str, Sequence[int]] | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -61,30 +61,31 @@ def decompose_variance(
     >>> table = simulate_scores({"A": 0.7}, items=100, runs=4, sd_item=0.1, sd_run=0.05, sd_system_item=0, seed=1)
     >>> found = decompose_variance(table)
     >>> [component.name for component in found.components], found.reliability.band
-    (['item', 'seed', 'Residual'], 'poor to moderate')
+    (['item', 'seed', 'Residual'], 'poor to good')
     """
     if not 0 < level < 1:
         raise ScoresError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
     scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
     chosen, rows = select_rows(scores, where or {})
-    interactions, by = tuple(interactions), tuple(by)
+    interactions, by = _names(interactions), _names(by)
     evaluations = lay_out(chosen)
-    found: list[tuple[Decomposed, Limits]] = []
     said: list[str] = list(scores.notes)
-    systems = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
-    for i, (evaluation, name) in enumerate(systems):
-        progress(i, len(systems), f"decomposing {name}")
-        one = decompose_system(evaluation, name, interactions, said, level=level)
-        if one is not None:
-            found.append((one, find_limits(one.fit, level=level, draws=DRAWS, seed=seed, processes=processes)))
-    if not found:
+    asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
+    tried = [decompose_system(evaluation, name, interactions, said, level=level) for evaluation, name in asked]
+    everyone = [one for one in tried if one is not None]
+    if not everyone:
         reasons = [line for line in said if line not in scores.notes]
         raise ScoresError(
             f"there is no variance to decompose. {' '.join(reasons[:3])} Name facets with --facets, or add runs"
         )
-    everyone = [one for one, _ in found]
+    study = tuple(plan for one in everyone if one.item for plan in _plans(one, levels or {}))
+    properties = tuple(crossed for one in everyone for name in by for crossed in one.by(name, level))
+    found: list[tuple[Decomposed, Limits]] = []
+    for i, one in enumerate(everyone):
+        progress(i, len(everyone), f"limits for {one.system}")
+        found.append((one, find_limits(one.fit, level=level, draws=DRAWS, seed=seed, processes=processes)))
     drawn = any(limits.method == BOOTSTRAP for _, limits in found)
-    pairs = [study for evaluation in evaluations for study in _pairs(evaluation, everyone, level)]
+    pairs = [pair for evaluation in evaluations for pair in _pairs(evaluation, everyone, level)]
     reliabilities = tuple(_reliability(one, limits) for one, limits in found if one.item)
     components = tuple(c for one, limits in found for c in _components(one, limits))
     return Decomposition(
@@ -98,11 +99,15 @@ def decompose_variance(
         components=components,
         reliability=reliabilities[0] if reliabilities else None,
         reliabilities=reliabilities,
-        study=tuple(plan for one in everyone if one.item for plan in _plans(one, levels or {})),
-        properties=tuple(crossed for one in everyone for name in by for crossed in one.by(name, level)),
-        differences=tuple(plan for study in pairs for plan in study.plans()),
-        next=tuple(study.sentence() for study in pairs),
+        study=study,
+        properties=properties,
+        differences=tuple(plan for pair in pairs for plan in pair.plans()),
+        next=tuple(pair.sentence() for pair in pairs),
     )
+
+
+def _names(given: Iterable[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _components(one: Decomposed, limits: Limits) -> Iterator[VarianceComponent]:

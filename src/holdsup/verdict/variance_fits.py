@@ -115,7 +115,7 @@ def decompose_system(
     mine = everyone.system.codes == everyone.system.names.index(system)
     scores, (item, codes) = everyone.only(mine), _items(everyone, mine)
     atoms = {item: codes, **_facets(scores, system)} if item else _facets(scores, system)
-    terms, left_out = choose_terms(atoms, interactions, system=system)
+    terms, left_out = choose_terms(atoms, interactions, item=item, system=system)
     if not terms or (item and terms[0].name != item):
         why = "one score an item, so that items cannot be told from chance" if item else "no facet with two levels"
         said.append(f"{system} is left out: it has {why}.")

@@ -38,7 +38,7 @@ class Term:
 
 
 def choose_terms(
-    atoms: Mapping[str, NDArray[np.int64]], interactions: Sequence[str], *, system: str
+    atoms: Mapping[str, NDArray[np.int64]], interactions: Sequence[str], *, item: str, system: str
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """Return the terms that the scores can tell apart, and a line about each that they cannot.
 
@@ -46,14 +46,18 @@ def choose_terms(
     ----------
     atoms : level of each row by the items and each facet, in the order in which they go before each other
     interactions : names of atoms joined by ":"
+    item : which of the atoms is the items, "" if none is
     system : whose scores they are, for the lines
     """
     kept: list[Term] = []
     said: list[str] = []
+    runs = cross(*(codes for name, codes in atoms.items() if name != item)).count
     for name in (*atoms, *interactions):
         parts = _parts(name, atoms)
         term = Term(name, parts, cross(*(atoms[part] for part in parts)))
-        reason = _reason_against(term, kept)
+        beside = [other for other in kept if item not in other.parts]
+        crowded = item not in parts and len(beside) >= runs - 1  # runs have that many degrees of freedom
+        reason = _reason_against(term, kept, crowded)
         if reason:
             said.append(f"{system}: {name} is left out. {reason}")
         else:
@@ -74,7 +78,7 @@ def _parts(name: str, atoms: Mapping[str, NDArray[np.int64]]) -> tuple[str, ...]
     return parts
 
 
-def _reason_against(term: Term, kept: Sequence[Term]) -> str:
+def _reason_against(term: Term, kept: Sequence[Term], crowded: bool) -> str:
     """Return why a term cannot be told from those before it, "" if it can."""
     rows = len(term.levels.codes)
     if term.levels.count == 1:
@@ -84,18 +88,25 @@ def _reason_against(term: Term, kept: Sequence[Term]) -> str:
     for other in kept:
         if cross(term.levels.codes, other.levels.codes).count == term.levels.count == other.levels.count:
             return f"It puts the same scores together as {other.name}, which therefore stands for both."
-    if _is_dependent(term, kept):
-        names = ", ".join(other.name for other in kept)
-        return f"There are too few runs to tell its variance from those of {names} and the residual."
+    if crowded or _is_dependent(term, kept):
+        names = ", ".join([*(other.name for other in kept), "the residual"])
+        return f"There are too few runs to tell its variance from those of {names}."
     return ""
 
 
 def _is_dependent(term: Term, kept: Sequence[Term]) -> bool:
     """Return whether the covariance of a term is a combination of the others' and the residual's."""
-    codes = [np.arange(len(term.levels.codes)), *(other.levels.codes for other in kept), term.levels.codes]
-    products = np.array([[_inner(a, b) for b in codes] for a in codes])
-    size = np.sqrt(np.diag(products))
-    products = products / np.outer(size, size)
+    codes = [*(other.levels.codes for other in kept), term.levels.codes]
+    n, k = len(term.levels.codes), len(codes)
+    products = np.empty((k + 1, k + 1))
+    products[0, 0] = n - 1
+    for i, own in enumerate(codes, start=1):
+        sizes = np.bincount(own).astype(float)
+        products[0, i] = products[i, 0] = n - sizes @ sizes / n
+        for j in range(i, k + 1):
+            products[i, j] = products[j, i] = _inner(own, codes[j - 1])
+    lengths = np.sqrt(np.diag(products))
+    products = products / np.outer(lengths, lengths)
     known, new = products[:-1, :-1], products[:-1, -1]
     left = 1.0 - new @ np.linalg.lstsq(known, new, rcond=None)[0]
     return bool(left < DEPENDENT)
