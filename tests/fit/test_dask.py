@@ -108,9 +108,7 @@ def test_a_fault_in_a_partition_comes_back_as_one_line(frame: pd.DataFrame, clie
         fit_lmm(FORMULA, parts.map_partitions(spoil, meta=parts._meta))
 
 
-def test_workers_that_all_die_are_one_line(
-    frame: pd.DataFrame, client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_that_all_die_are_one_line(frame: pd.DataFrame, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("holdsup.columns.partitions.LONELY", 10.0)  # a nanny may give up before Dask does
 
     def die(part: pd.DataFrame) -> pd.DataFrame:
@@ -118,7 +116,9 @@ def test_workers_that_all_die_are_one_line(
         return part
 
     parts = dataframe.from_pandas(frame, npartitions=2)
-    lost = r"^Dask (could not read a partition, or lost its workers: KilledWorker, |has had no worker for 10 seconds).*$"
+    lost = (
+        r"^Dask (could not read a partition, or lost its workers: KilledWorker, |has had no worker for 10 seconds).*$"
+    )
     with pytest.raises(ReadError, match=lost):
         fit_lmm(FORMULA, parts.map_partitions(die, meta=parts._meta))
 
