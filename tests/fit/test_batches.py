@@ -411,3 +411,26 @@ def test_the_command_line_fits_a_large_file(table: pa.Table, tmp_path: Path, run
     done = run("fit", "y ~ system + (1 | item)", as_file(table, tmp_path))
     assert done.code == 0
     assert f"{ROWS - 3:,} of {ROWS:,} rows used (2 with no y, 1 with no system)." in done.out
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ([1, 2, 3, 4], ["1", "hello", "3", "4"], "'x' holds numbers in batch 1 and labels in batch 2"),
+        (["a", "b", "a", "b"], [1, 2, 3, 4], "'x' holds labels in batch 1 and numbers in batch 2"),
+    ],
+)
+def test_a_column_that_changes_its_kind_is_named(first: list[Any], second: list[Any], message: str) -> None:
+    frames = [{"y": [1.0, 2.0, 3.0, 5.0], "x": x, "g": [1, 1, 2, 2]} for x in (first, second)]
+    with pytest.raises(ColumnError, match=message):
+        fit_lmm("y ~ x + (1 | g)", iter(frames))
+
+
+def test_numbers_written_as_text_in_one_batch_are_numbers() -> None:
+    frames = [{"y": [1.0, 2.0, 3.0, 5.0], "x": x, "g": [1, 1, 2, 2]} for x in ([1, 2, 3, 4], ["2", "3", "4", "5.5"])]
+    assert [e.name for e in fit_lmm("y ~ x + (1 | g)", iter(frames)).fixed] == ["(Intercept)", "x"]
+
+
+def test_a_path_among_batches_is_named() -> None:
+    with pytest.raises(ReadError, match="batch 1 is a path"):
+        fit_lmm("y ~ 1", iter(["scores.parquet"]))

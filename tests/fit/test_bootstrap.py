@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -298,3 +302,36 @@ def test_a_share_of_an_unknown_group_is_refused() -> None:
     found = bootstrap_fit(fit_lmm("y ~ 1 + (1 | item)", crossed(15, 3)), 10)
     with pytest.raises(FitError, match="'run' is no group of the fit"):
         found.share("run")
+
+
+def test_two_fits_of_one_model_have_nothing_to_test() -> None:
+    small, _ = fits("balanced")
+    with pytest.raises(NotNested, match="nothing to test"):
+        bootstrap_test(small, small, 10)
+
+
+def test_numbers_of_numpy_are_whole_numbers_and_truths_are_not() -> None:
+    small, large = fits("balanced")
+    assert bootstrap_test(small, large, np.int64(10)).draws == 10  # type: ignore[arg-type]
+    with pytest.raises(FitError, match="True draws"):
+        bootstrap_test(small, large, True)
+
+
+def test_an_estimate_outside_its_limits_is_shown() -> None:
+    _, large = fits("balanced")
+    for seed in range(5):
+        assert "2 draws" in str(bootstrap_fit(large, 2, seed=seed))
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_is_told_so_in_one_line(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import holdsup\nfrom holdsup.fit import bootstrap_test\n"
+        "table = holdsup.simulate_scores({'A': 0.7, 'B': 0.72}, items=30, runs=3)\n"
+        "fits = [holdsup.fit_lmm(f'score ~ {x} + (1 | item)', table) for x in ('1', 'system')]\n"
+        "try:\n    bootstrap_test(*fits, 200, processes=2)\nexcept holdsup.FitError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert 'under if __name__ == "__main__"' in done.stdout
+    assert "Traceback" not in done.stderr

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
 from holdsup.design import make_design
-from holdsup.numerics import compiled
+from holdsup.errors import FitError
+from holdsup.fit import fit_lmm
+from holdsup.numerics import cells, compiled
 from holdsup.numerics.criterion import Criterion
 from holdsup.numerics.elimination import SparseLevels, _Compiled, _Pairs
 from holdsup.numerics.mixed import fit_moments
@@ -93,7 +96,7 @@ def test_a_fit_is_the_same_with_numba(formula: str, monkeypatch: pytest.MonkeyPa
 def test_compiled_loops_over_rows_and_entries_agree_with_numpy() -> None:
     pytest.importorskip("numba", reason="the numba extra is not installed")
     place, left, right = RNG.randint(0, 7, 100), RNG.normal(size=100), RNG.normal(size=100)
-    assert compiled.sum_cells(place, (left, right), 7) == pytest.approx(np.bincount(place, left * right, 7))
+    assert compiled.sum_cells(place, left, right, 7) == pytest.approx(np.bincount(place, left * right, 7))
     rows = sp.random_array((30, 12), density=0.3, format="csr", rng=np.random.default_rng(1))
     weights, slope = RNG.uniform(size=30), RNG.normal(size=(12, 12))
     slope = slope + slope.T
@@ -125,3 +128,23 @@ def test_sparse_rows_are_the_engine_of_two_large_factors() -> None:
     design = make_design("y ~ 1 + (1 | a) + (1 | b)", data)
     criterion = Criterion(accumulate(design.layout, design.sample), reml=True)
     assert isinstance(criterion.elimination, SparseLevels)
+
+
+@pytest.mark.slow
+def test_columns_that_may_not_be_written_are_added_up_by_compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrow's columns are read-only, products of ours are not: the loop takes any mixture."""
+    pytest.importorskip("numba", reason="the numba extra is not installed")
+    design = make_design("y ~ x + (1 | item) + (1 | run)", pa.table(TABLE), weights="w")
+    plain = accumulate(design.layout, design.sample)
+    monkeypatch.setattr(cells, "WORTH_COMPILING", 0)
+    found = accumulate(design.layout, design.sample)
+    np.testing.assert_allclose(found.C, plain.C, rtol=1e-12)
+
+
+@pytest.mark.slow
+def test_a_perfect_fit_is_refused_with_numba_as_without() -> None:
+    pytest.importorskip("numba", reason="the numba extra is not installed").njit  # noqa: B018 (loaded)
+    item = np.repeat(np.arange(30), 6)
+    table = {"y": item.astype(float), "item": [f"i{i}" for i in item], "system": list("ABABAB") * 30}
+    with pytest.raises(FitError, match="fit every row exactly"):
+        fit_lmm("y ~ system + (1 | item)", table)

@@ -138,17 +138,22 @@ def _ahead(prepare: Callable[[T], P], items: Iterator[T]) -> Iterator[P]:
 
 @contextmanager
 def open_data(
-    data: Any, columns: Sequence[str], *, numbers: Sequence[str] = (), progress: Progress = no_progress
+    data: Any,
+    columns: Sequence[str],
+    *,
+    numbers: Sequence[str] = (),
+    either: Sequence[str] = (),
+    progress: Progress = no_progress,
 ) -> Iterator[list[OpenTable] | Batches]:
     """Give the tables that `data` stands for, as `open_tables` does, or batches where they are too large to hold.
 
     An iterator of batches can be read once only: `columns` of it are written to a temporary file first, those in
-    `numbers` as numbers.
+    `numbers` as numbers, those in `either` as what the first batch has.
     """
     if is_dask(data):
         yield Partitions.of(data)
     elif hasattr(data, "__next__"):
-        with spool(data, columns, numbers=numbers, progress=progress) as tables:
+        with spool(data, columns, numbers=numbers, either=either, progress=progress) as tables:
             yield _sized(tables)
     else:
         yield _sized(open_tables(data, progress=progress))

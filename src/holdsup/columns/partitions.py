@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Partitions", "is_dask"]
 
 AT_A_TIME = 8  # parts that one task adds up
+LOOK, LONELY = 2.0, 60.0  # seconds between looks at a cluster, and without any worker after which nothing is hoped for
 
 
 def is_dask(data: Any) -> bool:
@@ -63,7 +64,7 @@ class Partitions:
             starts = range(0, len(parts), AT_A_TIME)
             parts = [dask.delayed(_merge)(shared, parts[start : start + AT_A_TIME]) for start in starts]
         try:
-            (part,) = dask.compute(parts[0])
+            part = _compute(dask, parts[0])
         except HoldsupError:
             raise
         except (Exception, CancelledError, asyncio.CancelledError) as error:
@@ -73,6 +74,24 @@ class Partitions:
         total = make()
         total.add_part(part)
         return total
+
+
+def _compute(dask: Any, task: Any) -> Any:
+    """Return what a task gives; a cluster that has lost all its workers would let us wait for ever."""
+    client: Any = getattr(dask.base.get_scheduler(), "__self__", None)
+    if not hasattr(client, "scheduler_info"):  # threads or processes of this machine
+        return dask.compute(task)[0]
+    future, alone = client.compute(task), 0.0
+    while True:
+        try:
+            return future.result(timeout=LOOK)
+        except TimeoutError:
+            if future.done():  # it is the task that ran out of time
+                raise
+        alone = 0.0 if client.scheduler_info()["workers"] else alone + LOOK
+        if alone >= LONELY:
+            future.cancel()
+            raise ReadError(f"Dask has had no worker for {LONELY:.0f} seconds: start some, and fit again")
 
 
 def _add(make: Callable[[], A], number: int, partition: Any) -> Any:

@@ -23,27 +23,73 @@ GROUP = 2**20  # rows that are written together: batches may be small
 
 @contextmanager
 def spool(
-    batches: Iterator[Any], columns: Sequence[str], *, numbers: Sequence[str], progress: Progress = no_progress
+    batches: Iterator[Any],
+    columns: Sequence[str],
+    *,
+    numbers: Sequence[str],
+    either: Sequence[str] = (),
+    progress: Progress = no_progress,
 ) -> Iterator[list[OpenTable]]:
     """Give tables of the columns of all batches; the files behind them are deleted afterwards.
 
-    Batches may order their columns differently and, but for `numbers`, type them differently: each change begins a
-    new file. A batch is whatever `fit_lmm` takes as a table in memory.
+    Batches may order their columns differently and type them differently: each change begins a new file. But a column
+    in `either`, which is used as what it holds, must hold numbers in all batches or in none. A batch is whatever
+    `fit_lmm` takes as a table in memory.
     """
     kind = type(batches).__name__
     with tempfile.TemporaryDirectory(prefix="holdsup-", ignore_cleanup_errors=True) as folder:
         writer, rows, seen = _Writer(Path(folder)), 0, dict[str, None]()
+        kinds = _Kinds(either)
         number = 0
         for number, batch in enumerate(batches, start=1):
             progress(rows, None, f"keeping batch {number:,}")
+            if isinstance(batch, str | Path):
+                raise ReadError(f"batch {number} is a path ({str(batch)!r:.60}): give tables, or a list of the paths")
             table = open_frame(f"batch {number}", kind, batch)
             seen.update(dict.fromkeys(table.columns))
-            rows += writer.write(_chosen(table, columns, numbers))
+            rows += writer.write(_chosen(table, columns, (*numbers, *kinds.numbers(table))))
         if not number:
             raise ReadError(f"the {kind} given held no batches: if it was used before, make a new one")
         if missing := [column for column in columns if column not in seen]:
             raise ColumnError.not_found(missing[0], seen, where=f"the {number} batches given")
         yield writer.finish(f"the {kind} given", kind)
+
+
+class _Kinds:
+    """What the columns hold that are used as what they hold: numbers, or labels."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = columns
+        self.first: dict[str, tuple[bool, str]] = {}
+
+    def numbers(self, table: TypedTable) -> list[str]:
+        """Return the columns of a batch that hold numbers; one that held something else before is an error."""
+        found = []
+        for column in self.columns:
+            if column not in table.columns or pa.types.is_null(table.schema.field(column).type):
+                continue
+            is_number = table.guess(column) == "number"
+            before, where = self.first.setdefault(column, (is_number, table.name))
+            if before == is_number:
+                found += [column] if is_number else []
+            elif not before or not _parses(table, column):
+                now, then = ("numbers", "labels") if is_number else ("labels", "numbers")
+                raise ColumnError(
+                    f"column {column!r} holds {then} in {where} and {now} in {table.name}: make them alike, or write "
+                    f"factor({column}) to use it as a factor"
+                )
+            else:
+                found.append(column)
+        return found
+
+
+def _parses(table: TypedTable, column: str) -> bool:
+    """Return whether text holds numbers only."""
+    try:
+        convert_numbers(table, column, table.read({column: "number"})[column])
+    except ColumnError:
+        return False
+    return True
 
 
 def _chosen(table: TypedTable, columns: Sequence[str], numbers: Sequence[str]) -> pa.Table:

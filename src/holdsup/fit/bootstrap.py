@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holdsup.errors import FitError
+from holdsup.errors import FitError, NotNested
 from holdsup.fit.fitting import fit_by, fit_response
 from holdsup.fit.likelihood import LikelihoodRatioTest, likelihood_ratio_test
 from holdsup.fit.nesting import embed
@@ -31,7 +31,7 @@ LEAST_START = 0.05  # relative standard deviation from which the search for an a
 ROUNDING = 1e-6  # by how much the larger model's criterion may exceed the smaller one's
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BootstrapTest:
     """A likelihood-ratio test whose reference is simulated from the smaller fit.
 
@@ -93,9 +93,15 @@ def bootstrap_test(
     Raises
     ------
     NotNested : the fits differ in their rows or response, or the larger does not contain the smaller
+
+    Notes
+    -----
+    A script that asks for `processes` must stand under ``if __name__ == "__main__":``, as for multiprocessing.
     """
     check_draws(draws, seed, processes)
     analytic = likelihood_ratio_test(small, large)
+    if not analytic.df:
+        raise NotNested(f"{small.formula!r} and {large.formula!r} have the same parameters: there is nothing to test")
     small, large = fit_by(small, analytic.method), fit_by(large, analytic.method)
     within = embed(small.model(), large.model())
     if within is None:
@@ -119,12 +125,16 @@ def bootstrap_test(
 
 def check_draws(draws: int, seed: int, processes: int | None) -> None:
     """Raise unless these are numbers that a bootstrap can work with."""
-    if not isinstance(draws, int) or draws < 1:
+    if not _is_whole(draws, 1):
         raise FitError(f"{draws!r} draws were asked for: give a whole number, at least 1 (1000 is usual)")
-    if not isinstance(seed, int) or seed < 0:
+    if not _is_whole(seed, 0):
         raise FitError(f"the seed is {seed!r}: give a whole number, at least 0")
-    if processes is not None and (not isinstance(processes, int) or processes < 1):
+    if processes is not None and not _is_whole(processes, 1):
         raise FitError(f"{processes!r} processes were asked for: give a whole number, at least 1")
+
+
+def _is_whole(number: object, least: int) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool) and int(number) >= least
 
 
 def truth_of(model: Model, within: Restriction, parameters: int) -> Truth:

@@ -62,7 +62,8 @@ def fit_lmm(
         raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
     parsed = parse_formula(formula)
     uses = uses_of(parsed, weights)
-    with open_data(data, uses.columns(), numbers=uses.numbers, progress=progress) as source:
+    columns = uses.columns()
+    with open_data(data, columns, numbers=uses.numbers, either=uses.either, progress=progress) as source:
         if not isinstance(source, list):
             with blas_threads(1):
                 design, moments = read_moments(parsed, source, weights=weights, progress=progress)

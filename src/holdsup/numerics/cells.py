@@ -74,8 +74,9 @@ class Cells:
     def sums(self, *factors: Floats | None) -> Floats:
         """Return the sum in each cell of a product, in which None stands for ones."""
         known = [factor for factor in factors if factor is not None]
-        if len(known) > 1 and self.rows > WORTH_COMPILING and compiled.available():
-            return compiled.sum_cells(self.place, tuple(known), self.count)
+        rest = times(*known[1:])
+        if rest is not None and self.rows > WORTH_COMPILING and compiled.available():
+            return compiled.sum_cells(self.place, known[0], rest, self.count)
         return np.bincount(self.place, times(*known), self.count).astype(np.float64, copy=False)
 
     def by_combination(self, table: Table) -> Floats:

@@ -66,11 +66,14 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
     with blas_threads(1):
         criterion = Criterion(moments, reml=reml)
     with blas_threads(1 if len(moments.C) < THREADS_PAY else None):
-        found = _attempt(criterion, kept, starting_point(moments) if start is None else start)
-        if not found.converged:  # in doubt: once more, from where lme4 starts
-            again = _attempt(criterion, kept, np.where(moments.lower == 0, 1.0, 0.0))
-            if again.solution.value < found.solution.value - CERTAIN or again.converged:
-                found = again
+        try:
+            found = _attempt(criterion, kept, starting_point(moments) if start is None else start)
+            if not found.converged:  # in doubt: once more, from where lme4 starts
+                again = _attempt(criterion, kept, np.where(moments.lower == 0, 1.0, 0.0))
+                if again.solution.value < found.solution.value - CERTAIN or again.converged:
+                    found = again
+        except FloatingPointError as rounding:  # variances grew until nothing positive was left beside them
+            raise NothingLeft("the fixed and random effects fit every row exactly") from rounding
     if found.solution.sigma2 * criterion.dof <= NIL**2 * moments.C[-1, -1]:
         raise NothingLeft("the fixed and random effects fit every row exactly")
     return found

@@ -8,8 +8,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
+from holdsup.errors import FitError
 from holdsup.progress import Progress, no_progress
 
 __all__ = ["cores", "map_tasks"]
@@ -55,12 +57,20 @@ def _share(
     label: str,
     progress: Progress,
 ) -> list[Done]:
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)  # a worker that runs the user's script again; its parent says what to do
     found: list[Done] = []
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(prepare,)) as pool:
-        for i, done in enumerate(pool.map(_work, tasks), start=1):
-            progress(before + i, before + len(tasks), label)
-            found.append(done)
+    try:
+        with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(prepare,)) as pool:
+            for i, done in enumerate(pool.map(_work, tasks), start=1):
+                progress(before + i, before + len(tasks), label)
+                found.append(done)
+    except BrokenProcessPool:
+        raise FitError(
+            "worker processes ended before their work was done: a script that asks for processes must stand under if "
+            '__name__ == "__main__": (or they ran out of memory); processes=1 does without'
+        ) from None
     return found
 
 

@@ -92,58 +92,72 @@ def slopes(  # type: ignore[no-untyped-def]  # noqa: C901, D103 (documented abov
         for u in range(groups):
             for k in range(k1):
                 for h in range(k1):
-                    S -= H[u, k, h] * P[u, k, h]
+                    for i in range(m):
+                        for j in range(m):
+                            S[i, j] -= H[u, k, h] * P[u, k, h, i, j]
     else:
         for u in range(groups):
             through[u] = np.dot(H[u], B[u])
         S -= np.dot(B.reshape(-1, m).T, through.reshape(-1, m))
-    # Lambda2, as a matrix: small, and mostly zero.
-    scale = np.zeros((m, m))
-    for i in range(q2, m):
-        scale[i, i] = 1.0
+    # Lambda2 by its columns: scale[c, d] stands in row c + d of column c.
+    wide = patterns.shape[1] if len(shapes) else 1
+    scale = np.zeros((m, wide))
+    scale[q2:, 0] = 1.0
     for b in range(len(shapes)):
         start, count, width = shapes[b]
         for level in range(count):
-            for i in range(width):
-                for j in range(i + 1):
+            for j in range(width):
+                for i in range(j, width):
                     if patterns[b, i, j] >= 0:
-                        scale[start + level * width + i, start + level * width + j] = theta[patterns[b, i, j]]
-    T = np.dot(scale.T, np.dot(S, scale))
+                        scale[start + level * width + j, i - j] = theta[patterns[b, i, j]]
+    half, T = np.zeros((m, m)), np.zeros((m, m))  # S Lambda2, and Lambda2'S Lambda2
+    for d in range(wide):
+        for i in range(m):
+            for j in range(m - d):
+                half[i, j] += S[i, j + d] * scale[j, d]
+    for d in range(wide):
+        for i in range(m - d):
+            for j in range(m):
+                T[i, j] += scale[i, d] * half[i + d, j]
     for i in range(q2):
         T[i, i] += 1
-    # Cholesky, and the inverse of the factor.
+    # Cholesky, and the inverse of the factor, by columns: K[j, i] stands in row i of column j.
     L, K = np.zeros((m, m)), np.zeros((m, m))
     for j in range(m):
-        pivot = T[j, j]
-        for k in range(j):
-            pivot -= L[j, k] * L[j, k]
-        if not pivot > 0:
-            gradient[:] = np.nan
-            return np.inf
-        L[j, j] = np.sqrt(pivot)
-        for i in range(j + 1, m):
+        for i in range(j, m):
             entry = T[i, j]
             for k in range(j):
                 entry -= L[i, k] * L[j, k]
-            L[i, j] = entry / L[j, j]
+            if i > j:
+                L[i, j] = entry / L[j, j]
+            elif entry > 0:
+                L[j, j] = np.sqrt(entry)
+            else:
+                gradient[:] = np.nan
+                return np.inf
     for j in range(m):
         K[j, j] = 1 / L[j, j]
         for i in range(j + 1, m):
             entry = 0.0
             for k in range(j, i):
-                entry -= L[i, k] * K[k, j]
-            K[i, j] = entry / L[i, i]
+                entry -= L[i, k] * K[j, k]
+            K[j, i] = entry / L[i, i]
     for i in range(m - 1):
         value += 2 * weights[i] * np.log(L[i, i])
     value += dof * (1 + np.log(2 * np.pi * L[m - 1, m - 1] ** 2 / dof)) - log_weights
-    # The gradient, from S~ back to Lambda.
-    weighed = np.zeros((m, m))
-    for i in range(m):
-        for j in range(i + 1):
-            weighed[i, j] = weights[i] * K[i, j]
-    slope = np.dot(K.T, weighed)
+    # The gradient, from S~ back to Lambda: first slope Lambda2', then Lambda2 slope Lambda2'.
+    slope = np.dot(K * weights, K.T)
+    half[:], by_S = 0.0, T
+    by_S[:] = 0.0
+    for d in range(wide):
+        for i in range(m):
+            for j in range(m - d):
+                half[i, j + d] += slope[i, j] * scale[j, d]
+    for d in range(wide):
+        for i in range(m - d):
+            for j in range(m):
+                by_S[i + d, j] += scale[i, d] * half[i, j]
     gradient[:] = 0.0
-    left = np.dot(S, np.dot(scale, slope))
     for b in range(len(shapes)):
         start, count, width = shapes[b]
         for level in range(count):
@@ -151,15 +165,14 @@ def slopes(  # type: ignore[no-untyped-def]  # noqa: C901, D103 (documented abov
                 for j in range(i + 1):
                     if patterns[b, i, j] >= 0:
                         place = start + level * width
-                        gradient[patterns[b, i, j]] += 2 * left[place + i, place + j]
-    by_S = np.dot(scale, np.dot(slope, scale.T))
+                        gradient[patterns[b, i, j]] += 2 * np.dot(S[place + i], half[place + j])
     total = np.zeros((k1, k1))
     for u in range(groups):
         inner = np.zeros((k1, k1))
         if len(P):
             for k in range(k1):
-                for h in range(k1):
-                    inner[k, h] = np.sum(P[u, k, h] * by_S)
+                for h in range(k + 1):
+                    inner[k, h] = inner[h, k] = np.dot(P[u, k, h].reshape(-1), by_S.reshape(-1))
         else:
             inner = np.dot(np.dot(B[u], by_S), B[u].T)
         across = np.dot(A[u], right[u])

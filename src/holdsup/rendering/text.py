@@ -113,7 +113,7 @@ def _draw(cell: object, place: Callable[[float], int], ink: Ink) -> str:
     if 0 <= (zero := place(0.0)) < PLOT_WIDTH and line[zero] in (" ", ink.bar):
         line[zero] = ink.zero
     if cell.estimate is not None:
-        line[place(cell.estimate)] = ink.point
+        line[min(max(place(cell.estimate), 0), PLOT_WIDTH - 1)] = ink.point  # it may lie outside its limits
     return "".join(line)
 
 
