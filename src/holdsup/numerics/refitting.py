@@ -18,6 +18,8 @@ from holdsup.numerics.optimization import CERTAIN, NEAR_ZERO, ROUGHLY, Optimum, 
 
 __all__ = ["Refits", "Refitter"]
 
+LOOKED_AT = 3  # responses whose curvature is that of all
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refits:
@@ -59,12 +61,18 @@ class Refitter:
     def __init__(self, moments: Moments, elimination: Elimination, *, reml: bool, start: Floats) -> None:
         self.criterion = Criterion(moments, reml=reml, elimination=elimination)
         self.diagonal = moments.lower == 0
-        self.start = self._point(np.array(start))
-        self.middle = self._point(np.where(self.diagonal, 1.0, 0.0))  # where lme4 starts
+        self.start = np.array(start)
 
-    def _point(self, theta: Floats) -> Start:
-        """Return a point to start from, with the curvature there for the response that the model has."""
-        return Start(theta, differentiate(self.criterion, theta, self.criterion.slopes(theta)[1]))
+    def _point(self, theta: Floats, drawn: Drawn) -> Start:
+        """Return a point to start from, with the curvature that the first responses have there.
+
+        That of the response in the data would do worse: it is another one where a smaller model is the truth.
+        """
+        total = np.zeros((len(theta), len(theta)))
+        for d in range(min(LOOKED_AT, len(drawn))):
+            self.respond(drawn, d)
+            total += differentiate(self.criterion, theta, self.criterion.slopes(theta)[1])
+        return Start(theta, total / min(LOOKED_AT, len(drawn)))
 
     def refit(self, drawn: Drawn, *, effects: bool = False, inner: tuple[Floats, Floats] | None = None) -> Refits:
         """Return the fits of drawn responses; with their fixed effects if asked.
@@ -72,10 +80,12 @@ class Refitter:
         `inner` are the criteria and parameters, shapes (d,) and (d, k), at which a smaller model within this one
         has its optima: where the search ended higher it has met a local optimum, and starts again from there.
         """
-        theta, values, converged = self._search_all(drawn, self.start)
+        theta, values, converged = self._search_all(drawn, self._point(self.start, drawn))
         doubtful = np.flatnonzero(self._may_be_local(theta))
         if len(doubtful):
-            found = self._search_all(drawn.take(doubtful), self.middle)
+            again = drawn.take(doubtful)
+            middle = np.where(self.diagonal, 1.0, 0.0)  # where lme4 starts
+            found = self._search_all(again, self._point(middle, again))
             lower = found[1] < values[doubtful]
             for known, other in zip((theta, values, converged), found, strict=True):
                 known[doubtful[lower]] = other[lower]
