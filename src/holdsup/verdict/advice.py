@@ -71,6 +71,8 @@ def advise(pair: Pair, *, firm: bool) -> tuple[str, ...]:
     if firm or parts is None or pair.difference.estimate == 0:
         return ()
     wanted = abs(pair.difference.estimate) / (1.959963984540054 + POWER_Z)
+    if pair.claim == "these-runs":
+        return _advise_items(pair, wanted)
     said = []
     if runs := _enough_runs(parts, wanted):
         more = runs - max(parts.runs)
@@ -82,6 +84,16 @@ def advise(pair: Pair, *, firm: bool) -> tuple[str, ...]:
         return (f"A difference of {shown} would show four times in five only with more runs and more items together.",)
     note = "" if len(said) == 2 else f" More {'items' if runs else 'runs'} alone would not do."
     return (f"To show a difference of {shown} four times in five: {', or '.join(said)}.{note}",)
+
+
+def _advise_items(pair: Pair, wanted: float) -> tuple[str, ...]:
+    """Return how many items would do where runs are taken as they are."""
+    shown = format_number(abs(pair.difference.estimate))
+    items = math.ceil(pair.items * (pair.difference.se / wanted) ** 2)
+    if not pair.items < items <= MOST_ITEMS:
+        return ()
+    more = f"{format_count(items - pair.items)} more items ({format_count(items)} in all)"
+    return (f"To show a difference of {shown} of these runs four times in five: {more}.",)
 
 
 def _enough_runs(parts: Parts, wanted: float) -> int | None:

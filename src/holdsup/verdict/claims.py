@@ -41,7 +41,7 @@ class Pair:
     left, right : their runs, on the items that both have
     claim : what is claimed
     method : the test, in words
-    items : number of items that both have
+    items : number of items that both have; 0 where there are none
     difference : what was found
     test : the same test for scores that are shifted by a margin, left up
     note : why less is claimed than was asked for, "" if not
@@ -81,7 +81,7 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
         found = test(0.0)
     except ValueError as error:
         raise ScoresError(f"{left!r} and {right!r} cannot be compared: {str(error).rstrip('.')}") from error
-    return Pair(a, b, made, method, int(shared.sum()), found, test, note)
+    return Pair(a, b, made, method, 0 if evaluation.per_run else int(shared.sum()), found, test, note)
 
 
 def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> tuple[str, str]:

@@ -8,11 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scipy.special import ndtr
-
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import bootstrap_test
-from holdsup.numerics.adjustment import adjust_holm
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
@@ -21,10 +18,11 @@ from holdsup.verdict.best import pick_best
 from holdsup.verdict.claims import Pair, choose_claim, pair_systems
 from holdsup.verdict.conditional import Conditions, condition, name_properties
 from holdsup.verdict.conditional_report import describe_conditions
+from holdsup.verdict.contrasts import adjust_contrasts, contrast_of
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.likelihoods import chi2_p, fit_ours, test_as_published
 from holdsup.verdict.means import mean_of
-from holdsup.verdict.records import Equivalence, PaperTest, SystemContrast, SystemTest
+from holdsup.verdict.records import PaperTest, SystemContrast, SystemTest
 from holdsup.verdict.report import Comparison
 from holdsup.verdict.sentences import write_verdict
 
@@ -99,7 +97,7 @@ def compare_systems(
     _check_systems(scores, question)
     made = choose_claim(evaluations[0], claim)
     found = [_Answer.of(evaluation, made, question, progress) for evaluation in evaluations]
-    contrasts = _adjusted([contrast for answer in found for contrast in answer.contrasts])
+    contrasts = adjust_contrasts([contrast for answer in found for contrast in answer.contrasts])
     tests = tuple(_overall(answer, contrasts, question) for answer in found)
     systems = tuple(mean for answer in found for mean in answer.means)
     per_run, datasets = evaluations[0].per_run, len(evaluations[0].dataset_names)
@@ -172,7 +170,16 @@ class _Answer:
         return cls(
             evaluation,
             tuple(pairs),
-            tuple(_contrast(evaluation, pair, sigma, question) for pair in pairs),
+            tuple(
+                contrast_of(
+                    pair,
+                    metric=evaluation.metric,
+                    sigma=sigma,
+                    margin=question.margin,
+                    lower_is_better=question.lower_is_better,
+                )
+                for pair in pairs
+            ),
             tuple(mean_of(evaluation, s, claim, level=question.level) for s in evaluation.systems),
             None if paper is None else replace(paper, conditional=conditions.paper),
             conditions,
@@ -207,63 +214,6 @@ def _couples(names: Sequence[str], evaluation: Evaluation, question: Question) -
         return
     means = {system.name: system.mean() for system in evaluation.systems}
     yield from itertools.combinations(sorted(names, key=lambda name: -means[name]), 2)
-
-
-def _contrast(evaluation: Evaluation, pair: Pair, sigma: float | None, question: Question) -> SystemContrast:
-    found = pair.difference
-    return SystemContrast(
-        left=pair.left.name,
-        right=pair.right.name,
-        metric=evaluation.metric,
-        claim=pair.claim,
-        difference=found.estimate,
-        se=found.se,
-        df=found.df,
-        low=found.low,
-        high=found.high,
-        p=found.p,
-        log10_p=found.log10_p,
-        p_adjusted=found.p,
-        log10_p_adjusted=found.log10_p,
-        p_method=pair.method,
-        effect_size=found.estimate / sigma if sigma else None,
-        p_superior=_superior(pair),
-        items=0 if evaluation.per_run else pair.items,
-        equivalence=None if question.margin is None else _equivalence(pair, question),
-    )
-
-
-def _superior(pair: Pair) -> float | None:
-    """Return the probability that a new run of left has a higher mean, on the same items, than one of right."""
-    found = pair.difference
-    known = [v for v in (*found.run_variance, *found.residual_variance) if v is not None]
-    if pair.claim == "these-runs" or len(known) < 2:
-        return None
-    runs, residual = known[: len(known) // 2], known[len(known) // 2 :]
-    spread = math.sqrt(sum(runs) + sum(residual) / pair.items)
-    return float(ndtr(found.estimate / spread)) if spread > 0 else float(found.estimate > 0) or 0.5
-
-
-def _equivalence(pair: Pair, question: Question) -> Equivalence:
-    """Return the tests against a margin: those of the pair itself, with left's scores moved by the margin."""
-    assert question.margin is not None
-    above = _one_sided(pair.test(question.margin), greater=True)  # left - right > -margin
-    below = _one_sided(pair.test(-question.margin), greater=False)  # left - right < margin
-    not_worse = below if question.lower_is_better else above
-    return Equivalence(margin=question.margin, p_equivalent=max(above, below), p_not_worse=not_worse)
-
-
-def _one_sided(found: Any, *, greater: bool) -> float:
-    in_favour = found.estimate > 0 if greater else found.estimate < 0
-    return float(found.p / 2 if in_favour else 1 - found.p / 2)
-
-
-def _adjusted(contrasts: Sequence[SystemContrast]) -> tuple[SystemContrast, ...]:
-    logs = adjust_holm([c.log10_p for c in contrasts])
-    return tuple(
-        replace(c, p_adjusted=min(1.0, 10.0**log) if log > -300 else 0.0, log10_p_adjusted=log)
-        for c, log in zip(contrasts, logs, strict=True)
-    )
 
 
 def _overall(answer: _Answer, contrasts: Sequence[SystemContrast], question: Question) -> SystemTest:
