@@ -12,9 +12,8 @@ from holdsup.design.matrices import RandomBlock
 from holdsup.errors import FitError, list_names
 from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.mixed import THREADS_PAY
 from holdsup.numerics.profiling import Quantity, profile_limits
-from holdsup.numerics.threads import blas_threads
+from holdsup.numerics.threads import blas_threads, threads_for
 from holdsup.progress import Progress, no_progress
 
 __all__ = ["ProfileInterval", "profile_intervals", "profile_share"]
@@ -63,7 +62,7 @@ def profile_intervals(
         if parameter == "correlation" and not abs(estimate) < SURE:
             low, high = -1.0, 1.0  # a singular term: the profile of its correlation has corners, and tells nothing
         else:
-            with blas_threads(1 if len(model.engine.moments.C) < THREADS_PAY else None):
+            with blas_threads(threads_for(len(model.engine.moments.C))):
                 low, high = profile_limits(model.engine.criterion, optimum, quantity, level=level or fit.level)
         found.append(ProfileInterval(group, term, parameter, estimate, low, high))
     return tuple(found)
@@ -82,7 +81,7 @@ def profile_share(fit: LmmFit, *groups: str, level: float | None = None) -> Prof
             raise FitError(f"{group!r} is no group of the fit; there are {list_names(dict.fromkeys(known))}")
     optimum = np.append(model.engine.optimum.theta, math.log(model.engine_sigma))
     quantity = _root_odds(model.design.random, set(groups), len(optimum) - 1, model.design.weight_unit)
-    with blas_threads(1 if len(model.engine.moments.C) < THREADS_PAY else None):
+    with blas_threads(threads_for(len(model.engine.moments.C))):
         low, high = profile_limits(model.engine.criterion, optimum, quantity, level=level or fit.level)
     estimate, low, high = (1 - 1 / (1 + odds**2) for odds in (quantity.value(optimum), low, high))
     return ProfileInterval(", ".join(groups), "", "share", estimate, low, high)

@@ -13,13 +13,12 @@ from holdsup.numerics.moments import Moments
 from holdsup.numerics.optimization import CERTAIN, ENOUGH, ROUGHLY, Optimum, certify, minimize
 from holdsup.numerics.satterthwaite import Satterthwaite, prepare
 from holdsup.numerics.start import starting_point
-from holdsup.numerics.threads import blas_threads
+from holdsup.numerics.threads import blas_threads, threads_for
 
 __all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "keep_columns"]
 
 DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
 NIL = 1e-6  # a residual with less than this share of the response's length cannot be told from rounding
-THREADS_PAY = 4000  # columns of M from which a second BLAS thread is worth its waiting
 
 
 NOT_TOLD_APART = "it has no certain minimum: some variance cannot be told from a fixed effect or another variance"
@@ -65,7 +64,7 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
     _check_residual(moments)
     with blas_threads(1):
         criterion = Criterion(moments, reml=reml)
-    with blas_threads(1 if len(moments.C) < THREADS_PAY else None):
+    with blas_threads(threads_for(len(moments.C))):
         try:
             found = _attempt(criterion, kept, starting_point(moments) if start is None else start)
             if not found.converged:  # in doubt: once more, from where lme4 starts

@@ -6,13 +6,16 @@ OpenBLAS's threads wait for one another in a loop: a factorization of 15 ms has 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["blas_threads"]
+__all__ = ["blas_threads", "threads_for"]
+
+THREADS_PAY = 4000  # columns of a dense matrix from which a second thread is worth its waiting
 
 
 @contextmanager
@@ -23,6 +26,12 @@ def blas_threads(limit: int | None) -> Iterator[None]:
         return
     with _controller().limit(limits=limit, user_api="blas"):
         yield
+
+
+def threads_for(columns: int) -> int | None:
+    """Return how many threads factoring a matrix may use: all for a large one on a machine with idle cores, else 1."""
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return None if columns >= THREADS_PAY and busy < (os.cpu_count() or 1) - 1 else 1
 
 
 @cache
