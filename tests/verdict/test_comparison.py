@@ -252,6 +252,56 @@ def test_bad_input_is_one_clear_line(table: dict[str, Any], options: dict[str, A
     assert "\n" not in str(raised.value)
 
 
+def test_with_a_baseline_nobody_is_called_the_best() -> None:
+    table = simulate_scores({"A": 0.70, "B": 0.80, "C": 0.80}, items=200, runs=5, seed=1)
+    found = compare_systems(table, baseline="A").verdict
+    assert "better than A: B, C" in found
+    assert "best" not in found
+
+
+def test_the_signature_says_what_is_shared(two: pa.Table) -> None:
+    assert compare_systems(two).signature != compare_systems(two, shared=["seed"]).signature
+
+
+def test_repeated_scores_are_averaged_and_said(two: pa.Table) -> None:
+    found = compare_systems(pa.concat_tables([two, two]))
+    assert found.contrasts[0].p == pytest.approx(compare_systems(two).contrasts[0].p)
+    assert any("960 scores repeat a run and an item" in warning for warning in found.warnings)
+
+
+def test_runs_that_differ_by_a_constant_only_are_an_answer_or_one_line() -> None:
+    item = np.tile(np.arange(20.0), 6)
+    seed = np.repeat(np.arange(3), 40)
+    table = {"system": np.tile(np.repeat(["A", "B"], 20), 3), "item": item, "seed": seed, "score": item / 20 + seed}
+    found = compare_systems(table)
+    assert found.contrasts[0].p == 1.0
+    assert found.verdict.startswith("A and B have the same mean")
+
+
+def test_many_systems_need_no_second_large_factor() -> None:
+    table = simulate_scores({f"s{i}": 0.7 + i / 100 for i in range(14)}, items=60, runs=2, seed=1)
+    found = compare_systems(table)
+    assert len(found.contrasts) == 91
+    assert found.test.model is None
+
+
+@pytest.mark.parametrize("options", [{"wide": "system=A,B"}])
+def test_the_spelling_of_the_command_line_is_named_in_python(options: dict[str, Any]) -> None:
+    with pytest.raises(ColumnError, match="give a dict"):
+        compare_systems({"A": [1.0, 2.0], "B": [2.0, 3.0], "item": [1, 2]}, **options)
+
+
+def test_more_datasets_are_what_few_datasets_need() -> None:
+    rng = np.random.default_rng(2)
+    tables = []
+    for number, gap in enumerate((0.1, -0.05, 0.02)):
+        part = simulate_scores({"A": 0.6, "B": 0.6 + gap}, items=50, runs=3, seed=int(rng.integers(100)))
+        tables.append(part.append_column("dataset", pa.array([f"d{number}"] * len(part))))
+    found = compare_systems(pa.concat_tables(tables))
+    assert found.contrasts[0].p > 0.05
+    assert "More datasets" in found.next[0]
+
+
 def test_shared_facets_must_overlap() -> None:
     table = {"system": list("AABB"), "seed": [1, 2, 3, 4], "item": [1, 1, 1, 1], "score": [1.0, 2, 3, 4]}
     with pytest.raises(ScoresError, match="no level of 'seed' occurs in all systems"):

@@ -71,7 +71,10 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
                 again = _attempt(criterion, kept, np.where(moments.lower == 0, 1.0, 0.0))
                 if again.solution.value < found.solution.value - CERTAIN or again.converged:
                     found = again
-        except FloatingPointError as rounding:  # variances grew until nothing positive was left beside them
+        except (
+            FloatingPointError,
+            np.linalg.LinAlgError,
+        ) as rounding:  # variances grew until nothing positive was left beside them
             raise NothingLeft("the fixed and random effects fit every row exactly") from rounding
     if found.solution.sigma2 * criterion.dof <= NIL**2 * moments.C[-1, -1]:
         raise NothingLeft("the fixed and random effects fit every row exactly")

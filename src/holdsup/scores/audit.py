@@ -21,7 +21,7 @@ from holdsup.scores.row_faults import find_gaps, find_row_faults
 from holdsup.scores.run_faults import find_run_faults
 from holdsup.scores.table import Scores
 
-__all__ = ["Audit", "Finding", "audit_scores"]
+__all__ = ["Audit", "Finding", "audit_scores", "sign_roles"]
 
 SEVERITIES = ("error", "warning", "note")
 IN_VERDICT = 3  # messages that the sentence names; the table has them all
@@ -150,7 +150,8 @@ def _faults(scores: Scores, labelled: Scores, limits: tuple[float, float] | None
         yield from find_column_faults(labelled)
 
 
-def _signature(scores: Scores, limits: tuple[float, float] | None) -> str:
+def sign_roles(scores: Scores) -> dict[str, str]:
+    """Return the parts of a signature that say which column has which role."""
     roles = scores.roles
     named = {role: getattr(roles, role) for role in (*SIGNED, "facets", "shared")}
     named["properties"] = roles.stated_properties()
@@ -158,9 +159,12 @@ def _signature(scores: Scores, limits: tuple[float, float] | None) -> str:
     named["names"] = scores.names
     if roles.wide:
         named |= {"score": None, "wide": f"{roles.wide}={_joined(roles.score_columns)}"}
-    written = {role: _joined(value) for role, value in named.items() if value}
+    return {role: _joined(value) for role, value in named.items() if value}
+
+
+def _signature(scores: Scores, limits: tuple[float, float] | None) -> str:
     limited = None if limits is None else f"{limits[0]:g}..{limits[1]:g}"
-    return sign("check", data=scores.digest, **written, rows=len(scores), range=limited)
+    return sign("check", data=scores.digest, **sign_roles(scores), rows=len(scores), range=limited)
 
 
 def _joined(columns: str | tuple[str, ...]) -> str:

@@ -118,6 +118,8 @@ def _names(given: Iterable[Any]) -> tuple[str, ...]:
 def _wide(asked: Roles, wide: Mapping[str, Iterable[Any]] | None) -> Roles:
     if not wide:
         return asked
+    if not isinstance(wide, Mapping):
+        raise ColumnError(f"wide is {wide!r:.60}: give a dict, such as {{'system': ['A', 'B']}}")
     (role, columns), *more = wide.items()
     if more or role not in WIDE or not isinstance(columns, Iterable):
         raise ColumnError(f"wide is {dict(wide)!r:.80}: give the columns of one of {', '.join(WIDE)}")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from scipy.special import ndtri
+
 from holdsup.numerics.quantiles import t_quantile
-from holdsup.rendering.numbers import format_count, format_number
+from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.verdict.claims import Pair
 
 __all__ = ["Parts", "advise", "detectable", "find_parts"]
@@ -59,8 +61,10 @@ def detectable(se: float, df: float, *, alpha: float = 0.05) -> float:
     return se * (t_quantile(1 - alpha / 2, df) + POWER_Z)
 
 
-def advise(pair: Pair, *, firm: bool) -> tuple[str, ...]:
+def advise(pair: Pair, *, firm: bool, tests: int = 1) -> tuple[str, ...]:
     """Return what would make the answer firmer: more runs, more items; nothing where it is firm.
+
+    With several `tests`, each is held to its share of the error.
 
     The target is a standard error at which the difference found would show four times in five.
     """
@@ -70,13 +74,17 @@ def advise(pair: Pair, *, firm: bool) -> tuple[str, ...]:
         return (f"Train {names} with two seeds or more each: one run cannot tell a better system from a lucky run.",)
     if firm or parts is None or pair.difference.estimate == 0:
         return ()
-    wanted = abs(pair.difference.estimate) / (1.959963984540054 + POWER_Z)
+    if "dataset" in pair.method and pair.claim != "these-runs":
+        return (f"More datasets: how much {names} differ from one to the next is what decides here.",)
+    if pair.claim == "new-settings":
+        return (f"More settings of {names}: how much these differ is what decides here.",)
+    wanted = abs(pair.difference.estimate) / (float(ndtri(1 - 0.025 / tests)) + POWER_Z)
     if pair.claim == "these-runs":
         return _advise_items(pair, wanted)
     said = []
     if runs := _enough_runs(parts, wanted):
         more = runs - max(parts.runs)
-        said.append(f"{format_count(more)} more runs of each of {names} ({format_count(runs)} each)")
+        said.append(f"{format_counted(more, 'more run')} of each of {names} ({format_count(runs)} each)")
     if items := _enough_items(parts, wanted):
         said.append(f"{format_count(items - parts.items)} more items ({format_count(items)} in all)")
     shown = format_number(abs(pair.difference.estimate))

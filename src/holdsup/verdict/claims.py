@@ -76,8 +76,8 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
         )
     a, b = (replace(system, scores=system.scores[shared]) for system in (a, b))
     made, note = _carried(evaluation, a, b, claim)
-    method, test = _test(evaluation, a, b, made, shared, level)
     try:
+        method, test = _test(evaluation, a, b, made, shared, level)
         found = test(0.0)
     except ValueError as error:
         raise ScoresError(f"{left!r} and {right!r} cannot be compared: {str(error).rstrip('.')}") from error

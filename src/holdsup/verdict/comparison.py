@@ -8,11 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import bootstrap_test
 from holdsup.progress import Progress, no_progress
+from holdsup.rendering.numbers import format_count
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
+from holdsup.scores.audit import sign_roles
 from holdsup.verdict.advice import advise
 from holdsup.verdict.best import pick_best
 from holdsup.verdict.claims import Pair, choose_claim, pair_systems
@@ -109,8 +113,8 @@ def compare_systems(
         warnings=tuple(dict.fromkeys((*scores.notes, *picked, *(w for answer in found for w in answer.warnings)))),
         rows=scores.rows(),
         verdict=write_verdict(
-            contrasts, systems, claim=said, level=level, lower_is_better=lower_is_better, per_run=per_run,
-            datasets=datasets,
+            contrasts, systems, baseline=baseline, claim=said, level=level, lower_is_better=lower_is_better,
+            per_run=per_run, datasets=datasets,
         ) + describe_conditions(conditional, level=level),
         claim=said,
         level=level,
@@ -201,6 +205,12 @@ class _Answer:
                if len(s.runs) - s.setting_count == 1}  # fmt: skip
         if few:
             yield f"{', '.join(sorted(few))}: two runs tell next to nothing about new ones; three are a start."
+        repeated = len(self.evaluation.scores) - sum(int(np.isfinite(s.scores).sum()) for s in self.evaluation.systems)
+        if repeated:
+            yield (
+                f"{format_count(repeated)} scores repeat a run and an item and were averaged: name the columns that "
+                "tell them apart (--facets, --run), or see holdsup check."
+            )
         counts = {int(system.has.sum()) for system in self.evaluation.systems}
         if len(counts) > 1:
             yield "Systems have different items: means are over each system's own, differences over those both have."
@@ -249,14 +259,14 @@ def _next(found: Sequence[_Answer], contrasts: Sequence[SystemContrast], level: 
     unsure = [(c, pair) for c, pair in zip(contrasts, pairs, strict=True) if c.p_adjusted > 1 - level]
     if unsure:
         _, pair = min(unsure, key=lambda both: both[0].log10_p_adjusted)
-        return advise(pair, firm=False)
+        return advise(pair, firm=False, tests=len(contrasts))
     lacking = [pair for pair in pairs if not (pair.left.repeats and pair.right.repeats)]
     return advise(lacking[0], firm=True) if lacking else ()
 
 
 def _signature(scores: Scores, claim: str, best: str | None, question: Question) -> str:
     return sign(
-        "compare", data=scores.digest, claim=claim, baseline=question.baseline, best=best,
+        "compare", data=scores.digest, **sign_roles(scores), claim=claim, baseline=question.baseline, best=best,
         by=",".join(question.by) or None, level=question.level,
         margin=question.margin, lower_is_better=question.lower_is_better or None, bootstrap=question.bootstrap or None,
         seed=question.seed if question.bootstrap else None,

@@ -13,6 +13,7 @@ from holdsup.verdict.records import PaperTest
 
 __all__ = ["OurFits", "fit_ours", "item_term", "test_as_published"]
 
+MOST_SYSTEMS = 12  # beyond them the items of every system are a second large factor, for a check that decides nothing
 NOTE = "It takes several runs on one item for independent evidence, and its chi-square assumes many runs."
 
 
@@ -71,7 +72,7 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | None:
     A term that the data cannot tell from the residual is left out: with one run a system there is neither.
     """
     scores = evaluation.scores
-    if evaluation.per_run or len(scores) <= evaluation.items:
+    if evaluation.per_run or len(scores) <= evaluation.items or len(evaluation.systems) > MOST_SYSTEMS:
         return None
     item = item_term(scores)
     terms = [f"(1 | {item})"]

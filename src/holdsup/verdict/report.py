@@ -75,6 +75,8 @@ class Comparison(Result):
         adjusted = len(self.contrasts) > 1
         methods = "; ".join(dict.fromkeys(c.p_method for c in self.contrasts))
         notes = [f"p by {methods}" + (", adjusted by Holm's method; limits for each pair alone." if adjusted else ".")]
+        if margin:
+            notes.append("equivalent p, not worse p: for each pair alone.")
         if any(c.effect_size is not None for c in self.contrasts):
             notes.append("d: difference over the residual sd of the paper's model, eq. 4.")
         if any(c.p_superior is not None for c in self.contrasts):

@@ -25,6 +25,7 @@ def write_verdict(
     contrasts: Sequence[SystemContrast],
     systems: Sequence[SystemMean],
     *,
+    baseline: str | None,
     claim: str,
     level: float,
     lower_is_better: bool,
@@ -35,6 +36,8 @@ def write_verdict(
     covers, leaves_out = _coverage(claim, per_run, datasets)
     if len(contrasts) == 1:
         said = _about_two(contrasts[0], level, lower_is_better)
+    elif baseline is not None:
+        said = _about_baseline(contrasts, baseline, level, lower_is_better)
     else:
         said = _about_many(contrasts, systems, level, lower_is_better)
     return f"{said} Claim: {claim}, {covers}; nothing is said about {leaves_out}."
@@ -57,6 +60,8 @@ def better_of(contrast: SystemContrast, *, lower_is_better: bool) -> tuple[str, 
 def _about_two(c: SystemContrast, level: float, lower_is_better: bool) -> str:
     better, worse = better_of(c, lower_is_better=lower_is_better)
     metric = f" {c.metric}" if c.metric else ""
+    if c.difference == 0:
+        return f"{c.left} and {c.right} have the same mean{metric}.{_about_margin(c)}"
     size = format_number(abs(c.difference), uncertainty=c.se or None)
     limits = format_interval(*sorted((abs(c.low), abs(c.high)))) if c.low * c.high > 0 else ""
     shown = f"p {_equals(format_p(c.p_adjusted, c.log10_p_adjusted))}"
@@ -67,10 +72,10 @@ def _about_two(c: SystemContrast, level: float, lower_is_better: bool) -> str:
         )
         evidence = f"({level:.0%} limits {limits}, {shown})"
         return f"{better} is better than {worse} by {size}{metric} {evidence}.{strength}{margin}"
-    wide = format_interval(c.low, c.high)
+    ahead = (c.low, c.high) if c.difference > 0 else (-c.high, -c.low)  # as the lead of the one that is ahead
     return (
-        f"Whether {better} or {worse} is better cannot be told: {better} is ahead by {size}{metric}, but {c.left} "
-        f"minus {c.right} may be anything in {wide} ({level:.0%} limits, {shown}).{margin}"
+        f"Whether {better} or {worse} is better cannot be told: {better} is ahead by {size}{metric}, but the lead may "
+        f"be anything in {format_interval(*ahead)} ({level:.0%} limits, {shown}).{margin}"
     )
 
 
@@ -84,6 +89,19 @@ def _about_margin(c: SystemContrast) -> str:
     if e.p_not_worse <= 0.05:
         return f" {c.left} is not worse than {c.right} by {margin} or more (p {_equals(format_p(e.p_not_worse))})."
     return f" Neither equivalence within {margin} nor non-inferiority of {c.left} is shown."
+
+
+def _about_baseline(contrasts: Sequence[SystemContrast], baseline: str, level: float, lower_is_better: bool) -> str:
+    """Say who differs from the baseline, and nothing of the others among themselves."""
+    told = [c for c in contrasts if c.p_adjusted <= 1 - level]
+    shown = {c: f"{c.left} ({c.metric})" if c.metric else c.left for c in contrasts}
+    better = [shown[c] for c in told if better_of(c, lower_is_better=lower_is_better)[0] == c.left]
+    worse = [shown[c] for c in told if better_of(c, lower_is_better=lower_is_better)[0] == baseline]
+    parts = [f"better than {baseline}: {', '.join(better)}" if better else f"none is better than {baseline}"]
+    parts += [f"worse: {', '.join(worse)}"] if worse else []
+    unsure = [shown[c] for c in contrasts if c not in told]
+    parts += [f"cannot be told: {', '.join(unsure)}"] if unsure else []
+    return f"After Holm's adjustment at {1 - level:.2g}, {'; '.join(parts)}."
 
 
 def _about_many(
@@ -102,7 +120,7 @@ def _about_many(
     compared = {frozenset((c.left, c.right)) for c in contrasts}
     level_with = [name for name in level_with if frozenset((best, name)) in compared]
     if not level_with:
-        return f"{said} {best} is the best, and all that it was compared with are worse."
+        return f"{said} {best} is the best: all others are worse."
     return f"{said} {best} has the best mean; it cannot be told from {', '.join(level_with)}."
 
 

@@ -26,6 +26,8 @@ def select_rows(scores: Scores, where: Mapping[str, Iterable[str] | str]) -> tup
     mask = np.ones(len(scores), bool)
     reasons: dict[str, int] = {}
     known = _columns(scores)
+    if not isinstance(where, Mapping):
+        raise ColumnError(f"where is {where!r:.60}: give a dict, such as {{'system': 'A'}}")
     for name, given in where.items():
         if name not in known:
             raise ColumnError.not_found(name, known, where=scores.source)
