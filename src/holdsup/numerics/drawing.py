@@ -16,6 +16,7 @@ a Wishart matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,6 +78,18 @@ class Drawn:
         return Drawn(self.products @ columns, self.squares, self.sums, self.crossed @ columns, self.squared)
 
 
+class Root(NamedTuple):
+    """A root of a covariance matrix of some `rank`: factor @ factor.T is the matrix, `projector` its row space.
+
+    The symmetric root, because it is the only one: others turn with the signs that a library gives eigenvectors,
+    and the same seed would give other responses on another machine.
+    """
+
+    factor: Floats
+    projector: Floats
+    rank: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
     """What does not change from draw to draw.
@@ -87,10 +100,10 @@ class Drawing:
     truth : its parameters
     kernels : A_j of each pattern, or of each level, shape (u, k1, k1)
     spread : root of s^2 (Lambda Lambda' + A_j^+), same shape
-    left : root of the Schur complement, shape (m0, rank)
+    left : root of the Schur complement
     degrees : of freedom that the columns leave
-    gram : of each pattern, the root of the cross-products of its rows b_j, shape (k1 m0, rank), and how many
-        levels it has beyond that rank; () where levels are drawn one by one
+    gram : of each pattern, the root of the cross-products of its rows b_j, and how many levels it has beyond the rank
+        of that; () where levels are drawn one by one
     shared : sums of b_j (x) b_j, shape (patterns, k1, k1, m0, m0)
     """
 
@@ -98,9 +111,9 @@ class Drawing:
     truth: Truth
     kernels: Floats
     spread: Floats
-    left: Floats
+    left: Root
     degrees: int
-    gram: tuple[tuple[Floats, int], ...]
+    gram: tuple[tuple[Root, int], ...]
     shared: Floats
 
 
@@ -109,19 +122,19 @@ def prepare_drawing(moments: Moments, elimination: Elimination, truth: Truth) ->
     k1, m0 = len(moments.first), len(moments.C) - 1
     inverses, ranks = _pseudo_inverses(moments.A)
     left = moments.C[:-1, :-1] - _taken(moments, inverses)
-    root, rank = _root(left, np.diag(moments.C)[:-1])
-    degrees = moments.n - ranks - rank
+    root = _root(truth.sigma**2 * left, truth.sigma**2 * np.diag(moments.C)[:-1])
+    degrees = moments.n - ranks - root.rank
     kernels, gram, shared = moments.A, [], np.zeros((0, k1, k1, m0, m0))
     if isinstance(elimination, Patterns):
         kernels, shared = elimination.blocks.A, elimination.sums[..., :-1, :-1]
         inverses, _ = _pseudo_inverses(kernels)
         for sums, count in zip(shared, elimination.blocks.counts, strict=True):
             flat = sums.transpose(0, 2, 1, 3).reshape(k1 * m0, k1 * m0)
-            rows, used = _root(flat, np.diag(flat), most=int(count))
-            gram.append((rows, int(count) - used))
+            rows = _root(flat, np.diag(flat), most=int(count))
+            gram.append((rows, int(count) - rows.rank))
     factor = lambda_of(moments.first, truth.theta)
     spread = _roots(truth.sigma**2 * (factor @ factor.T + inverses))
-    return Drawing(moments, truth, kernels, spread, truth.sigma * root, max(degrees, 0), tuple(gram), shared)
+    return Drawing(moments, truth, kernels, spread, root, max(degrees, 0), tuple(gram), shared)
 
 
 def draw_responses(drawing: Drawing, rng: np.random.Generator, count: int) -> Drawn:
@@ -129,9 +142,10 @@ def draw_responses(drawing: Drawing, rng: np.random.Generator, count: int) -> Dr
     moments, truth = drawing.moments, drawing.truth
     C = moments.C[:-1, :-1]
     a = _coefficients(moments, truth, rng, count)
-    z = rng.standard_normal((count, drawing.left.shape[1]))
-    g = z @ drawing.left.T
-    noise = truth.sigma**2 * ((z**2).sum(axis=1) + rng.chisquare(drawing.degrees, count) * (drawing.degrees > 0))
+    z = rng.standard_normal((count, len(C)))
+    g = z @ drawing.left.factor.T
+    inside = (z * (z @ drawing.left.projector)).sum(axis=1)  # g'S^+ g
+    noise = truth.sigma**2 * (inside + rng.chisquare(drawing.degrees, count) * (drawing.degrees > 0))
     if len(drawing.shared):
         across, length, crossed, squared = _by_pattern(drawing, a, rng, count)
         sums = np.zeros((count, 0, len(moments.first)))
@@ -181,9 +195,10 @@ def _by_pattern(
     squared = np.empty((count, patterns, k1, k1))
     for u, (rows, beyond) in enumerate(drawing.gram):
         spread, kernel, shared = drawing.spread[u], drawing.kernels[u], drawing.shared[u]
-        z = rng.standard_normal((count, rows.shape[1], k1))
-        inner = spread @ (z.transpose(0, 2, 1) @ z + _wishart(beyond, k1, rng, count)) @ spread.T  # sum v v'
-        G = (rows @ (z @ spread.T)).reshape(count, k1, m0, k1)  # sum of b_j[k] v_j[l], at [k, :, l]
+        z = rng.standard_normal((count, k1 * m0, k1))
+        seen = z.transpose(0, 2, 1) @ (rows.projector @ z)  # of the levels' coordinates, those that their rows show
+        inner = spread @ (seen + _wishart(beyond, k1, rng, count)) @ spread.T  # sum v v'
+        G = (rows.factor @ (z @ spread.T)).reshape(count, k1, m0, k1)  # sum of b_j[k] v_j[l], at [k, :, l]
         across += np.einsum("dkmk->dm", G)
         length += np.einsum("kl,dlk->d", kernel, inner)
         fixed = np.einsum("khmn,dn->dkhm", shared, a)  # sum of b_j[k] (b_j a)[h]
@@ -234,14 +249,15 @@ def _pseudo_inverses(kernels: Floats) -> tuple[Floats, int]:
     return inverse * scale[:, :, None] * scale[:, None, :], int(held.sum())
 
 
-def _root(matrix: Floats, size: Floats, *, most: int | None = None) -> tuple[Floats, int]:
-    """Return a factor with as many columns as the rank of a matrix, whose columns have squared lengths `size`."""
+def _root(matrix: Floats, size: Floats, *, most: int | None = None) -> Root:
+    """Return the root of a matrix whose columns have squared lengths `size`, by which it is scaled."""
     scale = np.sqrt(np.where(size > 0, size, 1.0))
     values, vectors = np.linalg.eigh((matrix + matrix.T) / (2 * np.outer(scale, scale)))
     held = np.flatnonzero(values > NOTHING * max(1.0, float(values.max(initial=0.0))))
     if most is not None:  # rounding must not give a sum over few rows a higher rank
         held = held[max(0, len(held) - most) :]
-    return scale[:, None] * vectors[:, held] * np.sqrt(values[held]), len(held)
+    kept = vectors[:, held]
+    return Root(scale[:, None] * ((kept * np.sqrt(values[held])) @ kept.T), kept @ kept.T, len(held))
 
 
 def _roots(matrices: Floats) -> Floats:

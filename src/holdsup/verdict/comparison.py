@@ -12,6 +12,7 @@ import numpy as np
 
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import bootstrap_test
+from holdsup.numerics.tails import Tail
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_count
 from holdsup.results import sign
@@ -231,7 +232,8 @@ def _overall(answer: _Answer, contrasts: Sequence[SystemContrast], question: Que
     fits = fit_ours(answer.evaluation, answer.claim)
     own = [c for c in contrasts if c.metric == answer.evaluation.metric]
     least = min(own, key=lambda c: c.log10_p_adjusted)
-    statistic, df, p_chi2 = chi2_p(fits) if fits else (math.nan, len(answer.evaluation.systems) - 1, math.nan)
+    unknown = math.nan, len(answer.evaluation.systems) - 1, Tail(math.nan, math.nan)
+    statistic, df, chi2 = chi2_p(fits) if fits else unknown
     method = least.p_method if len(own) == 1 else f"smallest of {len(own)} p-values by {least.p_method}, Holm-adjusted"
     check = None
     if fits is not None and question.bootstrap:
@@ -243,7 +245,8 @@ def _overall(answer: _Answer, contrasts: Sequence[SystemContrast], question: Que
         model=fits.alternative.formula if fits else None,
         statistic=statistic,
         df=df,
-        p_chi2=p_chi2,
+        p_chi2=chi2.p,
+        log10_p_chi2=chi2.log10_p,
         p=least.p_adjusted,
         log10_p=least.log10_p_adjusted,
         p_method=method,

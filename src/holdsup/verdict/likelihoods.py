@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from holdsup.errors import FitError
 from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
-from holdsup.numerics.tails import chi2_tail
+from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.records import PaperTest
@@ -94,8 +94,8 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | None:
     return OurFits(null, alternative)
 
 
-def chi2_p(fits: OurFits) -> tuple[float, int, float]:
+def chi2_p(fits: OurFits) -> tuple[float, int, Tail]:
     """Return the likelihood ratio of the systems, its degrees of freedom and its chi-square p."""
     statistic = max(0.0, fits.null.criterion - fits.alternative.criterion)
     df = fits.alternative.npar - fits.null.npar
-    return statistic, df, chi2_tail(statistic, df).p if df else 1.0
+    return statistic, df, chi2_tail(statistic, df) if df else Tail(1.0, 0.0)

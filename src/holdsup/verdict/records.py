@@ -46,6 +46,7 @@ class SystemTest:
     statistic : likelihood ratio of the systems in that model; null where there is none
     df : its degrees of freedom
     p_chi2 : its p by the chi-square, too small where runs are few
+    log10_p_chi2 : its decimal logarithm
     p : the p that counts
     log10_p : its decimal logarithm
     p_method : where it comes from
@@ -59,6 +60,7 @@ class SystemTest:
     statistic: float
     df: int
     p_chi2: float
+    log10_p_chi2: float
     p: float
     log10_p: float
     p_method: str

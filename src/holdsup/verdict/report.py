@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -71,7 +72,7 @@ class Comparison(Result):
         )  # fmt: skip
 
     def _contrasts(self) -> Table:
-        several, margin = len(self.tests) > 1, self.contrasts[0].equivalence is not None
+        margin = self.contrasts[0].equivalence is not None
         adjusted = len(self.contrasts) > 1
         methods = "; ".join(dict.fromkeys(c.p_method for c in self.contrasts))
         notes = [f"p by {methods}" + (", adjusted by Holm's method; limits for each pair alone." if adjusted else ".")]
@@ -83,24 +84,33 @@ class Comparison(Result):
             notes.append(
                 "P(new run ahead): chance that a new run of the first has a higher mean than one of the second."
             )
+        columns = self._columns()
         return Table(
             title=f"Differences, {self.level:.0%} limits",
-            columns=("", *(["metric"] if several else []), "difference", "limits", "p", "d", "P(new run ahead)",
-                     *(["equivalent p", "not worse p"] if margin else [])),
-            rows=tuple(self._contrast(c, several) for c in self.contrasts),
+            columns=("", *columns),
+            rows=tuple((f"{c.left} - {c.right}", *(cell(c) for cell in columns.values())) for c in self.contrasts),
             notes=tuple(notes),
-        )  # fmt: skip
-
-    @staticmethod
-    def _contrast(c: SystemContrast, several: bool) -> tuple[Cell, ...]:
-        margin = (
-            () if c.equivalence is None else (PValue(c.equivalence.p_equivalent), PValue(c.equivalence.p_not_worse))
         )
-        return (
-            f"{c.left} - {c.right}", *([c.metric] if several else []), Estimate(c.difference, c.se),
-            Interval(c.low, c.high, c.difference), PValue(c.p_adjusted, c.log10_p_adjusted), c.effect_size,
-            c.p_superior, *margin,
-        )  # fmt: skip
+
+    def _columns(self) -> dict[str, Callable[[SystemContrast], Cell]]:
+        """Return the columns that have something to say, and what stands in them."""
+        counts = {s.items for s in self.systems} | {c.items for c in self.contrasts}
+        shown: dict[str, Callable[[SystemContrast], Cell]] = {}
+        if len(self.tests) > 1:
+            shown["metric"] = lambda c: c.metric
+        if len(counts) > 1:
+            shown["items of both"] = lambda c: c.items
+        shown["difference"] = lambda c: Estimate(c.difference, c.se)
+        shown["limits"] = lambda c: Interval(c.low, c.high, c.difference)
+        shown["p"] = lambda c: PValue(c.p_adjusted, c.log10_p_adjusted)
+        if any(c.effect_size is not None for c in self.contrasts):
+            shown["d"] = lambda c: c.effect_size
+        if any(c.p_superior is not None for c in self.contrasts):
+            shown["P(new run ahead)"] = lambda c: c.p_superior
+        if self.contrasts[0].equivalence is not None:
+            shown["equivalent p"] = lambda c: PValue(c.equivalence.p_equivalent) if c.equivalence else None
+            shown["not worse p"] = lambda c: PValue(c.equivalence.p_not_worse) if c.equivalence else None
+        return shown
 
     def _tests(self) -> Table:
         rows: list[tuple[Cell, ...]] = []
@@ -109,7 +119,15 @@ class Comparison(Result):
             rows.append(
                 (f"ours, {self.claim}{by}", test.statistic, test.df, PValue(test.p, test.log10_p), test.p_method)
             )
-            rows.append(("  its likelihood ratio", test.statistic, test.df, PValue(test.p_chi2), "chi-square"))
+            rows.append(
+                (
+                    "  its likelihood ratio",
+                    test.statistic,
+                    test.df,
+                    PValue(test.p_chi2, test.log10_p_chi2),
+                    "chi-square",
+                )
+            )
             if test.p_bootstrap is not None:
                 failed = f", {test.bootstrap_failed} failed" if test.bootstrap_failed else ""
                 what = f"{test.bootstrap_draws:,} simulated nulls{failed}"
