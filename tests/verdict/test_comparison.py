@@ -14,6 +14,8 @@ import holdsup
 from holdsup import Comparison, compare_systems, read_scores, simulate_scores
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.numerics.adjustment import adjust_holm
+from holdsup.verdict.evaluation import lay_out
+from holdsup.verdict.means import mean_of
 
 
 def grids(table: pa.Table) -> dict[str, np.ndarray]:
@@ -300,6 +302,26 @@ def test_more_datasets_are_what_few_datasets_need() -> None:
     found = compare_systems(pa.concat_tables(tables))
     assert found.contrasts[0].p > 0.05
     assert "More datasets" in found.next[0]
+
+
+def test_a_mean_whose_spread_cannot_be_measured_has_no_limits() -> None:
+    """C has two runs, on different items: what varies between them cannot be told from what varies between items."""
+    table = simulate_scores({"A": 0.70, "C": 0.71}, items=40, runs=2, seed=1).to_pandas()
+    table = table[(table.system != "C") | ((table.item <= 20) == (table.seed == 1))]
+    (evaluation,) = lay_out(read_scores(table))
+    means = {s.name: mean_of(evaluation, s, "new-runs", level=0.95) for s in evaluation.systems}
+    assert np.isnan([means["C"].se, means["C"].low, means["C"].high]).all()
+    assert means["C"].mean == pytest.approx(table[table.system == "C"].score.mean())
+    assert means["A"].low < means["A"].mean < means["A"].high
+
+
+def test_one_score_a_dataset_is_compared_over_datasets() -> None:
+    """An item in each dataset: the items of our model are its datasets, so the likelihood ratio is left out."""
+    table = simulate_scores({"A": 0.70, "B": 0.75}, items=12, runs=3, seed=1).to_pandas()
+    table["dataset"] = "d" + table.item.astype(str)
+    found = compare_systems(table)
+    assert found.test.model is None
+    assert "datasets" in found.contrasts[0].p_method
 
 
 def test_shared_facets_must_overlap() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdsup.errors import FitError
+from holdsup.errors import FitError, FormulaError
 from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
 from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.scores import Scores
@@ -47,7 +47,7 @@ def test_as_published(evaluation: Evaluation) -> PaperTest | None:
     table = evaluation.scores.to_arrow()
     try:
         fits = [fit_lmm(formula, table, "ml") for formula in (null, alternative)]
-    except FitError:  # items explain every score: there is no residual, and no such test
+    except (FitError, FormulaError):  # no residual is left, or items are the rows: there is no such test
         return None
     test = likelihood_ratio_test(*fits)
     return PaperTest(
@@ -89,7 +89,7 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | None:
     table, random = scores.to_arrow(), " + ".join(terms)
     try:
         null, alternative = (fit_lmm(f"score ~ {fixed} + {random}", table, "ml") for fixed in ("1", "system"))
-    except FitError:  # nothing is left for a residual
+    except (FitError, FormulaError):  # nothing is left for a residual, or two terms put the same rows together
         return None
     return OurFits(null, alternative)
 

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from holdsup.errors import ScoresError
 from holdsup.numerics.datasets import dataset_means
 from holdsup.numerics.differences import Difference, compare_shared_seeds, compare_these_runs
 from holdsup.numerics.quantiles import t_quantile
@@ -55,17 +54,17 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
     held = system.has
     scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
     settings = system.settings if system.setting_count > 1 else None
-    if evaluation.datasets is not None and len(np.unique(evaluation.datasets[held])) > 1:
-        scores, clusters = dataset_means(scores, evaluation.datasets[held]), None
     try:
+        if evaluation.datasets is not None and len(np.unique(evaluation.datasets[held])) > 1:
+            scores, clusters = dataset_means(scores, evaluation.datasets[held]), None
         if claim == "these-runs" or not system.repeats:
             nothing = np.zeros((len(scores), 1))
             return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
         return compare_shared_seeds(scores, np.zeros_like(scores), settings=settings, clusters=clusters, level=level)
-    except ValueError as error:
+    except ValueError:  # nothing varies, or what does cannot be measured: then there are no limits
         mean = float(np.nanmean(scores))
-        if len(scores) < 2 or not math.isfinite(mean):
-            raise ScoresError(f"{system.name!r}: {str(error).rstrip('.')}") from error
+        half = 0.0 if np.nanmin(scores) == np.nanmax(scores) else math.nan
         return Difference(
-            estimate=mean, se=0.0, df=math.inf, p=0.0, log10_p=-math.inf, low=mean, high=mean, claim=claim
-        )
+            estimate=mean, se=half, df=math.inf, p=math.nan, log10_p=math.nan, low=mean - half, high=mean + half,
+            claim=claim,
+        )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from holdsup.rendering.numbers import format_count, format_interval, format_number, format_p
 from holdsup.verdict.records import SystemContrast, SystemMean
 
-__all__ = ["COVERS", "write_verdict"]
+__all__ = ["write_verdict"]
 
 COVERS = {
     "these-runs": "for these trained runs, over new items like these",
