@@ -5,7 +5,8 @@
 
 Simulated evaluations with the truth known (`cells.py`), our rule and other candidates (`rules.py`), and
 what others would do (`contestants.py`): the paper's likelihood ratio test, the paired bootstrap over
-items, Welch's test on run means, and evalstats where the path of an interpreter that has it is given.
+items, Welch's test on run means, evalstats where the path of an interpreter that has it is given, and for
+new settings a mixed model with random facets.
 With five systems every pair is tested at 5%/10: a false positive is any, coverage is of all ten.
 """
 
@@ -19,7 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 
 from cells import CELLS, Cell, Sample, simulate
-from contestants import bootstrap_items, likelihood_ratio, welch_run_means, with_evalstats
+from contestants import bootstrap_items, likelihood_ratio, mixed_model, welch_run_means, with_evalstats
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
 from measuring import record
@@ -34,7 +35,7 @@ QUANTITIES = {
     "power": "Power, %",
 }
 WIDTH = 160
-PEERS = ("GLRT", "bootstrap", "run means", "evalstats")
+PEERS = ("mixed model", "GLRT", "bootstrap", "run means", "evalstats")
 Tally = dict[str, np.ndarray]  # by method: simulations, rejections, coverings
 
 
@@ -128,6 +129,8 @@ def tally_peers(
     few, fewest = max(0, options.peers - done), max(0, options.slow - done)
     if few:
         answers["GLRT"] = likelihood_ratio(left[:few], right[:few], level)
+    if few and cell.design == "new-settings":
+        answers["mixed model"] = mixed_model(left[:few], right[:few], sample.facets, level)
     if fewest and options.evalstats:
         answers["evalstats"] = with_evalstats(left[:fewest], right[:fewest], options.evalstats)
     for name, (rejects, low, high) in answers.items():

@@ -34,6 +34,8 @@ class Cell:
     shape : of all effects: normal or skewed (exponential), or binary scores by a probit
     clusters : number of items of each cluster
     settings : number of settings that the runs of the left system are spread over
+    facets : of the left and of the right system, the levels of each facet of settings that are drawn; a grid
+    sd_facet : of the levels of each of these
     """
 
     name: str
@@ -54,11 +56,22 @@ class Cell:
     sd_system_dataset: float = 0.02
     settings: int = 1
     sd_setting: float = 0.05
+    facets: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    sd_facet: float = 0.011
 
 
 BASE = Cell("base: 2 systems, 100 items, 4 runs")
 MANY_CLUSTERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 5) * 2
 FEW_CLUSTERS = (4, 6, 8, 10, 14, 16, 20, 22)
+NEW_SETTINGS = replace(BASE, design="new-settings")
+DRAWN = (  # runs, and levels of facets
+    ("3x3 grid x 3 v 5 seeds", (27, 5), ((3, 3), ())),
+    ("6 x 2 each", (12, 12), ((6,), (6,))),
+    ("3 x 3 v 5 seeds", (9, 5), ((3,), ())),
+    ("3 x 2 each", (6, 6), ((3,), (3,))),
+    ("2 x 3 each", (6, 6), ((2,), (2,))),
+    ("3 x 5 v 18 seeds", (15, 18), ((3,), ())),
+)
 CELLS = (
     BASE,
     replace(BASE, name="5 systems, 10 pairs", systems=5),
@@ -86,6 +99,15 @@ CELLS = (
     replace(BASE, name="no items, 5 v 3 runs, sd .011 v .02", design="run-scores", runs=(5, 3), sd_run=(0.011, 0.02)),
     replace(BASE, name="these runs: 4 runs", design="these-runs"),
     replace(BASE, name="these runs: 1 run", design="these-runs", runs=(1, 1)),
+    replace(
+        BASE, name="20 clusters, 10 v 3 runs, sd .002 v .02", clusters=MANY_CLUSTERS, runs=(10, 3), sd_run=(0.002, 0.02)
+    ),
+    replace(BASE, name="skewed scores, 10% missing", shape="skewed", missing=0.1),
+    *(
+        replace(NEW_SETTINGS, name=f"new settings: {name}, {word}", runs=runs, facets=facets, sd_facet=times * 0.011)
+        for name, runs, facets in DRAWN
+        for word, times in (("as runs", 1), ("4 x runs", 2))
+    ),
 )
 
 
@@ -98,12 +120,14 @@ class Sample:
     scores : for each system an array of simulations x items x runs, NaN where missing
     clusters, datasets : codes for each item
     settings : codes for each run of the left system
+    facets : for each system the levels of its runs by each facet that is drawn, None where there is none
     """
 
     scores: list[Floats]
     clusters: Codes | None
     datasets: Codes
     settings: Codes | None
+    facets: tuple[Codes | None, Codes | None]
 
 
 def simulate(cell: Cell, rng: np.random.Generator, count: int, effect: float) -> Sample:
@@ -125,9 +149,11 @@ def simulate(cell: Cell, rng: np.random.Generator, count: int, effect: float) ->
         predictor = items[:, :, None] + seed + (runs[:, datasets] if runs.shape[1] > 1 else runs)
         if side == 0 and cell.settings > 1:
             predictor += _setting_effects(cell, draw, count)
+        if cell.facets[side]:
+            predictor += _facet_effects(cell, draw, side, count)
         scores.append(_observe(cell, rng, draw, predictor, better))
     settings = np.arange(cell.runs[0]) % cell.settings if cell.settings > 1 else None
-    return Sample(scores, clusters, datasets, settings)
+    return Sample(scores, clusters, datasets, settings, (_levels(cell, 0), _levels(cell, 1)))
 
 
 def _own_items(cell: Cell, draw: Draw, side: int, count: int, clusters: Codes | None, datasets: Codes) -> Floats:
@@ -154,6 +180,21 @@ def _setting_effects(cell: Cell, draw: Draw, count: int) -> Floats:
     main = draw(cell.sd_setting, count, 1, cell.settings)
     effects = main - main.mean(2, keepdims=True) + draw(cell.sd_system_item[0], count, cell.items, cell.settings)
     return np.tile(effects, cell.runs[0] // cell.settings)
+
+
+def _levels(cell: Cell, side: int) -> Codes | None:
+    """Return the level of each run by each facet that is drawn: a grid, seed by seed."""
+    grid = cell.facets[side]
+    return np.stack(np.unravel_index(np.arange(cell.runs[side]) % np.prod(grid), grid)) if grid else None
+
+
+def _facet_effects(cell: Cell, draw: Draw, side: int, count: int) -> Floats:
+    """Return the effects of the levels of facets, and of settings on items."""
+    levels, grid = _levels(cell, side), cell.facets[side]
+    assert levels is not None
+    main = sum(draw(cell.sd_facet, count, 1, size)[:, :, codes] for size, codes in zip(grid, levels, strict=True))
+    setting = np.ravel_multi_index(tuple(levels), grid)
+    return main + draw(cell.sd_system_item[side], count, cell.items, int(np.prod(grid)))[:, :, setting]
 
 
 def _observe(cell: Cell, rng: np.random.Generator, draw: Draw, predictor: Floats, better: float) -> Floats:

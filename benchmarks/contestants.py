@@ -12,10 +12,10 @@ import pyarrow as pa
 from scipy import special
 
 import holdsup
-from cells import Floats
+from cells import Codes, Floats
 from holdsup.numerics.tails import chi2_tail
 
-__all__ = ["bootstrap_items", "likelihood_ratio", "welch_run_means", "with_evalstats"]
+__all__ = ["bootstrap_items", "likelihood_ratio", "mixed_model", "welch_run_means", "with_evalstats"]
 
 Answer = tuple[Floats, Floats, Floats]  # whether it rejects, and both limits
 RESAMPLES = 1000
@@ -56,6 +56,38 @@ def _fit_both(left: Floats, right: Floats, level: float) -> tuple[bool, float, f
     half = float(special.ndtri((1 + level) / 2)) * effect.se
     p = chi2_tail(small.criterion - large.criterion, 1).p
     return p < 1 - level, -effect.estimate - half, -effect.estimate + half
+
+
+def mixed_model(left: Floats, right: Floats, facets: tuple[Codes | None, Codes | None], level: float) -> Answer:
+    """Satterthwaite's t of a mixed model in which facets are random in the systems that have them.
+
+    A fit that does not converge answers nothing: it neither rejects nor covers wrongly.
+    """
+    rejects, low, high = np.array([_fit_facets(*pair, facets, level) for pair in zip(left, right, strict=True)]).T
+    return rejects, low, high
+
+
+def _fit_facets(
+    left: Floats, right: Floats, facets: tuple[Codes | None, Codes | None], level: float
+) -> tuple[float, ...]:
+    table = long_table(left, right)
+    right_side = np.asarray(table["system"].combine_chunks().indices)
+    run = np.asarray(table["run"])
+    columns = {"left": 1.0 - right_side, "right": 1.0 * right_side}
+    terms = ["(1 | item)", "(1 | system:item)", "(0 + left | system:run)", "(0 + right | system:run)"]
+    for side, (name, own) in enumerate(zip(("left", "right"), facets, strict=True)):
+        for number, codes in enumerate(own if own is not None else ()):
+            levels = np.where(right_side == side, codes[run % len(codes)], 0)
+            columns[f"{name}{number}"] = pa.array(levels).cast(pa.string())
+            terms.append(f"(0 + {name} | {name}{number})")
+    table = table.set_column(table.column_names.index("run"), "run", pa.array(run).cast(pa.string()))
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values))
+    fit = holdsup.fit_lmm(f"score ~ left + {' + '.join(terms)}", table, level=level)
+    effect = fit.fixed[1]
+    if not fit.converged:
+        return 0.0, -np.inf, np.inf
+    return float(effect.p < 1 - level), effect.low, effect.high
 
 
 def long_table(left: Floats, right: Floats) -> pa.Table:

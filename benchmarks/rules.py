@@ -18,6 +18,7 @@ from holdsup.numerics.differences import (
     compare_shared_seeds,
     compare_these_runs,
 )
+from holdsup.numerics.settings import compare_settings, find_settings, measure_facets, measure_over_settings
 from holdsup.numerics.spread import (
     Spread,
     cautious_df,
@@ -85,7 +86,11 @@ def measure(cell: Cell, sample: Sample, left: int, right: int, level: float) -> 
     spreads = measure_spreads(cell, sample, sample.scores[left], sample.scores[right])
     estimate = sum(each.estimate for each in spreads)
     rules = {OURS: these_runs} if cell.design in ITEMS_ALONE else RULES
-    return {name: (estimate, rule(spreads, level)) for name, rule in rules.items()}
+    halves = {name: rule(spreads, level) for name, rule in rules.items()}
+    if cell.design == "new-settings":
+        here = [at_settings(sample, sample.scores[left], sample.scores[right])]
+        halves[OURS] = np.maximum(halves[OURS], cautious(here, level))
+    return {name: (estimate, half) for name, half in halves.items()}
 
 
 def measure_spreads(cell: Cell, sample: Sample, left: Floats, right: Floats) -> list[Spread]:
@@ -106,8 +111,20 @@ def measure_spreads(cell: Cell, sample: Sample, left: Floats, right: Floats) -> 
         return [measure_spread([arm], arm.items, clusters)]
     if cell.design == "these-runs":
         return [measure_spread([], fit_additive(left).items - fit_additive(right).items, clusters)]
+    if cell.design == "new-settings":
+        both = zip((left, right), sample.facets, strict=True)
+        facets = [() if own is None else tuple(measure_facets(scores, own)) for scores, own in both]
+        return [measure_over_settings(at_settings(sample, left, right), facets)]
     arms = [measure_arm(left, sample.settings, clusters), measure_arm(right, None, clusters)]
     return [measure_spread(arms, arms[0].items - arms[1].items, clusters)]
+
+
+def at_settings(sample: Sample, left: Floats, right: Floats) -> Spread:
+    """Return the parts at the settings of either system as they are."""
+    clusters = find_clusters(sample.clusters, left.shape[1])
+    both = zip((left, right), sample.facets, strict=True)
+    arms = [measure_arm(scores, find_settings(own), clusters) for scores, own in both]
+    return measure_spread(arms, arms[0].items - arms[1].items, clusters)
 
 
 def nested(left: Floats, right: Floats) -> Spread:
@@ -139,4 +156,13 @@ def compare(cell: Cell, sample: Sample, left: Floats, right: Floats, level: floa
         return compare_shared_seeds(left, right, level=level)
     if cell.design == "these-runs":
         return compare_these_runs(left, right, level=level)
+    if cell.design == "new-settings":
+        return compare_settings(
+            left,
+            right,
+            left_facets=sample.facets[0],
+            right_facets=sample.facets[1],
+            clusters=sample.clusters,
+            level=level,
+        )
     return compare_new_runs(left, right, left_settings=sample.settings, clusters=sample.clusters, level=level)

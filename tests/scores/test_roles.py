@@ -40,8 +40,30 @@ def test_a_given_role_goes_before_a_column_named_like_it() -> None:
 
 
 def test_a_column_taken_by_the_user_plays_no_second_part() -> None:
-    found = roles("system item score", cluster="item", metric="system")
+    found = roles("system item score", status="item", metric="system")
     assert (found.system, found.item) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"cluster": "item"}, "'item' is asked for as the cluster, but by its name it is the column of the item"),
+        ({"properties": ("item",)}, "'item' is asked for as a property"),
+        ({"properties": ("system",)}, "'system' is asked for as a property"),
+        ({"properties": ("score",)}, "'score' is asked for as a property"),
+        ({"shared": ("item",)}, "'item' is asked for as a facet"),
+    ],
+)
+def test_a_column_that_scores_need_is_not_taken_for_something_else(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(ColumnError, match=message):
+        roles("system item score seed", **asked)
+
+
+def test_a_column_may_change_its_part_where_another_takes_it_over() -> None:
+    assert roles("system doc_id id score", cluster="doc_id").item == "id"
+    assert roles("system item id score", properties=("item",), item="id").item == "id"
+    assert roles("system item score", facets=("system",)).system is None
+    assert roles("system id score", item="-", cluster="id").cluster == "id"
 
 
 @pytest.mark.parametrize("role", ["system", "item", "run", "dataset", "metric", "cluster"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,10 @@ def test_lower_is_better_changes_who_is_called_better_and_nothing_else(two: pa.T
     higher, lower = compare_systems(two), compare_systems(two, lower_is_better=True)
     assert higher.verdict.startswith("B is better than A")
     assert lower.verdict.startswith("A is better than B")
-    assert higher.contrasts == lower.contrasts
+    (one,), (other,) = higher.contrasts, lower.contrasts
+    assert one.p_superior is not None
+    assert other.p_superior == pytest.approx(1 - one.p_superior)  # a better run, not a higher one
+    assert replace(one, p_superior=None) == replace(other, p_superior=None)
 
 
 def test_a_single_run_beside_several_is_compared_for_these_runs_only() -> None:

@@ -123,7 +123,7 @@ def test_differences_in_classes_have_bonferronis_limits(found: Comparison) -> No
 def test_a_property_that_does_not_matter_is_not_said_to() -> None:
     given = compare(table(gain=0.0, seed=5), "ease")
     assert given.conditional[0].interaction.p > 0.05
-    assert "depends on ease is not shown" in given.verdict
+    assert "There is no evidence that it depends on ease (p = " in given.verdict
 
 
 def test_given_another_property_that_carries_it_an_interaction_fades() -> None:
@@ -262,6 +262,62 @@ def test_a_computed_property_can_be_asked_for(run: Callable[..., Any], tmp_path:
     done = run("compare", tmp_path / "scores.csv", "--by", "words", "--property", "words=length(source)")
     assert done.code == 0
     assert "By words: tests (new-runs)" in done.out
+
+
+def test_the_picture_of_a_comparison_has_a_panel_for_each_property(found: Comparison, tmp_path: Path) -> None:
+    panels = holdsup.plot(found).axes
+    assert [ax.get_xlabel() for ax in panels[2:]] == ["ease", "genre"]
+    assert [line.get_label() for line in panels[2].get_lines()] == ["A", "B"]
+    assert len(panels[2].collections) >= 2  # bands
+    assert len(holdsup.plot(holdsup.compare_systems(table())).axes) == 2
+
+
+def test_the_command_line_draws_the_lines_along_a_property(run: Callable[..., Any], tmp_path: Path) -> None:
+    arrow_csv.write_csv(pa.table(table()), tmp_path / "scores.csv")
+    drawn = run("compare", tmp_path / "scores.csv", "--by", "ease", "--plot", tmp_path / "by.svg")
+    plain = run("compare", tmp_path / "scores.csv", "--plot", tmp_path / "plain.svg")
+    assert (drawn.code, plain.code) == (0, 0)
+    assert (tmp_path / "by.svg").stat().st_size > 1.5 * (tmp_path / "plain.svg").stat().st_size
+
+
+def test_holm_is_over_properties(found: Comparison) -> None:
+    """With two tests the smaller p is doubled, and the larger is no smaller than that."""
+    for kind in ("joint", "interaction", "given_others"):
+        tests = sorted((getattr(each, kind) for each in found.conditional), key=lambda test: test.p)
+        assert tests[0].p_adjusted == pytest.approx(min(1, 2 * tests[0].p))
+        assert tests[1].p_adjusted == pytest.approx(max(tests[1].p, tests[0].p_adjusted))
+    alone = compare(table(), "ease").conditional[0].interaction
+    assert alone.p_adjusted == alone.p == pytest.approx(found.conditional[0].interaction.p)
+    assert "p adjusted" in found.tables()[3].columns
+    assert "p adjusted" not in compare(table(), "ease").tables()[3].columns
+
+
+def test_the_likelihood_ratio_of_a_model_without_settings_is_left_out() -> None:
+    data = table(runs=6)
+    rate = ["high" if seed % 2 else "low" for seed in data["seed"]]
+    given = compare({**data, "rate": rate}, "ease", facets=["rate", "seed"])
+    assert given.conditional[0].model is None
+    assert given.conditional[0].interaction.p_chi2 is None
+    assert any("runs differ in settings" in warning for warning in given.warnings)
+
+
+@pytest.mark.parametrize(
+    ("name", "role"), [("item", "item"), ("system", "system"), ("score", "score"), ("seed", "facet")]
+)
+def test_what_is_no_property_is_named_as_what_it_is(name: str, role: str) -> None:
+    with pytest.raises(ColumnError if role != "facet" else ScoresError, match=name) as raised:
+        compare(table(), name)
+    assert "\n" not in str(raised.value)
+    with pytest.raises(ScoresError, match=f"--by {name}: it is the column of the {role}"):
+        compare(holdsup.read_scores(table()), name)
+
+
+def test_asking_by_document_says_that_documents_are_no_clusters() -> None:
+    data = table()
+    data["doc"] = [f"d{int(item[1:]) // 10}" for item in data["item"]]
+    told = compare(data, "doc")
+    assert any("items are not clustered in it" in warning for warning in told.warnings)
+    assert told.contrasts == holdsup.compare_systems(data, cluster="-").contrasts
 
 
 def test_the_picture_shows_a_line_for_each_system_and_the_ranges(found: Comparison) -> None:

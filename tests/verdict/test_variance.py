@@ -232,15 +232,70 @@ def test_a_system_with_one_run_is_left_out_and_the_others_are_not() -> None:
     rows = two.cast(one.schema).to_pylist() + one.to_pylist()
     found = holdsup.decompose_variance(rows)
     assert [s.system for s in found.systems] == ["A"]
-    assert any(w.startswith("B is left out: it has one score an item") for w in found.warnings)
-    with pytest.raises(ScoresError, match=r"no variance to decompose\. B is left out: it has one score an item"):
+    assert any(w.startswith("B is left out: one score an item") for w in found.warnings)
+    assert (found.rows.planned, found.rows.used) == (120, 90)
+    assert found.rows.reasons == {"a system that is left out": 30}
+    with pytest.raises(ScoresError, match=r"no variance to decompose in the scores of 'B': one score an item"):
         holdsup.decompose_variance(rows, where={"system": "B"})
 
 
 def test_equal_scores_have_no_variance() -> None:
     table = {"item": ["1", "1", "2", "2"], "seed": ["1", "2", "1", "2"], "score": [0.5] * 4, "system": ["A"] * 4}
-    with pytest.raises(ScoresError, match=r"all its scores equal 0\.5"):
+    with pytest.raises(ScoresError, match=r"all scores equal 0\.5"):
         holdsup.decompose_variance(table)
+
+
+def test_scores_that_items_and_facets_give_exactly_are_left_out_in_the_users_words() -> None:
+    item, seed = (axis.ravel() for axis in np.indices((9, 3)))
+    copies = {"item": item, "seed": seed, "score": item / 10, "system": ["A"] * 27}
+    with pytest.raises(
+        ScoresError, match="in the scores of 'A': item and seed give every score exactly; are runs copies"
+    ):
+        holdsup.decompose_variance(copies)
+    rng = np.random.default_rng(0)
+    both = {name: [*column, *column] for name, column in copies.items()}
+    both |= {"system": ["A"] * 27 + ["B"] * 27, "score": [*item / 10, *rng.normal(size=27)]}
+    found = holdsup.decompose_variance(both)
+    assert ([s.system for s in found.systems], found.rows.used) == (["B"], 27)
+    assert any(w == "A is left out: item and seed give every score exactly." for w in found.warnings)
+
+
+FALSE_FACETS = {
+    "genre": "--facets genre: every item has one value of 'genre', so it is a property .* use --by genre or --dataset genre",
+    "length": "--facets length: every item has one value of 'length', so it is a property",
+    "dev": "--facets dev: 'dev' has a value of its own in every run, and 'seed' tells the runs apart already",
+}
+
+
+@pytest.mark.parametrize("asked", FALSE_FACETS)
+@pytest.mark.parametrize("beside", [[], ["seed"]])
+def test_what_is_no_source_of_variation_between_runs_is_no_facet(asked: str, beside: list[str]) -> None:
+    item, seed = (axis.ravel() for axis in np.indices((12, 4)))
+    rng = np.random.default_rng(0)
+    table = {
+        "item": item, "seed": seed, "score": rng.normal(size=48), "system": ["A"] * 48, "length": 0.5 + item % 7,
+        "genre": [("news", "web")[i % 2] for i in item], "dev": rng.normal(size=4)[seed],
+    }  # fmt: skip
+    if asked == "dev" and not beside:  # then it stands for the runs
+        assert holdsup.decompose_variance(table, facets=[asked]).components[1].name == "dev"
+        return
+    with pytest.raises(ScoresError, match=FALSE_FACETS[asked]):
+        holdsup.decompose_variance(table, facets=[*beside, asked])
+
+
+@pytest.mark.parametrize("cluster", [{}, {"doc": [f"d{i % 3}" for i in range(9)] * 3}])
+def test_items_are_no_facet(cluster: dict[str, list[str]]) -> None:
+    table = {"item": [*range(9)] * 3, "seed": [0] * 9 + [1] * 9 + [2] * 9, "score": range(27), "system": ["A"] * 27}
+    with pytest.raises(
+        ColumnError, match=r"'item' is asked for as a facet, but by its name it is the column of the item"
+    ):
+        holdsup.decompose_variance(table | cluster, facets="item")
+
+
+def test_one_score_a_run_without_items_says_what_is_lacking() -> None:
+    runs = {"system": ["A", "A", "A", "B", "B"], "seed": [1, 2, 3, 1, 2], "accuracy": [0.7, 0.8, 0.75, 0.6, 0.65]}
+    with pytest.raises(ScoresError, match=r"'A', 'B': there are no items, and one score a run .* with --item"):
+        holdsup.decompose_variance(runs, facets=["seed"])
 
 
 def test_a_facet_with_gaps_is_refused() -> None:

@@ -11,10 +11,14 @@ from scipy import stats
 
 import holdsup
 from holdsup.errors import ScoresError
-from holdsup.verdict.advice import Parts
+from holdsup.numerics.settings import FacetPart
+from holdsup.numerics.spread import Spread, total_variance
+from holdsup.verdict.claims import pair_systems
+from holdsup.verdict.evaluation import lay_out
 from holdsup.verdict.study import Study
 from holdsup.verdict.study_differences import PairStudy
 
+Facets = tuple[tuple[FacetPart, ...], ...]
 BRENNAN = Study(
     item="item",
     items=10,
@@ -69,11 +73,17 @@ def test_impossible_numbers_of_levels_are_refused(levels: dict[str, Any]) -> Non
 
 # Two systems
 
-PARTS = Parts(runs=(5, 5), items=1000, run=(1e-4, 1e-4), item=0.02, residual=(0.01, 0.01))
 
-
-def pair(parts: Parts = PARTS, facets: tuple[tuple[float, int], ...] = ()) -> PairStudy:
-    return PairStudy("B", "A", None, parts, (1, 1), facets)
+def pair(run: float = 1e-4, item: float = 0.02, residual: float = 0.01, facets: Facets = ((), ())) -> PairStudy:
+    """Two systems, five runs each on 1,000 items, with these variances."""
+    runs, items = 5, 1000
+    noise = residual / runs / items
+    spread = Spread(
+        estimate=np.zeros(()), these=np.asarray(item / items + 2 * noise), item_df=items - 1.0,
+        runs=(np.asarray(run / runs + noise),) * 2, noise=(np.asarray(noise),) * 2, run_df=(runs - 1,) * 2,
+    )  # fmt: skip
+    settings = tuple(math.prod(facet.df + 1 for facet in own) for own in facets)
+    return PairStudy("B", "A", None, spread, items, (runs, runs), settings, facets)
 
 
 def test_the_standard_error_of_a_plan_is_that_of_its_parts() -> None:
@@ -90,29 +100,96 @@ def test_the_standard_error_of_a_plan_is_that_of_its_parts() -> None:
 def test_a_detectable_difference_has_a_power_of_four_in_five() -> None:
     plan = next(iter(pair().plans()))
     critical = stats.t.ppf(0.975, plan.df)
-    assert stats.norm.sf(critical - plan.detectable / plan.se) == pytest.approx(0.8, abs=1e-9)
-    assert 8 < plan.df < 1000  # most of the variance is between two times five runs
+    assert stats.nct.sf(critical, plan.df, plan.detectable / plan.se) == pytest.approx(0.8, abs=0.01)
+    share = 1e-4 / 5 + 0.01 / 5000  # of the runs of each
+    assert 8 < plan.df < plan.se**4 / (2 * share**2 / 4)  # cautious: fewer than Satterthwaite's, known items or not
 
 
 def test_settings_are_averaged_over_when_they_are_drawn() -> None:
-    found = list(pair(facets=((0.003, 3),)).plans())
+    facet = FacetPart(np.asarray(0.003 / 3 + (1e-4 + 1e-5) / 5), 2, 1 / 3)  # variance .003, and that of the runs
+    found = list(pair(facets=((facet,), ())).plans())
     now = {plan.claim: plan for plan in found if plan.current}
     assert now["new-settings"].se ** 2 - now["new-runs"].se ** 2 == pytest.approx(0.003 / 3)
-    double = next(plan for plan in found if plan.left_settings == 2)
-    assert double.left_runs == 10
-    assert double.se == pytest.approx(math.sqrt(2 * (1e-4 + 1e-5) / 10 + 2e-5 + 0.003 / 6))
+    double = next(plan for plan in found if plan.left_settings == 6)
+    assert (double.left_runs, double.right_runs, double.right_settings) == (10, 5, 1)  # the other has none to add
+    assert double.se == pytest.approx(math.sqrt((1e-4 + 1e-5) * (1 / 10 + 1 / 5) + 2e-5 + 0.003 / 6))
+
+
+def test_a_grid_with_twice_as_many_levels_has_four_times_as_many_settings() -> None:
+    facets = tuple(FacetPart(np.asarray(0.003 / n), n - 1, 1 / n) for n in (3, 2))
+    plans = [plan for plan in pair(facets=(facets, ())).plans() if plan.claim == "new-settings"]
+    assert [(p.left_settings, p.right_settings) for p in plans][-2:] == [(24, 1), (96, 1)]
 
 
 def test_the_sentence_says_how_many_items_three_runs_are_worth() -> None:
-    few = Parts(runs=(5, 5), items=1000, run=(1e-6, 1e-6), item=0.02, residual=(0.05, 0.05))
-    said = pair(few).sentence()
-    wanted = few.standard_error((8, 8))
+    few = pair(run=1e-6, residual=0.05)
+    said = few.sentence()
+    wanted = _se(few.planned(more_runs=3))
     words = said.split()
     more = int(words[words.index("more", words.index("much")) - 1].replace(",", ""))
-    assert few.standard_error(items=1000 + more) <= wanted < few.standard_error(items=1000 + more - 1)
-    noisy = Parts(runs=(5, 5), items=1000, run=(1e-4, 1e-4), item=0.002, residual=(0.01, 0.01))
-    assert noisy.standard_error((8, 8)) < noisy.standard_error(items=10**12)
-    assert pair(noisy).sentence().endswith("no number of items does.")
+    assert _se(few.planned(items=1000 + more)) <= wanted < _se(few.planned(items=1000 + more - 1))
+    noisy = pair(item=0.002)
+    assert _se(noisy.planned(more_runs=3)) < _se(noisy.planned(items=10**12))
+    assert noisy.sentence().endswith("no number of items does.")
+
+
+def _se(spread: Spread) -> float:
+    return math.sqrt(total_variance([spread]))
+
+
+DESIGNS: dict[str, dict[str, Any]] = {
+    "plain": {}, "settings": {"facets": ["lr", "seed"]}, "clusters": {"cluster": "doc"},
+    "shared seeds": {"facets": ["lr", "seed"], "shared": ["seed"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", ["new-runs", "new-settings"])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_what_is_planned_now_is_what_compare_tests(design: str, claim: str) -> None:
+    rng = np.random.default_rng(7)
+    side, lr, seed, item = (axis.ravel() for axis in np.indices((2, 3 if "lr" in str(DESIGNS[design]) else 1, 4, 48)))
+    score = rng.normal(0, 0.1, 48)[item] + rng.normal(0, 0.05, (2, 6))[side, item // 8]
+    score += rng.normal(0, 0.05, (2, 3))[side, lr] + rng.normal(0, 0.04, (2, 3, 4))[side, lr, seed]
+    table = {
+        "system": np.array(["A", "B"])[side], "lr": lr, "seed": seed, "item": item, "doc": item // 8,
+        "score": score + rng.normal(0, 0.05, len(score)),
+    }  # fmt: skip
+    kept = rng.random(len(score)) > 0.05  # some are missing
+    scores = holdsup.read_scores(
+        {name: column[kept] for name, column in table.items()}, **{"cluster": "-"} | DESIGNS[design]
+    )
+    plans = [plan for plan in holdsup.decompose_variance(scores).differences if plan.current and plan.claim == claim]
+    if claim == "new-settings" and design != "settings":
+        assert not plans
+        return
+    (plan,) = plans
+    found = pair_systems(lay_out(scores)[0], plan.left, plan.right, claim, level=0.95).difference
+    assert found.claim == claim
+    assert plan.se == pytest.approx(found.se, rel=1e-9)
+    assert stats.t.ppf(0.975, plan.df) * plan.se == pytest.approx((found.high - found.low) / 2, rel=1e-6)
+
+
+def test_several_datasets_have_no_plan_and_it_says_so() -> None:
+    rows = [
+        {"system": s, "seed": k, "dataset": d, "item": i, "score": ((7 * i + 3 * k + 5 * d + (s == "B")) % 11) / 11}
+        for s in "AB" for k in range(3) for d in range(3) for i in range(9)
+    ]  # fmt: skip
+    found = holdsup.decompose_variance(rows)
+    assert (found.differences, found.next) == ((), ())
+    assert any(warning.startswith("There is no plan for differences") for warning in found.warnings)
+
+
+def test_systems_without_items_in_common_have_no_plan_and_it_says_so() -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {"system": s, "seed": k, "item": f"{s}{i}", "score": rng.normal()}
+        for s in "AB"
+        for k in range(3)
+        for i in range(9)
+    ]
+    found = holdsup.decompose_variance(rows)
+    assert found.differences == ()
+    assert any("fewer than two items in common" in warning for warning in found.warnings)
 
 
 def test_parts_of_two_systems_come_from_their_own_scores() -> None:
@@ -163,6 +240,8 @@ def test_slopes_that_differ_between_levels_are_found_and_drawn() -> None:
     titles = [table.title for table in found.tables()]
     assert "A: predicted score by lr and length" in titles
     assert "A: predicted score by seed and length" not in titles
+    lines = next(table for table in found.tables() if table.title == "A: predicted score by lr and length")
+    assert lines.notes == ("Limits: how far a level lies from the mean of all levels, which is taken as known.",)
 
 
 def test_classes_in_which_levels_differ_are_found() -> None:
@@ -174,6 +253,22 @@ def test_classes_in_which_levels_differ_are_found() -> None:
     gaps = [means[f"lr{i}", "long"] - means[f"lr{i}", "short"] for i in range(3)]
     assert gaps == sorted(gaps)
     assert gaps[2] - gaps[0] == pytest.approx(0.05 * 20, abs=0.3)  # long items are about 20 longer
+
+
+@pytest.mark.parametrize(
+    ("asked", "role"), [("item", "item"), ("system", "system"), ("score", "score"), ("seed", "facet")]
+)
+def test_a_column_with_a_role_is_no_property(asked: str, role: str) -> None:
+    with pytest.raises(ScoresError, match=f"--by {asked}: it is the column of the {role}"):
+        holdsup.decompose_variance(sloped([0.0, 0.02, 0.05]), facets=["lr", "seed"], by=asked)
+
+
+def test_levels_and_classes_that_give_every_score_exactly_are_refused_in_the_users_words() -> None:
+    item, seed = (axis.ravel() for axis in np.indices((20, 4)))
+    table = {"item": item, "seed": seed, "system": ["A"] * 80, "kind": np.array(["x", "y"])[item % 2]}
+    table["score"] = item / 100 + seed / 10 * (item % 2)
+    with pytest.raises(ScoresError, match="--by kind: items, seed and kind give every score of 'A' exactly"):
+        holdsup.decompose_variance(table, by="kind")
 
 
 def test_properties_need_items() -> None:

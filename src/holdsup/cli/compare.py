@@ -37,7 +37,11 @@ __all__ = ["command"]
     metavar="D",
     help="Differences below D do not matter: test equivalence and non-inferiority, too.",
 )
-@click.option("--best", metavar="COL", help="Compare the best run of each system by this column, such as dev_score.")
+@click.option(
+    "--best",
+    metavar="COL",
+    help="Compare the best run of each system by this column, such as dev_score; the lowest with --lower-is-better.",
+)
 @click.option(
     "--by",
     metavar="PROPS",

@@ -42,6 +42,7 @@ __all__ = [
     "new_runs_test",
     "read_pair",
     "these_runs_test",
+    "with_components",
 ]
 
 Codes = NDArray[np.integer]
@@ -110,7 +111,7 @@ def compare_these_runs(
     found = find_clusters(clusters, len(left))
     arms = [measure_arm(left, left_settings, found), measure_arm(right, right_settings, found)]
     spread = measure_spread(arms, arms[0].items - arms[1].items, found)
-    return _with_components(decide(float(spread.estimate), [these_runs_test([spread])], scale, level), arms, spread)
+    return with_components(decide(float(spread.estimate), [these_runs_test([spread])], scale, level), arms, spread)
 
 
 def compare_new_runs(
@@ -143,7 +144,7 @@ def compare_new_runs(
     arms = [measure_arm(left, left_settings, found), measure_arm(right, right_settings, found)]
     spread = measure_spread(arms, arms[0].items - arms[1].items, found)
     tests = [new_runs_test([spread]), these_runs_test([spread])]
-    return _with_components(decide(float(spread.estimate), tests, scale, level), arms, spread)
+    return with_components(decide(float(spread.estimate), tests, scale, level), arms, spread)
 
 
 def compare_shared_seeds(
@@ -166,7 +167,7 @@ def compare_shared_seeds(
     arm = measure_arm(left - right, settings, found)
     spread = measure_spread([arm], arm.items, found)
     tests = [new_runs_test([spread]), these_runs_test([spread])]
-    return _with_components(decide(float(spread.estimate), tests, scale, level), [arm], spread)
+    return with_components(decide(float(spread.estimate), tests, scale, level), [arm], spread)
 
 
 def compare_run_scores(left: ArrayLike, right: ArrayLike, *, level: float = 0.95) -> Difference:
@@ -255,7 +256,7 @@ def _find_tail(estimate: float, test: Criterion) -> tuple[Tail, float]:
     return tail_at(level), test.df(10**level)
 
 
-def _with_components(found: Difference, arms: Sequence[Arm], spread: Spread) -> Difference:
+def with_components(found: Difference, arms: Sequence[Arm], spread: Spread) -> Difference:
     """Return the difference with the variances that say where its uncertainty comes from."""
     several = all(arm.df > 0 for arm in arms)  # one run: neither runs nor residual can be told from items
     return replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from holdsup.plots.interaction import plot_conditional
 from holdsup.rendering.table import visible
 
 if TYPE_CHECKING:
@@ -17,20 +18,28 @@ __all__ = ["plot_comparison", "plot_contrasts", "plot_systems"]
 
 MARK, UNSURE = "#0072B2", "#8C8C8C"
 ROW, FRAME = 0.3, 0.9  # inches a line, and around the lines
-MOST_LINES = 60
+PANEL = 4.2  # inches of a property
+MOST_LINES, MOST_PANELS = 60, 8
 
 
 def plot_comparison(result: Comparison, *, ax: Axes | None = None) -> Figure:
-    """Draw the means of the systems and, on a figure of its own, their differences below."""
+    """Draw the means of the systems, their differences below, and then a panel for each property asked for.
+
+    On an Axes that is given, the differences alone.
+    """
     from matplotlib.figure import Figure as NewFigure
 
     if ax is not None:
         return plot_contrasts(result, ax=ax)
+    along = result.conditional[:MOST_PANELS]
     heights = [ROW * min(len(rows), MOST_LINES) + FRAME for rows in (result.systems, result.contrasts)]
+    heights += [PANEL] * len(along)
     figure = NewFigure(figsize=(6.5, sum(heights)), layout="constrained")
-    above, below = figure.subplots(2, 1, height_ratios=heights)
-    plot_systems(result, ax=above)
-    return plot_contrasts(result, ax=below)
+    means, differences, *panels = figure.subplots(len(heights), 1, height_ratios=heights)
+    plot_systems(result, ax=means)
+    for each, panel in zip(along, panels, strict=True):
+        plot_conditional(result, each.property, metric=each.metric, ax=panel)
+    return plot_contrasts(result, ax=differences)
 
 
 def plot_systems(result: Comparison, *, ax: Axes | None = None) -> Figure:
@@ -44,14 +53,19 @@ def plot_systems(result: Comparison, *, ax: Axes | None = None) -> Figure:
 
 
 def plot_contrasts(result: Comparison, *, ax: Axes | None = None) -> Figure:
-    """Draw the differences with their limits; grey are those that cannot be told from none."""
+    """Draw the differences with their limits, of several also those at once; grey are those not told from none."""
     contrasts = result.contrasts[:MOST_LINES]
     names = [f"{c.left} - {c.right}" + (f", {c.metric}" if len(result.tests) > 1 else "") for c in contrasts]
     colours = [MARK if c.p_adjusted <= 1 - result.level else UNSURE for c in contrasts]
     ax = _lines(names, [(c.low, c.difference, c.high) for c in contrasts], colours, ax)
+    several = len(result.contrasts) > 1
+    if several:
+        ends = [(c.low_simultaneous, c.high_simultaneous) for c in contrasts]
+        ax.hlines(range(len(ends)), *zip(*ends, strict=True), color=colours, linewidth=0.8)
     ax.axvline(0, color="0.6", linewidth=1, zorder=0)
     more = f", the first {MOST_LINES} of {len(result.contrasts)}" if len(result.contrasts) > MOST_LINES else ""
-    ax.set_xlabel(f"difference, {result.level:.0%} limits of each{more}; grey: cannot be told from none")
+    limits = "limits of each, thin: of all at once" if several else "limits"
+    ax.set_xlabel(f"difference, {result.level:.0%} {limits}{more}; grey: cannot be told from none")
     return _figure(ax)
 
 

@@ -21,7 +21,7 @@ MOST_LINES = 12
 
 
 def plot_facet_lines(result: Decomposition, which: int | None = None, *, ax: Axes | None = None) -> Figure:
-    """Draw the predicted score of each level against a property, with its limits; the first 12 levels.
+    """Draw the predicted score of each level against a property, with limits given the mean line; the first 12 levels.
 
     `which` is a place in `result.properties`; by default the one with the smallest p.
     """

@@ -22,14 +22,18 @@ DASHES = ("-", "--", "-.", ":")
 STRIP = 0.045  # height of a pair's strip, as a share of the axes
 
 
-def plot_conditional(comparison: Comparison, along: str, *, ax: Axes | None = None) -> Figure:
+def plot_conditional(
+    comparison: Comparison, along: str, *, metric: str | None = None, ax: Axes | None = None
+) -> Figure:
     """Draw each system's mean along a property, with limits; below, where which system is better.
 
-    A number gives lines with bands, classes give points with limits. Of several metrics the first is drawn.
+    A number gives lines with bands, classes give points with limits. Of several metrics the first is drawn, unless
+    one is named.
     """
     from matplotlib.figure import Figure as NewFigure
 
-    found = next((each for each in comparison.conditional if each.property == along), None)
+    there = (each for each in comparison.conditional if each.property == along)
+    found = next((each for each in there if metric in (None, each.metric)), None)
     if found is None:
         asked = dict.fromkeys(each.property for each in comparison.conditional)
         raise ResultError(f"nothing was asked of {along!r}; compare with by={along!r} (there is {list_names(asked)})")

@@ -54,7 +54,7 @@ def render_text(table: Table, *, width: int = 100, ink: Ink = UNICODE) -> str:
         if drawn:
             heads.insert(i + 1, "")
             columns.insert(i + 1, drawn)
-            numeric.insert(i + 1, False)
+            numeric.insert(i + 1, True)  # like a number, a picture is never wrapped
     room = width - len(GAP) * (len(heads) - 1)
     widths = fit_widths([_natural(head, column) for head, column in zip(heads, columns, strict=True)], numeric, room)
     body = _grid(heads, columns, numeric, widths, ink) if widths else _cards(shown, width)

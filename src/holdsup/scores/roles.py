@@ -109,6 +109,7 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
     """
     columns = tuple(dict.fromkeys((*(column for table in tables for column in table.columns), *virtual)))
     where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
+    as_asked = asked
     refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
     asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
     if asked.facets == (NOTHING,):
@@ -116,6 +117,7 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
         asked = replace(asked, facets=())
     asked = replace(asked, facets=tuple(dict.fromkeys((*asked.facets, *asked.replicates, *asked.shared))))
     _check_asked(asked, columns, where)
+    _check_needed(as_asked, asked, ("score",), tables, virtual)
     taken = {*asked.columns(), *(c for table in tables for c in table.columns if table.guess(c) == "other")}
     found: dict[str, str | tuple[str, ...]] = {}
     for role, names in USUAL.items():
@@ -132,6 +134,8 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
         taken.update(found["facets"])
     if asked.score is None:
         found["score"] = _find_score([c for c in columns if c not in taken], tables, where)
+    lost = [role for role in ("item", "system") if role not in found and getattr(asked, role) is None]
+    _check_needed(as_asked, asked, lost, tables, virtual)
     roles = replace(asked, **found)  # type: ignore[arg-type]  # each name is a field, each value of its type
     repeated = (c for c in roles.facets if is_replicate(c))
     return replace(roles, replicates=tuple(dict.fromkeys((*roles.replicates, *repeated))))
@@ -148,6 +152,30 @@ def _check_asked(asked: Roles, columns: tuple[str, ...], where: str) -> None:
         raise ColumnError(f"one column cannot have two roles: {list_names(twice)}")
 
 
+def _check_needed(
+    as_asked: Roles, asked: Roles, needed: Iterable[str], tables: list[OpenTable], virtual: Iterable[str]
+) -> None:
+    """Refuse a column for a role if by its name it is the only one for a role that scores need."""
+    given = dict.fromkeys(asked.facets, "a facet") | dict.fromkeys(asked.properties, "a property (--by, --properties)")
+    given |= {asked.cluster: "the cluster"} if asked.cluster is not None else {}
+    if not given or not needed:
+        return
+    bare = replace(as_asked, facets=(), replicates=(), shared=(), properties=(), cluster=None)
+    try:
+        found = find_roles(bare, tables, virtual=virtual)
+    except ColumnError:  # only with these columns out of the way can the roles be found
+        return
+    for role in needed:
+        column = getattr(found, role)
+        # Systems may be a facet where their variance is asked for; files are systems for want of a column.
+        free = role == "system" and (column == FILE or given.get(column) == "a facet")
+        if column in given and not free:
+            raise ColumnError(
+                f"{column!r} is asked for as {given[column]}, but by its name it is the column of the {role}: give "
+                f"another column, or name the {role} with --{role}"
+            )
+
+
 def _uses(asked: Roles, role: str) -> tuple[str, ...]:
     value = getattr(asked, role)
     if role in ASIDE or value is None:
@@ -158,6 +186,11 @@ def _uses(asked: Roles, role: str) -> tuple[str, ...]:
 def is_replicate(column: str) -> bool:
     """Return whether a column is named like a mere repetition."""
     return _plain(column) in REPLICATES
+
+
+def is_usual(role: str, column: str) -> bool:
+    """Return whether a column is named like one of a role."""
+    return _plain(column) in USUAL[role]
 
 
 def _plain(column: str) -> str:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from scipy.special import ndtri
 
-from holdsup.numerics.quantiles import t_quantile
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.verdict.claims import Pair
 
-__all__ = ["Parts", "advise", "detectable", "find_parts"]
+__all__ = ["Parts", "advise", "find_parts"]
 
 POWER_Z = 0.8416212335729143  # normal quantile of a power of 80%
 MOST_RUNS, MOST_ITEMS = 200, 10_000_000  # beyond these nobody goes
@@ -49,16 +48,15 @@ def find_parts(pair: Pair) -> Parts | None:
     if found.item_variance is None or any(v is None for v in (*found.run_variance, *found.residual_variance)):
         return None
     runs = (len(pair.left.runs), len(pair.right.runs))
+    if pair.paired:  # what counts is the seeds that both have, each with all its settings
+        assert pair.left.seeds is not None
+        assert pair.right.seeds is not None
+        runs = (len(set(pair.left.seeds) & set(pair.right.seeds)),) * 2
     run = tuple(v for v in found.run_variance if v is not None)
     residual = tuple(v for v in found.residual_variance if v is not None)
     if not run:
         return None
     return Parts(runs[: len(run)], pair.items, run, found.item_variance, residual)
-
-
-def detectable(se: float, df: float, *, alpha: float = 0.05) -> float:
-    """Return the smallest difference that a test at `alpha` finds four times in five."""
-    return se * (t_quantile(1 - alpha / 2, df) + POWER_Z)
 
 
 def advise(pair: Pair, *, firm: bool, tests: int = 1) -> tuple[str, ...]:
@@ -74,7 +72,7 @@ def advise(pair: Pair, *, firm: bool, tests: int = 1) -> tuple[str, ...]:
         return (f"Train {names} with two seeds or more each: one run cannot tell a better system from a lucky run.",)
     if firm or parts is None or pair.difference.estimate == 0:
         return ()
-    if "dataset" in pair.method and pair.claim != "these-runs":
+    if pair.unit == "items" and "dataset" in pair.method and pair.claim != "these-runs":
         return (f"More datasets: how much {names} differ from one to the next is what decides here.",)
     if pair.claim == "new-settings":
         return (f"More settings of {names}: how much these differ is what decides here.",)
@@ -86,11 +84,13 @@ def advise(pair: Pair, *, firm: bool, tests: int = 1) -> tuple[str, ...]:
         more = runs - max(parts.runs)
         said.append(f"{format_counted(more, 'more run')} of each of {names} ({format_count(runs)} each)")
     if items := _enough_items(parts, wanted):
-        said.append(f"{format_count(items - parts.items)} more items ({format_count(items)} in all)")
+        said.append(f"{format_count(items - parts.items)} more {pair.unit} ({format_count(items)} in all)")
     shown = format_number(abs(pair.difference.estimate))
     if not said:
-        return (f"A difference of {shown} would show four times in five only with more runs and more items together.",)
-    note = "" if len(said) == 2 else f" More {'items' if runs else 'runs'} alone would not do."
+        return (
+            f"A difference of {shown} would show four times in five only with more runs and more {pair.unit} together.",
+        )
+    note = "" if len(said) == 2 else f" More {pair.unit if runs else 'runs'} alone would not do."
     return (f"To show a difference of {shown} four times in five: {', or '.join(said)}.{note}",)
 
 
@@ -100,7 +100,7 @@ def _advise_items(pair: Pair, wanted: float) -> tuple[str, ...]:
     items = math.ceil(pair.items * (pair.difference.se / wanted) ** 2)
     if not pair.items < items <= MOST_ITEMS:
         return ()
-    more = f"{format_count(items - pair.items)} more items ({format_count(items)} in all)"
+    more = f"{format_count(items - pair.items)} more {pair.unit} ({format_count(items)} in all)"
     return (f"To show a difference of {shown} of these runs four times in five: {more}.",)
 
 

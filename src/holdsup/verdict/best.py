@@ -13,9 +13,19 @@ from holdsup.scores import Scores
 __all__ = ["pick_best"]
 
 
-def pick_best(scores: Scores, column: str) -> tuple[Scores, tuple[str, ...]]:
-    """Return the scores of the run of each system that is highest by `column`, and what that does to a comparison."""
+def pick_best(scores: Scores, column: str, *, lower_is_better: bool) -> tuple[Scores, str]:
+    """Return the scores of the run of each system that is best by `column`, and what that does to a comparison."""
     known = {**scores.others, **scores.properties, **scores.facets}
+    if column in scores.roles.score_columns:
+        raise ScoresError(
+            f"--best {column}: it is the score that is compared, and a run picked by it wins by luck; give a column of "
+            "its own, such as the score on development data"
+        )
+    if column in scores.roles.columns() and column not in known:
+        role = scores.roles.columns()[column]
+        raise ScoresError(
+            f"--best {column}: it is the column of the {role}; runs are picked by a number, one for each run"
+        )
     if column not in known:
         raise ColumnError.not_found(column, tuple(known), where=scores.source)
     values = known[column]
@@ -30,13 +40,14 @@ def pick_best(scores: Scores, column: str) -> tuple[Scores, tuple[str, ...]]:
         mine = np.flatnonzero((system == code) & np.isfinite(by_run))
         if not len(mine):
             raise ScoresError(f"--best {column}: no run of {scores.system.names[code]!r} has a value")
-        kept[mine[np.argmax(by_run[mine])]] = True
+        kept[mine[np.argmin(by_run[mine]) if lower_is_better else np.argmax(by_run[mine])]] = True
         counts.append(f"{scores.system.names[code]} {len(mine)}")
     note = (
-        f"Only the best run of each system by {column} is compared (of {', '.join(counts)} runs). A pick flatters, the "
-        "more so the more runs there were to pick from: this is no claim about the systems, only about these runs."
+        f"Only the best run of each system by {column}, the {'lowest' if lower_is_better else 'highest'}, is compared "
+        f"(of {', '.join(counts)} runs). A pick flatters, the more so the more runs there were to pick from: this is "
+        "no claim about the systems, only about these runs."
     )
-    return scores.take(kept[runs.codes]), (note,)
+    return scores.take(kept[runs.codes]), note
 
 
 def _of_runs(values: Numbers, run: np.ndarray, shown: np.ndarray, column: str) -> np.ndarray:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdsup.errors import ScoresError
 from holdsup.numerics.datasets import compare_new_datasets, compare_these_datasets, dataset_means
@@ -24,12 +25,14 @@ from holdsup.numerics.differences import (
     compare_these_runs,
 )
 from holdsup.rendering.numbers import format_counted
-from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns
+from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores
 from holdsup.verdict.settings import compare_new_settings
 
 __all__ = ["CLAIMS", "Pair", "align_seeds", "choose_claim", "pair_systems"]
 
 CLAIMS = ("these-runs", "new-runs", "new-settings")
+SHARED = "shared seeds"  # in the name of the test that pairs them
+Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +45,11 @@ class Pair:
     claim : what is claimed
     method : the test, in words
     items : number of items that both have; 0 where there are none
+    shared : which items of the evaluation these are
+    unit : what they are called, items or datasets; None where there are none
     difference : what was found
-    test : the same test for scores that are shifted by a margin, left up
+    test : the same test for scores of left that are raised by a margin, at another level
+    paired : whether runs of the same shared seed were paired
     note : why less is claimed than was asked for, "" if not
     """
 
@@ -52,9 +58,12 @@ class Pair:
     claim: str
     method: str
     items: int
+    unit: str | None
+    shared: NDArray[np.bool_]
     difference: Difference
-    test: Callable[[float], Difference]
-    note: str = ""
+    test: Test
+    paired: bool
+    note: str
 
 
 def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
@@ -67,21 +76,38 @@ def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
 
 def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, level: float) -> Pair:
     """Return the verdict on two systems: the claim asked for, or these-runs where they cannot carry it."""
-    a, b = evaluation.system(left), evaluation.system(right)
-    shared = a.has & b.has
-    if not shared.any():
-        raise ScoresError(
-            f"{left!r} and {right!r} have no item in common ({int(a.has.sum()):,} and {int(b.has.sum()):,} items): "
-            "their scores cannot be compared"
-        )
-    a, b = (replace(system, scores=system.scores[shared]) for system in (a, b))
-    made, note = _carried(evaluation, a, b, claim)
+    whole = evaluation.system(left), evaluation.system(right)
+    made, note = _carried(evaluation, *whole, claim)
+    shared = _shared_items(evaluation, *whole, made)
+    a, b = (replace(system, scores=system.scores[shared]) for system in whole)
     try:
-        method, test = _test(evaluation, a, b, made, shared, level)
-        found = test(0.0)
+        method, test = _test(evaluation, a, b, made, shared)
+        found = test(0.0, level)
     except ValueError as error:
         raise ScoresError(f"{left!r} and {right!r} cannot be compared: {str(error).rstrip('.')}") from error
-    return Pair(a, b, made, method, 0 if evaluation.per_run else int(shared.sum()), found, test, note)
+    items, paired = 0 if evaluation.per_run else int(shared.sum()), SHARED in method
+    return Pair(a, b, made, method, items, evaluation.unit, shared, found, test, paired, note)
+
+
+def _shared_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> NDArray[np.bool_]:
+    """Return the items that both systems have; where seeds are paired, in some seed."""
+    scored = evaluation.scored(a), evaluation.scored(b)
+    shared = scored[0] & scored[1]
+    if _pairs_seeds(evaluation, a, b, claim):
+        x, y = align_seeds(a, b)
+        shared = has_scores(x - y, None)
+    if not shared.any():
+        counts = " and ".join(f"{int(each.sum()):,}" for each in scored)
+        raise ScoresError(
+            f"{a.name!r} and {b.name!r} have no item in common ({counts} {evaluation.unit}): their scores cannot be "
+            "compared"
+        )
+    return shared
+
+
+def _pairs_seeds(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> bool:
+    alone = not evaluation.per_run and evaluation.datasets is None
+    return alone and claim == "new-runs" and a.seeds is not None and b.seeds is not None
 
 
 def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> tuple[str, str]:
@@ -89,61 +115,66 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
     single = [system for system in (a, b) if not system.repeats]
     if evaluation.per_run and single:
         raise ScoresError(f"{single[0].name!r} has one score and there are no items: there is nothing to test")
+    if evaluation.per_run and claim != "new-runs":
+        return "new-runs", "without items there is only the spread between runs"
     if claim == "these-runs" or not single:
         if claim == "new-settings" and max(a.setting_count, b.setting_count) < 2:
-            return "new-runs", "no system has two settings, so nothing can be said of new ones"
+            return "new-runs", "neither has two settings, so nothing can be said of new ones"
+        if claim == "new-settings" and evaluation.datasets is not None:
+            return "new-runs", "with several datasets no rule for new settings was tried"
         return claim, ""
     names = " and ".join(repr(system.name) for system in single)
     what = "one run" if all(len(system.runs) == 1 for system in single) else "one run a setting"
     return "these-runs", f"{names} {'has' if len(single) == 1 else 'have'} {what}, so nothing can be said of new runs"
 
 
-Test = Callable[[float], Difference]
-
-
-def _test(
-    evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray, level: float
-) -> tuple[str, Test]:
-    """Return the name of the test for a design, and the test, for the left scores raised by an amount."""
+def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray) -> tuple[str, Test]:
+    """Return the name of the test for a design, and the test."""
     if evaluation.per_run:
-        return "Welch's t on run scores", lambda up: compare_run_scores(a.scores[0] + up, b.scores[0], level=level)
+        return "Welch's t on run scores (cautious df)", lambda up, level: compare_run_scores(
+            a.scores[0] + up, b.scores[0], level=level
+        )
     clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
     if datasets is not None and len(np.unique(datasets)) > 1:
-        return _over_datasets(a, b, claim, datasets, clusters, level)
-    unit = "clusters" if clusters is not None else "items"
+        return _over_datasets(a, b, claim, datasets, clusters)
+    unit = "clusters" if clusters is not None else evaluation.unit
     if claim == "new-settings":
-        return "mixed model, settings random", lambda up: compare_new_settings(evaluation, a, b, up, level=level)
-    if claim == "new-runs" and a.seeds is not None and b.seeds is not None:
+        return f"Welch's t in two ways, {unit} and settings (cautious df)", lambda up, level: compare_new_settings(
+            evaluation, a, b, up, level=level
+        )
+    if _pairs_seeds(evaluation, a, b, claim):
         x, y = align_seeds(a, b)
-        return (
-            f"t in two ways, {unit} and shared seeds",
-            lambda up: compare_shared_seeds(x + up, y, clusters=clusters, level=level),
+        return f"t in two ways, {unit} and {SHARED} (cautious df)", lambda up, level: compare_shared_seeds(
+            x + up, y, clusters=clusters, level=level
         )
     settings = {"left_settings": _several(a), "right_settings": _several(b)}
     if claim == "new-runs":
-        return (
-            f"Welch's t in two ways, {unit} and runs",
-            lambda up: compare_new_runs(a.scores + up, b.scores, **settings, clusters=clusters, level=level),
+        return f"Welch's t in two ways, {unit} and runs (cautious df)", lambda up, level: compare_new_runs(
+            a.scores + up, b.scores, **settings, clusters=clusters, level=level
         )
-    return (
-        f"paired t on {unit}",
-        lambda up: compare_these_runs(a.scores + up, b.scores, **settings, clusters=clusters, level=level),
+    return f"paired t on {unit}", lambda up, level: compare_these_runs(
+        a.scores + up, b.scores, **settings, clusters=clusters, level=level
     )
 
 
 def _over_datasets(
-    a: SystemRuns, b: SystemRuns, claim: str, datasets: np.ndarray, clusters: np.ndarray | None, level: float
+    a: SystemRuns, b: SystemRuns, claim: str, datasets: np.ndarray, clusters: np.ndarray | None
 ) -> tuple[str, Test]:
     """Return the test over several datasets, equally weighted."""
     if claim == "these-runs":
-        return "paired t on items of these datasets", lambda up: compare_these_datasets(
+        return "paired t on items of these datasets", lambda up, level: compare_these_datasets(
             a.scores + up, b.scores, datasets, clusters=clusters, new_runs=False, level=level
         )
     if _same_runs(a, datasets) and _same_runs(b, datasets):
         x, y = dataset_means(a.scores, datasets), dataset_means(b.scores, datasets)
-        return "Welch's t in two ways, datasets and runs", lambda up: compare_new_runs(x + up, y, level=level)
-    return "t on dataset differences", lambda up: compare_new_datasets(a.scores + up, b.scores, datasets, level=level)
+        settings = {"left_settings": _several(a), "right_settings": _several(b)}
+        return "Welch's t in two ways, datasets and runs (cautious df)", lambda up, level: compare_new_runs(
+            x + up, y, **settings, level=level
+        )
+    return "t on dataset differences", lambda up, level: compare_new_datasets(
+        a.scores + up, b.scores, datasets, level=level
+    )
 
 
 def _same_runs(system: SystemRuns, datasets: np.ndarray) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from holdsup.errors import ScoresError
@@ -14,10 +14,11 @@ from holdsup.verdict.claims import Pair
 from holdsup.verdict.conditional_models import Ratio, compare_models, condition_as_published
 from holdsup.verdict.conditional_records import Conditional, ConditionalTest, PairTrend, PaperConditional
 from holdsup.verdict.conditional_subjects import Subject, subject_of_pair, subject_of_system
+from holdsup.verdict.contrasts import adjust_p
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty, find_property
 
-__all__ = ["Conditions", "condition", "name_properties"]
+__all__ = ["Conditions", "adjust_conditions", "condition", "name_properties"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def condition(
         others = [each for each in properties if each is not given]
         ours.append(_along(evaluation, pairs, given, others, level=level, lower_is_better=lower_is_better))
     paper = tuple(condition_as_published(evaluation, given) for given in properties)
-    return Conditions(tuple(ours), paper, tuple(_warnings(pairs, ours)))
+    return Conditions(tuple(found for found, _ in ours), paper, tuple(_warnings(pairs, ours)))
 
 
 def _along(
@@ -72,8 +73,8 @@ def _along(
     *,
     level: float,
     lower_is_better: bool,
-) -> Conditional:
-    """Return how the pairs compare along one property."""
+) -> tuple[Conditional, str]:
+    """Return how the pairs compare along one property, and why no likelihood ratio of ours stands beside."""
     follow = on_classes if given.classes else on_numbers
     trends, where = [], []
     for pair in pairs:
@@ -88,9 +89,10 @@ def _along(
     claim = max(dict.fromkeys(claims), key=claims.count)
     new_runs = claim != "these-runs"
     systems = [subject_of_system(evaluation, s, [given], new_runs=new_runs) for s in evaluation.systems]
-    ratios = compare_models(evaluation, given, new_runs=new_runs)
+    tried = compare_models(evaluation, given, new_runs=new_runs)
+    ratios, why = (None, tried) if isinstance(tried, str) else (tried, "")
     known = given.known
-    return Conditional(
+    found = Conditional(
         property=given.name,
         metric=evaluation.metric,
         claim=claim,
@@ -107,6 +109,7 @@ def _along(
         limits=on_classes.LIMITS if given.classes else " or ".join(on_numbers.LIMITS[c] for c in dict.fromkeys(claims)),
         significant_where=tuple(where),
     )
+    return found, why
 
 
 def _claim(pair: Pair) -> str:
@@ -132,12 +135,15 @@ def _overall(
 
 def _test(logs: Sequence[float], least: float, method: str, ratio: Ratio | None) -> ConditionalTest:
     several = f"smallest of {len(logs)} p-values by {method}, Holm-adjusted"
+    p, log10_p = min(1.0, least * len(logs)), min(adjust_holm(logs))
     return ConditionalTest(
         statistic=ratio.statistic if ratio else None,
         df=ratio.df if ratio else None,
         p_chi2=ratio.p if ratio else None,
-        p=min(1.0, least * len(logs)),
-        log10_p=min(adjust_holm(logs)),
+        p=p,
+        log10_p=log10_p,
+        p_adjusted=p,
+        log10_p_adjusted=log10_p,
         p_method=several if len(logs) > 1 else method,
     )
 
@@ -146,7 +152,7 @@ def _method(pair: Pair, what: str, given: ItemProperty) -> str:
     new_runs = pair.claim != "these-runs"
     rule = "t on item differences, robust"
     if new_runs:
-        rule = "Welch's t in two ways, items and runs" if pair.claim == "new-settings" else pair.method
+        rule = "Welch's t in two ways, items and runs (cautious df)" if pair.claim == "new-settings" else pair.method
     if given.classes:
         return f"{rule}, of {'each class' if what == 'joint' else 'each class against the rest'}, Bonferroni"
     if what == "interaction":
@@ -167,13 +173,27 @@ def _given_others(
     return _test([each.log10_p for each in found], min(each.p for each in found), method, None)
 
 
-def _warnings(pairs: Sequence[Pair], found: Sequence[Conditional]) -> Iterator[str]:
-    for each in found:
+def adjust_conditions(found: Sequence[Conditional]) -> tuple[Conditional, ...]:
+    """Return the tests with p-values adjusted by Holm's method over all properties and metrics, each kind apart."""
+    adjusted = list(found)
+    for kind in ("joint", "interaction", "given_others"):
+        tests = [getattr(each, kind) for each in found]
+        if not tests or any(test is None for test in tests):
+            continue
+        holm = adjust_p([(test.p, test.log10_p) for test in tests])
+        for i, (test, (p, log10_p)) in enumerate(zip(tests, holm, strict=True)):
+            changed: Any = {kind: replace(test, p_adjusted=p, log10_p_adjusted=log10_p)}
+            adjusted[i] = replace(adjusted[i], **changed)
+    return tuple(adjusted)
+
+
+def _warnings(pairs: Sequence[Pair], found: Sequence[tuple[Conditional, str]]) -> Iterator[str]:
+    for each, why in found:
         if each.without:
             count = format_counted(each.without, "item")
             yield f"{each.property}: {count} without a value; left out of what is said about {each.property}."
-        if each.model is None:
-            yield f"{each.property}: our mixed model did not converge; its likelihood ratios are not shown."
+        if why:
+            yield f"{each.property}: {why}; likelihood ratios of ours are not shown."
     if any(pair.claim == "new-settings" for pair in pairs):
-        names = ", ".join(each.property for each in found)
+        names = ", ".join(each.property for each, _ in found)
         yield f"What is said about {names} claims new-runs: no rule for new settings was tried."

@@ -11,6 +11,7 @@ import pyarrow as pa
 from holdsup.fit import fit_lmm, likelihood_ratio_test
 from holdsup.verdict.conditional_records import PaperConditional
 from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.likelihood_settings import quote
 from holdsup.verdict.likelihoods import item_term
 from holdsup.verdict.properties import ItemProperty
 
@@ -68,23 +69,25 @@ def condition_as_published(evaluation: Evaluation, given: ItemProperty) -> Paper
     )
 
 
-def compare_models(evaluation: Evaluation, given: ItemProperty, *, new_runs: bool) -> Ratios | None:
+def compare_models(evaluation: Evaluation, given: ItemProperty, *, new_runs: bool) -> Ratios | str:
     """Return the likelihood ratios in our model: the items of a system vary, and its runs along the property.
 
-    Without a second run neither can be told from the residual, and the model is the paper's. None where a
-    fit did not converge.
+    Without a second run neither can be told from the residual, and the model is the paper's. Where runs differ in
+    settings, which this model does not know, or a fit did not converge, the reason is returned instead.
     """
+    if new_runs and any(system.setting_count > 1 for system in evaluation.systems):
+        return "runs differ in settings, which our mixed model along a property does not hold"
     item, more = item_term(evaluation.scores), ""
     if any(len(system.runs) > 1 for system in evaluation.systems):
         more = f" + (1 | system:{item})"
         if new_runs:
             d = _name(evaluation, given)
             more += f" + (1 | system:run) + (1 | system:run:{d})" if given.classes else f" + (1 + {d} | system:run)"
-            more += "".join(f" + (1 | {name})" for name in evaluation.scores.roles.shared)
+            more += "".join(f" + (1 | {quote(name)})" for name in evaluation.scores.roles.shared)
     if evaluation.clusters is not None:
         more += " + (1 | cluster) + (1 | system:cluster)"
     found = _ratios(evaluation, given, more)
-    return found if found.converged else None
+    return found if found.converged else "our mixed model did not converge"
 
 
 def _ratios(evaluation: Evaluation, given: ItemProperty, more: str) -> Ratios:

@@ -19,8 +19,10 @@ class ConditionalTest:
     statistic : likelihood ratio in a mixed model; null where there is none
     df : its degrees of freedom; null where there is none
     p_chi2 : its p by the chi-square, too small where runs are few; null where there is none
-    p : the p that counts
+    p : the p that counts, for this property alone
     log10_p : its decimal logarithm
+    p_adjusted : Holm's p over all properties and metrics
+    log10_p_adjusted : its decimal logarithm
     p_method : where it comes from
     """
 
@@ -29,6 +31,8 @@ class ConditionalTest:
     p_chi2: float | None
     p: float
     log10_p: float
+    p_adjusted: float
+    log10_p_adjusted: float
     p_method: str
 
 
@@ -189,7 +193,7 @@ class Conditional:
     sizes : number of items of each class
     items : number of items with a value
     without : number of items without one; they are left out here
-    model : the mixed model whose likelihood ratios stand beside our tests; null where it did not converge
+    model : the mixed model whose likelihood ratios stand beside our tests; null where there is none
     joint : no difference between systems at any value
     interaction : the same differences at all values
     given_others : the interaction given those of all other properties asked for; null for a single one

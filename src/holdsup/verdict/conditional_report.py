@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from holdsup.rendering import Estimate, Interval, Percent, PValue, Table
-from holdsup.rendering.numbers import format_number, format_p, format_percent
+from holdsup.rendering.numbers import format_number, format_percent
 from holdsup.rendering.table import Cell
 from holdsup.verdict.conditional_records import Conditional, ConditionalTest, PaperConditional, Where
+from holdsup.verdict.phrases import say_p
 
 __all__ = ["describe_conditions", "tabulate_conditions"]
 
@@ -19,7 +20,7 @@ def tabulate_conditions(
     """Yield the tests, the trends and the ranges of each property; a paper's test comes with its metric."""
     for each in found:
         own = [paper for metric, paper in papers if (metric, paper.property) == (each.metric, each.property)]
-        yield _tests(each, own)
+        yield _tests(each, own, adjusted=len(found) > 1)
         yield _classes(each, level) if each.classes else _slopes(each, level)
         if not each.classes and each.significant_where:
             yield _ranges(each)
@@ -29,28 +30,34 @@ def _title(each: Conditional) -> str:
     return f"By {each.property}" + (f" ({each.metric})" if each.metric else "")
 
 
-def _tests(each: Conditional, papers: Sequence[PaperConditional]) -> Table:
+def _tests(each: Conditional, papers: Sequence[PaperConditional], *, adjusted: bool) -> Table:
     rows = [*_ours("any difference", each.joint), *_ours("differences change", each.interaction)]
     if each.given_others is not None:
         rows += _ours("  given the other properties", each.given_others)
     for p in papers:
         rows += [
-            ("paper, eqs. 6-7", p.statistic, p.df, PValue(p.p, p.log10_p), "chi-square"),
+            ("paper, eqs. 6-7", p.statistic, p.df, PValue(p.p, p.log10_p), None, "chi-square"),
             ("paper, interaction alone", p.interaction_statistic, p.interaction_df,
-             PValue(p.interaction_p, p.interaction_log10_p), "chi-square"),
+             PValue(p.interaction_p, p.interaction_log10_p), None, "chi-square"),
         ]  # fmt: skip
-    notes = [f"ours: {each.model}"] if each.model else []
+    notes = ["p adjusted: by Holm's method over all properties and metrics asked for."] if adjusted else []
+    notes += [f"ours: {each.model}"] if each.model else []
     notes += [f"paper: {p.alternative}" for p in papers]
+    columns = ("test", "statistic", "df", "p", "p adjusted", "by")
+    shown = [i for i, column in enumerate(columns) if adjusted or column != "p adjusted"]
     return Table(
-        title=f"{_title(each)}: tests ({each.claim})", columns=("test", "statistic", "df", "p", "by"), rows=tuple(rows),
+        title=f"{_title(each)}: tests ({each.claim})",
+        columns=tuple(columns[i] for i in shown),
+        rows=tuple(tuple(row[i] for i in shown) for row in rows),
         notes=tuple(notes),
-    )  # fmt: skip
+    )
 
 
 def _ours(name: str, test: ConditionalTest) -> list[tuple[Cell, ...]]:
-    rows: list[tuple[Cell, ...]] = [(name, None, None, PValue(test.p, test.log10_p), test.p_method)]
+    holm = PValue(test.p_adjusted, test.log10_p_adjusted)
+    rows: list[tuple[Cell, ...]] = [(name, None, None, PValue(test.p, test.log10_p), holm, test.p_method)]
     if test.p_chi2 is not None:
-        rows.append(("  its likelihood ratio", test.statistic, test.df, PValue(test.p_chi2), "chi-square"))
+        rows.append(("  its likelihood ratio", test.statistic, test.df, PValue(test.p_chi2), None, "chi-square"))
     return rows
 
 
@@ -117,22 +124,22 @@ def describe_conditions(found: Sequence[Conditional], *, level: float) -> str:
 
 def _sentence(each: Conditional, level: float) -> str:
     by = f" by {each.metric}" if each.metric else ""
-    shown = format_p(each.interaction.p, each.interaction.log10_p)
-    p = f"p {shown if shown.startswith(('<', '>')) else f'= {shown}'}"
-    depends = each.interaction.p <= 1 - level
+    test = each.interaction
+    p = say_p(test.p_adjusted, test.log10_p_adjusted)
+    depends = test.p_adjusted <= 1 - level
     if len(each.differences) > 1:
-        told = f"depend on {each.property}{by} ({p})"
         if not depends:
-            return f"That differences {told} is not shown."
+            return f"There is no evidence that differences depend on {each.property}{by} ({p})."
         pairs = dict.fromkeys((w.left, w.right) for w in each.significant_where)
-        return f"Differences {told}; of {len(each.differences)} pairs {len(pairs)} differ somewhere along it."
+        count = f"of {len(each.differences)} pairs {len(pairs)} differ somewhere along it"
+        return f"Differences depend on {each.property}{by} ({p}); {count}."
     pair = each.differences[0]
     where = _places(each.significant_where)
     if depends:
         ending = f": {where}" if where else ", but at no value of it can they be told apart"
         return f"The difference between {pair.left} and {pair.right}{by} depends on {each.property} ({p}){ending}."
     ending = f"; {where}" if where else ""
-    return f"That it depends on {each.property}{by} is not shown ({p}){ending}."
+    return f"There is no evidence that it depends on {each.property}{by} ({p}){ending}."
 
 
 def _places(where: Sequence[Where]) -> str:

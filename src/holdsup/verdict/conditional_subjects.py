@@ -13,7 +13,7 @@ from holdsup.numerics.clusters import find_clusters
 from holdsup.numerics.differences import Codes
 from holdsup.numerics.trends import Trends, measure_trends
 from holdsup.verdict.claims import Pair, align_seeds
-from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns
+from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores
 from holdsup.verdict.properties import ItemProperty
 
 __all__ = ["Subject", "subject_of_pair", "subject_of_system"]
@@ -97,8 +97,8 @@ def _subject(
     new_runs: bool,
 ) -> Subject:
     kept = np.logical_and.reduce([given.known for given in properties])
-    for arm in arms:
-        kept = kept & ~np.isnan(arm).all(axis=1)
+    for arm, setting in zip(arms, settings, strict=True):
+        kept = kept & has_scores(arm, setting)
     places = np.flatnonzero(kept)
     if len(places) < 3:
         asked = ", ".join(given.name for given in properties)

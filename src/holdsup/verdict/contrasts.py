@@ -13,15 +13,16 @@ from holdsup.numerics.differences import Difference
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.records import Equivalence, SystemContrast
 
-__all__ = ["adjust_contrasts", "contrast_of"]
+__all__ = ["adjust_contrasts", "adjust_p", "contrast_of"]
 
+LEVEL = 0.95  # of limits that a test against a margin has no use for
 SMALLEST = -300.0  # decimal logarithm below which a p-value is written as zero beside its logarithm
 
 
 def contrast_of(
     pair: Pair, *, metric: str | None, sigma: float | None, margin: float | None, lower_is_better: bool
 ) -> SystemContrast:
-    """Return the row of a pair; `sigma` is the residual sd of the paper's model, None where there is none."""
+    """Return the row of a pair alone; `sigma` is the residual sd of the paper's model, None where there is none."""
     found = pair.difference
     return SystemContrast(
         left=pair.left.name,
@@ -33,45 +34,93 @@ def contrast_of(
         df=found.df,
         low=found.low,
         high=found.high,
+        low_simultaneous=found.low,
+        high_simultaneous=found.high,
         p=found.p,
         log10_p=found.log10_p,
         p_adjusted=found.p,
         log10_p_adjusted=found.log10_p,
         p_method=pair.method,
         effect_size=found.estimate / sigma if sigma else None,
-        p_superior=_superior(pair),
+        p_superior=_superior(pair, lower_is_better=lower_is_better),
         items=pair.items,
         equivalence=None if margin is None else _equivalence(pair, margin, lower_is_better=lower_is_better),
     )
 
 
-def adjust_contrasts(contrasts: Sequence[SystemContrast]) -> tuple[SystemContrast, ...]:
-    """Return the rows with p-values adjusted by Holm's method over all of them."""
-    logs = adjust_holm([c.log10_p for c in contrasts])
-    return tuple(
-        replace(c, p_adjusted=min(1.0, 10.0**log) if log > SMALLEST else 0.0, log10_p_adjusted=log)
-        for c, log in zip(contrasts, logs, strict=True)
+def adjust_contrasts(
+    contrasts: Sequence[SystemContrast], pairs: Sequence[Pair], *, level: float
+) -> tuple[SystemContrast, ...]:
+    """Return the rows with Holm's p-values, and limits for all of them at once by Bonferroni."""
+    if len(contrasts) == 1:
+        return tuple(contrasts)
+    adjusted = adjust_p([(c.p, c.log10_p) for c in contrasts])
+    margins = _adjust_margins([c.equivalence for c in contrasts])
+    tighter = 1 - (1 - level) / len(contrasts)
+    rows = []
+    for c, pair, (p, log10_p), margin in zip(contrasts, pairs, adjusted, margins, strict=True):
+        wide = pair.test(0.0, tighter)
+        rows.append(
+            replace(
+                c, p_adjusted=p, log10_p_adjusted=log10_p, equivalence=margin, low_simultaneous=wide.low,
+                high_simultaneous=wide.high,
+            )
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def adjust_p(tests: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return Holm's p and its decimal logarithm of each test, which comes as p and its logarithm.
+
+    A single test keeps its p to the last digit.
+    """
+    if len(tests) == 1:
+        return list(tests)
+    logs = adjust_holm([log10_p for _, log10_p in tests])
+    return [(min(1.0, 10.0**log) if log > SMALLEST else 0.0, log) for log in logs]
+
+
+def _adjust_margins(margins: Sequence[Equivalence | None]) -> list[Equivalence | None]:
+    """Return the tests against a margin with Holm's p-values, those of equivalence and of non-inferiority apart."""
+    tested = [m for m in margins if m is not None]
+    if len(tested) < len(margins):
+        return list(margins)
+    equivalent, not_worse = (
+        [p for p, _ in adjust_p([(p, math.log10(p) if p > 0 else -math.inf) for p in family])]
+        for family in ([m.p_equivalent for m in tested], [m.p_not_worse for m in tested])
     )
+    return [
+        replace(m, p_equivalent_adjusted=both, p_not_worse_adjusted=one)
+        for m, both, one in zip(tested, equivalent, not_worse, strict=True)
+    ]
 
 
-def _superior(pair: Pair) -> float | None:
-    """Return the probability that a new run of left has a higher mean, on the same items, than one of right."""
+def _superior(pair: Pair, *, lower_is_better: bool) -> float | None:
+    """Return the probability that a new run of left has a better mean, on the same items, than one of right.
+
+    The estimates are taken for the truth: it is a number without limits. Runs are of new settings where these are
+    claimed.
+    """
     found = pair.difference
     runs = [v for v in found.run_variance if v is not None]
     residual = [v for v in found.residual_variance if v is not None]
     if pair.claim == "these-runs" or not runs or not pair.items:
         return None
     spread = math.sqrt(sum(runs) + sum(residual) / pair.items)
+    lead = -found.estimate if lower_is_better else found.estimate
     if spread == 0:
-        return 0.5 if found.estimate == 0 else float(found.estimate > 0)
-    return float(ndtr(found.estimate / spread))
+        return 0.5 if lead == 0 else float(lead > 0)
+    return float(ndtr(lead / spread))
 
 
 def _equivalence(pair: Pair, margin: float, *, lower_is_better: bool) -> Equivalence:
     """Return the tests against a margin: those of the pair itself, with left's scores moved by the margin."""
-    above = _one_sided(pair.test(margin), greater=True)  # left - right > -margin
-    below = _one_sided(pair.test(-margin), greater=False)  # left - right < margin
-    return Equivalence(margin=margin, p_equivalent=max(above, below), p_not_worse=below if lower_is_better else above)
+    above = _one_sided(pair.test(margin, LEVEL), greater=True)  # left - right > -margin
+    below = _one_sided(pair.test(-margin, LEVEL), greater=False)  # left - right < margin
+    both, one = max(above, below), below if lower_is_better else above
+    return Equivalence(
+        margin=margin, p_equivalent=both, p_not_worse=one, p_equivalent_adjusted=both, p_not_worse_adjusted=one
+    )
 
 
 def _one_sided(found: Difference, *, greater: bool) -> float:

@@ -14,7 +14,7 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.scores import Scores
 from holdsup.scores.roles import is_replicate
 
-__all__ = ["Evaluation", "SystemRuns", "is_repetition", "lay_out"]
+__all__ = ["Evaluation", "SystemRuns", "has_scores", "is_repetition", "lay_out"]
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -68,6 +68,8 @@ class Evaluation:
     ----------
     metric : its name, None where the table has only one
     scores : the usable rows
+    item : the item of each row, shape (rows,)
+    seeds : the combination of shared facets of each row, the same in all systems; None if none are shared
     systems : the runs of each system, in the order of their names
     items : number of items; with no item column, of datasets, and without these 1
     per_run : whether runs have one score each, so that there are no items
@@ -78,6 +80,8 @@ class Evaluation:
 
     metric: str | None
     scores: Scores
+    item: Codes
+    seeds: Codes | None
     systems: tuple[SystemRuns, ...]
     items: int
     per_run: bool
@@ -85,9 +89,29 @@ class Evaluation:
     datasets: Codes | None
     dataset_names: tuple[str, ...]
 
+    @property
+    def unit(self) -> str | None:
+        """What systems are scored on, in words; None where runs have one score each."""
+        if self.per_run:
+            return None
+        return "items" if self.scores.item is not None else "datasets"
+
+    def scored(self, system: SystemRuns) -> NDArray[np.bool_]:
+        """Return which items a system can be judged on: those with a score in each of its settings.
+
+        With several datasets settings may differ between these: a score in some run will do.
+        """
+        return has_scores(system.scores, None if self.datasets is not None else system.settings)
+
     def system(self, name: str) -> SystemRuns:
         """Return the runs of one system."""
         return next(system for system in self.systems if system.name == name)
+
+
+def has_scores(scores: Floats, settings: NDArray[np.integer] | None) -> NDArray[np.bool_]:
+    """Return which items, rows of scores by items and runs, have a score in each setting; None for one setting."""
+    groups = [scores] if settings is None else [scores[:, settings == code] for code in np.unique(settings)]
+    return np.asarray(np.logical_and.reduce([~np.isnan(group).all(axis=1) for group in groups]))
 
 
 def lay_out(scores: Scores) -> tuple[Evaluation, ...]:
@@ -109,10 +133,13 @@ def _evaluation(scores: Scores, metric: str | None) -> Evaluation:
     if scores.dataset is not None and scores.dataset.count > 1 and scores.item is not None:
         datasets = scores.dataset.codes[shown].astype(np.int64)
     _check_clusters(scores, item, clusters)
+    seeds = _shared(scores)
     return Evaluation(
         metric=metric,
         scores=scores,
-        systems=tuple(_systems(scores, item, len(shown))),
+        item=item,
+        seeds=seeds,
+        systems=tuple(_systems(scores, item, len(shown), seeds)),
         items=len(shown),
         per_run=per_run,
         clusters=clusters,
@@ -147,9 +174,8 @@ def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None
         raise ScoresError(f"item {name!r} is in two clusters: an item belongs to one")
 
 
-def _systems(scores: Scores, item: Codes, items: int) -> Iterator[SystemRuns]:
+def _systems(scores: Scores, item: Codes, items: int, seeds: Codes | None) -> Iterator[SystemRuns]:
     settings = [labels for name, labels in scores.facets.items() if not is_repetition(scores, name)]
-    shared = _shared(scores)
     for code, name in enumerate(scores.system.names):
         rows = np.flatnonzero(scores.system.codes == code)
         runs = cross(scores.run.take(rows))
@@ -159,19 +185,24 @@ def _systems(scores: Scores, item: Codes, items: int) -> Iterator[SystemRuns]:
             scores=_grid(scores.score[rows], item[rows], runs.codes, (items, runs.count)),
             runs=tuple(scores.run.names[c] for c in scores.run.codes[shown]),
             settings=cross(*(labels.take(shown) for labels in settings), rows=len(shown)).codes,
-            seeds=None if shared is None else shared[shown],
+            seeds=None if seeds is None else seeds[shown],
         )
 
 
 def is_repetition(scores: Scores, facet: str) -> bool:
     """Return whether the levels of a facet are mere repetitions, not settings."""
-    return facet in scores.roles.replicates or facet in scores.roles.shared or is_replicate(facet)
+    return facet in scores.roles.replicates or is_replicate(facet)
 
 
 def _shared(scores: Scores) -> Codes | None:
     """Return the combination of shared facets of each row; the same number means the same in every system."""
     columns: list[Labels] = []
     for name in scores.roles.shared:
+        if not is_repetition(scores, name):
+            raise ScoresError(
+                f"--shared {name}: {name!r} is a setting, and what is shared must be a replicate, such as a seed: give "
+                f"--replicates {name} as well if its levels are mere repetitions, or leave it out of --shared"
+            )
         labels = scores.facets[name]
         by_system = [set(labels.codes[scores.system.codes == s].tolist()) for s in range(scores.system.count)]
         if not set.intersection(*by_system):

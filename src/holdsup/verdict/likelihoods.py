@@ -1,4 +1,4 @@
-"""Likelihood-ratio tests of the systems: the paper's, and the one that allows for runs."""
+"""Likelihood-ratio tests of the systems: the paper's, and the one that allows for runs and settings."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
 from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.likelihood_settings import Settings, draw_settings, fix_settings, quote
 from holdsup.verdict.records import PaperTest
 
 __all__ = ["OurFits", "fit_ours", "item_term", "test_as_published"]
 
 MOST_SYSTEMS = 12  # beyond them the items of every system are a second large factor, for a check that decides nothing
-NOTE = "It takes several runs on one item for independent evidence, and its chi-square assumes many runs."
+MOST_SETTINGS = 100  # of all systems together: each is a fixed effect
+NOTE = "It takes several runs on one {unit} for independent evidence, and its chi-square assumes many runs."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,10 +27,12 @@ class OurFits:
     ----------
     null : without
     alternative : with
+    shown : the alternative in words
     """
 
     null: LmmFit
     alternative: LmmFit
+    shown: str
 
 
 def item_term(scores: Scores) -> str:
@@ -59,22 +63,50 @@ def test_as_published(evaluation: Evaluation) -> PaperTest | None:
         p=test.p,
         log10_p=test.log10_p,
         sigma=fits[1].sigma,
-        note=NOTE if any(len(system.runs) > 1 for system in evaluation.systems) else "",
+        note=NOTE.format(unit=(evaluation.unit or "").removesuffix("s"))
+        if any(len(system.runs) > 1 for system in evaluation.systems)
+        else "",
     )
 
 
 test_as_published.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
 
 
-def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | None:
-    """Return the fits of the claim's model: what varies between runs and between the items of a system is random.
+def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
+    """Return the fits of the claim's model, or why there are none: what the claim draws anew is random in it.
 
     A term that the data cannot tell from the residual is left out: with one run a system there is neither.
     """
-    scores = evaluation.scores
-    if evaluation.per_run or len(scores) <= evaluation.items or len(evaluation.systems) > MOST_SYSTEMS:
-        return None
-    item = item_term(scores)
+    if evaluation.per_run:
+        return "runs have one score each"
+    if len(evaluation.scores) <= evaluation.items:
+        return f"there is one score for each of the {evaluation.unit}"
+    if len(evaluation.systems) > MOST_SYSTEMS:
+        return f"it is fitted to {MOST_SYSTEMS} systems at most"
+    table, random = evaluation.scores.to_arrow(), _random_terms(evaluation, claim)
+    settings = Settings(table)
+    if claim != "these-runs" and any(system.setting_count > 1 for system in evaluation.systems):
+        if evaluation.datasets is not None:
+            return "runs differ in settings, and there are several datasets"
+        if sum(system.setting_count for system in evaluation.systems) > MOST_SETTINGS:
+            return f"it is fitted to {MOST_SETTINGS} settings at most"
+        settings = fix_settings(evaluation, table) if claim == "new-runs" else draw_settings(evaluation, table)
+    try:
+        null, alternative = (
+            fit_lmm(f"score ~ {' + '.join((each, *settings.columns, *random, *settings.random))}", settings.table, "ml")
+            for each in ("1", "system")
+        )
+    except (FitError, FormulaError):
+        return "no residual is left beside its terms, or two of them cannot be told apart"
+    if not (null.converged and alternative.converged):
+        return "its fit did not converge"
+    shown = f"score ~ {' + '.join(('system', *settings.words, *random, *settings.random))}"
+    return OurFits(null, alternative, shown)
+
+
+def _random_terms(evaluation: Evaluation, claim: str) -> list[str]:
+    """Return what is random in the model of a claim, settings left aside."""
+    scores, item = evaluation.scores, item_term(evaluation.scores)
     terms = [f"(1 | {item})"]
     if evaluation.datasets is not None:
         terms += ["(1 | dataset)", "(1 | system:dataset)"]
@@ -84,14 +116,8 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | None:
         terms.append(f"(1 | system:{item})")
         if claim != "these-runs":
             terms.append("(1 | system:run)")
-        if claim != "these-runs" and scores.roles.shared:
-            terms.extend(f"(1 | {name})" for name in scores.roles.shared)
-    table, random = scores.to_arrow(), " + ".join(terms)
-    try:
-        null, alternative = (fit_lmm(f"score ~ {fixed} + {random}", table, "ml") for fixed in ("1", "system"))
-    except (FitError, FormulaError):  # nothing is left for a residual, or two terms put the same rows together
-        return None
-    return OurFits(null, alternative)
+            terms.extend(f"(1 | {quote(name)})" for name in scores.roles.shared)
+    return terms
 
 
 def chi2_p(fits: OurFits) -> tuple[float, int, Tail]:

@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 
+from holdsup.errors import ScoresError
 from holdsup.numerics.datasets import dataset_means
 from holdsup.numerics.differences import Difference, compare_shared_seeds, compare_these_runs
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.records import SystemMean
+from holdsup.verdict.settings import mean_over_settings
 
 __all__ = ["mean_of"]
 
@@ -18,9 +20,10 @@ __all__ = ["mean_of"]
 def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: float) -> SystemMean:
     """Return a system's mean over its items; what varies is what the claim says, items included.
 
-    A system with one run has limits for that run. Datasets weigh the same.
+    A system with one run has limits for that run. Datasets weigh the same. Over new settings the limits cover
+    new draws of them, if they vary and there is one dataset.
     """
-    held = system.has
+    held = evaluation.scored(system)
     scores = system.scores[held]
     if evaluation.per_run:
         mean, se, low, high = _of_runs(scores[0], level)
@@ -51,7 +54,7 @@ def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, flo
 
 def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, level: float) -> Difference:
     """Return the difference from a system whose every score is zero."""
-    held = system.has
+    held = evaluation.scored(system)
     scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
     settings = system.settings if system.setting_count > 1 else None
     try:
@@ -60,8 +63,10 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
         if claim == "these-runs" or not system.repeats:
             nothing = np.zeros((len(scores), 1))
             return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
+        if claim == "new-settings" and settings is not None and evaluation.datasets is None:
+            return mean_over_settings(evaluation, system, level=level)
         return compare_shared_seeds(scores, np.zeros_like(scores), settings=settings, clusters=clusters, level=level)
-    except ValueError:  # nothing varies, or what does cannot be measured: then there are no limits
+    except (ValueError, ScoresError):  # nothing varies, or what does cannot be measured: then there are no limits
         mean = float(np.nanmean(scores))
         half = 0.0 if np.nanmin(scores) == np.nanmax(scores) else math.nan
         return Difference(

@@ -43,6 +43,11 @@ def find_property(evaluation: Evaluation, name: str) -> ItemProperty:
     if evaluation.per_run or scores.items is None:
         raise ScoresError(f"--by {name}: there is no column of items, and a property is a fact about an item")
     known = {**scores.others, **scores.properties}
+    if name not in known and name in scores.roles.columns():
+        role = scores.roles.columns()[name]
+        raise ScoresError(
+            f"--by {name}: it is the column of the {role}; a property is a fact about items, in a column of its own"
+        )
     if name not in known:
         raise ColumnError.not_found(name, tuple(known), where=scores.source)
     column = known[name]

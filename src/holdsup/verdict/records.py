@@ -22,7 +22,7 @@ class SystemMean:
     low : lower limit
     high : upper limit
     runs : number of runs
-    items : number of items with a score
+    items : number of items, or datasets, with a score; 0 where runs have one score each
     """
 
     name: str
@@ -42,7 +42,8 @@ class SystemTest:
     Attributes
     ----------
     metric : the metric, null if there is only one
-    model : the mixed model whose likelihood ratio is the statistic
+    model : the mixed model whose likelihood ratio is the statistic; null where there is none
+    note : why there is no likelihood ratio; empty where there is one
     statistic : likelihood ratio of the systems in that model; null where there is none
     df : its degrees of freedom
     p_chi2 : its p by the chi-square, too small where runs are few
@@ -57,6 +58,7 @@ class SystemTest:
 
     metric: str | None
     model: str | None
+    note: str
     statistic: float
     df: int
     p_chi2: float
@@ -78,11 +80,15 @@ class Equivalence:
     margin : differences below it do not matter
     p_equivalent : p of a difference of the margin or more, either way (two one-sided tests)
     p_not_worse : p of left being worse than right by the margin or more
+    p_equivalent_adjusted : Holm's p over all pairs and metrics
+    p_not_worse_adjusted : Holm's p over all pairs and metrics
     """
 
     margin: float
     p_equivalent: float
     p_not_worse: float
+    p_equivalent_adjusted: float
+    p_not_worse_adjusted: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +106,17 @@ class SystemContrast:
     df : degrees of freedom
     low : lower limit, for this pair alone
     high : upper limit, for this pair alone
+    low_simultaneous : lower limit, for all pairs and metrics at once (Bonferroni)
+    high_simultaneous : upper limit, for all pairs and metrics at once (Bonferroni)
     p : p of no difference
     log10_p : its decimal logarithm
     p_adjusted : Holm's p over all pairs and metrics
     log10_p_adjusted : its decimal logarithm
     p_method : the test
     effect_size : difference over the residual standard deviation of the paper's model; null without items
-    p_superior : probability that a new run of left has a higher mean than a new run of right; null for these-runs
-    items : number of items that both have
+    p_superior : probability that a new run of left has a better mean than a new run of right, the estimates taken for
+        the truth; null for these-runs
+    items : number of items, or datasets, that both have
     equivalence : what the margin adds; null without one
     """
 
@@ -120,6 +129,8 @@ class SystemContrast:
     df: float
     low: float
     high: float
+    low_simultaneous: float
+    high_simultaneous: float
     p: float
     log10_p: float
     p_adjusted: float

@@ -3,69 +3,92 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from holdsup.rendering.numbers import format_count, format_interval, format_number, format_p
+from holdsup.rendering.numbers import format_interval, format_number
+from holdsup.verdict.phrases import say_p
 from holdsup.verdict.records import SystemContrast, SystemMean
+from holdsup.verdict.standings import better_of, describe_pairs
 
-__all__ = ["write_verdict"]
+__all__ = ["Coverage", "write_verdict"]
 
 COVERS = {
-    "these-runs": "for these trained runs, over new items like these",
-    "new-runs": "over new items like these and new training runs, settings as they are",
-    "new-settings": "over new items like these, new training runs and new settings",
+    "these-runs": "for these trained runs, over new {unit} like these",
+    "new-runs": "over new {unit} like these and new training runs, settings as they are",
+    "new-settings": "over new {unit} like these, new training runs and new settings",
 }
 LEAVES_OUT = {
     "these-runs": "other training runs, settings or datasets",
     "new-runs": "other settings or datasets",
     "new-settings": "other datasets",
 }
+LEAVES_OUT_OF_DATASETS = {
+    "these-runs": "other training runs or settings",
+    "new-runs": "other settings",
+    "new-settings": "datasets of another kind",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a claim covers.
+
+    Attributes
+    ----------
+    claim : its name
+    unit : what systems are scored on, items or datasets; None where runs have one score each
+    datasets : number of datasets
+    """
+
+    claim: str
+    unit: str | None
+    datasets: int
+
+    def sentence(self) -> str:
+        """Return what is claimed, and what is not."""
+        covers, leaves_out = self._words()
+        return f"Claim: {self.claim}, {covers}; nothing is said about {leaves_out}."
+
+    def _words(self) -> tuple[str, str]:
+        if self.unit is None:
+            return "over new training runs, on the same test data", "other test data or settings"
+        covers = COVERS[self.claim].format(unit=self.unit)
+        if self.unit == "datasets":
+            return covers, LEAVES_OUT_OF_DATASETS[self.claim]
+        if self.datasets > 1 and self.claim != "these-runs":
+            return f"over new datasets like these {self.datasets}, new items and new training runs", "other settings"
+        return covers, LEAVES_OUT[self.claim]
 
 
 def write_verdict(
     contrasts: Sequence[SystemContrast],
     systems: Sequence[SystemMean],
+    covered: Coverage,
     *,
     baseline: str | None,
-    claim: str,
     level: float,
     lower_is_better: bool,
-    per_run: bool,
-    datasets: int,
 ) -> str:
-    """Return the sentence that stands above the tables."""
-    covers, leaves_out = _coverage(claim, per_run, datasets)
+    """Return the sentences that stand above the tables."""
     if len(contrasts) == 1:
         said = _about_two(contrasts[0], level, lower_is_better)
     elif baseline is not None:
         said = _about_baseline(contrasts, baseline, level, lower_is_better)
     else:
-        said = _about_many(contrasts, systems, level, lower_is_better)
-    return f"{said} Claim: {claim}, {covers}; nothing is said about {leaves_out}."
-
-
-def _coverage(claim: str, per_run: bool, datasets: int) -> tuple[str, str]:
-    if per_run:
-        return "over new training runs, on the same test data", "other test data or settings"
-    if datasets > 1 and claim != "these-runs":
-        return f"over new datasets like these {datasets}, new items and new training runs", "other settings"
-    return COVERS[claim], LEAVES_OUT[claim]
-
-
-def better_of(contrast: SystemContrast, *, lower_is_better: bool) -> tuple[str, str]:
-    """Return the better and the worse of two systems, by their difference."""
-    left_wins = (contrast.difference < 0) == lower_is_better
-    return (contrast.left, contrast.right) if left_wins else (contrast.right, contrast.left)
+        said = describe_pairs(contrasts, systems, level=level, lower_is_better=lower_is_better)
+    margin = "" if len(contrasts) == 1 else _about_margins(contrasts, level)
+    return f"{said}{margin} {covered.sentence()}"
 
 
 def _about_two(c: SystemContrast, level: float, lower_is_better: bool) -> str:
     better, worse = better_of(c, lower_is_better=lower_is_better)
     metric = f" {c.metric}" if c.metric else ""
     if c.difference == 0:
-        return f"{c.left} and {c.right} have the same mean{metric}.{_about_margin(c)}"
+        return f"{c.left} and {c.right} have the same mean{metric}.{_about_margin(c, level)}"
     size = format_number(abs(c.difference), uncertainty=c.se or None)
     limits = format_interval(*sorted((abs(c.low), abs(c.high)))) if c.low * c.high > 0 else ""
-    shown = f"p {_equals(format_p(c.p_adjusted, c.log10_p_adjusted))}"
-    margin = _about_margin(c)
+    shown = say_p(c.p_adjusted, c.log10_p_adjusted)
+    margin = _about_margin(c, level)
     if c.p_adjusted <= 1 - level and limits:
         strength = (
             "" if c.p_adjusted < (1 - level) / 5 else " The evidence is not strong: a repetition may well miss it."
@@ -79,16 +102,29 @@ def _about_two(c: SystemContrast, level: float, lower_is_better: bool) -> str:
     )
 
 
-def _about_margin(c: SystemContrast) -> str:
+def _about_margin(c: SystemContrast, level: float) -> str:
     if c.equivalence is None:
         return ""
     e = c.equivalence
     margin = format_number(e.margin)
-    if e.p_equivalent <= 0.05:
-        return f" They are equivalent within {margin} (p {_equals(format_p(e.p_equivalent))})."
-    if e.p_not_worse <= 0.05:
-        return f" {c.left} is not worse than {c.right} by {margin} or more (p {_equals(format_p(e.p_not_worse))})."
+    if e.p_equivalent <= 1 - level:
+        return f" They are equivalent within {margin} ({say_p(e.p_equivalent)})."
+    if e.p_not_worse <= 1 - level:
+        return f" {c.left} is not worse than {c.right} by {margin} or more ({say_p(e.p_not_worse)})."
     return f" Neither equivalence within {margin} nor non-inferiority of {c.left} is shown."
+
+
+def _about_margins(contrasts: Sequence[SystemContrast], level: float) -> str:
+    """Say for how many of several pairs the margin tests show something."""
+    tested = [c.equivalence for c in contrasts if c.equivalence is not None]
+    if not tested:
+        return ""
+    equivalent = sum(e.p_equivalent_adjusted <= 1 - level for e in tested)
+    not_worse = sum(e.p_not_worse_adjusted <= 1 - level for e in tested)
+    return (
+        f" Within a margin of {format_number(tested[0].margin)}, after Holm's adjustment, equivalence is shown for "
+        f"{equivalent} of {len(tested)} differences, and that the first is not worse for {not_worse}."
+    )
 
 
 def _about_baseline(contrasts: Sequence[SystemContrast], baseline: str, level: float, lower_is_better: bool) -> str:
@@ -102,27 +138,3 @@ def _about_baseline(contrasts: Sequence[SystemContrast], baseline: str, level: f
     unsure = [shown[c] for c in contrasts if c not in told]
     parts += [f"cannot be told: {', '.join(unsure)}"] if unsure else []
     return f"After Holm's adjustment at {1 - level:.2g}, {'; '.join(parts)}."
-
-
-def _about_many(
-    contrasts: Sequence[SystemContrast], systems: Sequence[SystemMean], level: float, lower_is_better: bool
-) -> str:
-    told = [c for c in contrasts if c.p_adjusted <= 1 - level]
-    pairs = f"{len(told)} of {format_count(len(contrasts))} differences"
-    said = f"After Holm's adjustment {pairs} can be told from none at {1 - level:.2g}."
-    metrics = list(dict.fromkeys(s.metric for s in systems))
-    if len(metrics) > 1:
-        return said
-    best = (min if lower_is_better else max)(systems, key=lambda s: s.mean).name
-    level_with = [
-        s.name for s in systems if s.name != best and not any({c.left, c.right} == {best, s.name} for c in told)
-    ]
-    compared = {frozenset((c.left, c.right)) for c in contrasts}
-    level_with = [name for name in level_with if frozenset((best, name)) in compared]
-    if not level_with:
-        return f"{said} {best} is the best: all others are worse."
-    return f"{said} {best} has the best mean; it cannot be told from {', '.join(level_with)}."
-
-
-def _equals(p: str) -> str:
-    return p if p.startswith(("<", ">")) else f"= {p}"

@@ -6,19 +6,18 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from holdsup.errors import ScoresError
+from holdsup.errors import ScoresError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
-from holdsup.verdict.advice import find_parts
-from holdsup.verdict.claims import pair_systems
-from holdsup.verdict.evaluation import Evaluation, is_repetition, lay_out
+from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.reliability import BOOTSTRAP, Limits, find_limits, name_band, reaches
-from holdsup.verdict.study_differences import PairStudy
-from holdsup.verdict.variance_fits import Decomposed, decompose_system
+from holdsup.verdict.study_differences import PairStudy, study_pair
+from holdsup.verdict.variance_facets import check_facets
+from holdsup.verdict.variance_fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance_records import Reliability, StudyPlan, VarianceComponent
 from holdsup.verdict.variance_report import Decomposition
-from holdsup.verdict.variance_rows import select_rows
+from holdsup.verdict.variance_rows import leave_out, select_rows
 from holdsup.verdict.variance_sentences import write_variance_verdict
 
 __all__ = ["decompose_variance"]
@@ -68,16 +67,16 @@ def decompose_variance(
     scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
     chosen, rows = select_rows(scores, where or {})
     interactions, by = _names(interactions), _names(by)
+    check_facets(chosen.only(chosen.usable))
     evaluations = lay_out(chosen)
     said: list[str] = list(scores.notes)
     asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
     tried = [decompose_system(evaluation, name, interactions, said, level=level) for evaluation, name in asked]
-    everyone = [one for one in tried if one is not None]
+    everyone = [one for one in tried if isinstance(one, Decomposed)]
+    left_out = [one for one in tried if isinstance(one, LeftOut)]
     if not everyone:
-        reasons = [line for line in said if line not in scores.notes]
-        raise ScoresError(
-            f"there is no variance to decompose. {' '.join(reasons[:3])} Name facets with --facets, or add runs"
-        )
+        raise _nothing_left(left_out)
+    said.extend(f"{one.system} is left out: {one.why}." for one in left_out)
     study = tuple(plan for one in everyone if one.item for plan in _plans(one, levels or {}))
     properties = tuple(crossed for one in everyone for name in by for crossed in one.by(name, level))
     found: list[tuple[Decomposed, Limits]] = []
@@ -85,14 +84,14 @@ def decompose_variance(
         progress(i, len(everyone), f"limits for {one.system}")
         found.append((one, find_limits(one.fit, level=level, draws=DRAWS, seed=seed, processes=processes)))
     drawn = any(limits.method == BOOTSTRAP for _, limits in found)
-    pairs = [pair for evaluation in evaluations for pair in _pairs(evaluation, everyone, level)]
+    pairs = [pair for evaluation in evaluations for pair in _pairs(evaluation, everyone, said)]
     reliabilities = tuple(_reliability(one, limits) for one, limits in found if one.item)
     components = tuple(c for one, limits in found for c in _components(one, limits))
     return Decomposition(
         signature=_signature(chosen, interactions, where, by, level, seed if drawn else None),
         seed=seed if drawn else None,
         warnings=tuple(dict.fromkeys((*said, *_few_levels(components)))),
-        rows=rows,
+        rows=leave_out(rows, sum(one.scores for one in left_out), "a system that is left out"),
         verdict=write_variance_verdict(components, reliabilities, level=level),
         level=level,
         systems=tuple(one.summary() for one in everyone),
@@ -108,6 +107,13 @@ def decompose_variance(
 
 def _names(given: Iterable[str] | str) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _nothing_left(left_out: Sequence[LeftOut]) -> ScoresError:
+    """Return the error for a table none of whose systems can be decomposed, by the reason of the first."""
+    first = left_out[0]
+    names = list_names([one.system for one in left_out if one.why == first.why], most=3)
+    return ScoresError(f"there is no variance to decompose in the scores of {names}: {first.why}; {first.advice}")
 
 
 def _components(one: Decomposed, limits: Limits) -> Iterator[VarianceComponent]:
@@ -162,26 +168,18 @@ def _plans(one: Decomposed, asked: Mapping[str, Sequence[int]]) -> Iterator[Stud
         )
 
 
-def _pairs(evaluation: Evaluation, found: Sequence[Decomposed], level: float) -> Iterator[PairStudy]:
-    """Yield the study of each system and the one next to it by their means, where runs tell it."""
-    here = [one for one in found if one.metric == evaluation.metric]
-    ordered = sorted(here, key=lambda one: -evaluation.system(one.system).mean())
-    for left, right in itertools.pairwise(ordered):
-        if evaluation.per_run or not all(evaluation.system(one.system).repeats for one in (left, right)):
-            continue
-        pair = pair_systems(evaluation, left.system, right.system, "new-runs", level=level)
-        parts = find_parts(pair)
-        if parts is not None:
-            settings = (pair.left.setting_count, pair.right.setting_count)
-            facets = tuple(part for one in (left, right) for part in _settings(one))
-            yield PairStudy(left.system, right.system, evaluation.metric, parts, settings, facets)
-
-
-def _settings(one: Decomposed) -> Iterator[tuple[float, int]]:
-    """Yield the variance and the number of levels of each facet that is a setting."""
-    for term, variance in zip(one.terms, one.variances, strict=False):
-        if term in one.facets and not is_repetition(one.scores, term.name):
-            yield variance, term.levels.count
+def _pairs(evaluation: Evaluation, found: Sequence[Decomposed], said: list[str]) -> Iterator[PairStudy]:
+    """Yield the study of each system and the one next to it by their means; `said` gets a line where there is none."""
+    here = [one.system for one in found if one.metric == evaluation.metric]
+    able = [name for name in here if evaluation.system(name).repeats and not evaluation.per_run]
+    if evaluation.datasets is not None and len(able) > 1:
+        said.append("There is no plan for differences: how much they vary between datasets is what decides them.")
+        return
+    for left, right in itertools.pairwise(sorted(able, key=lambda name: -evaluation.system(name).mean())):
+        try:
+            yield study_pair(evaluation, left, right)
+        except (ValueError, ScoresError) as error:
+            said.append(f"There is no plan for the difference of {left} and {right}: {str(error).rstrip('.')}.")
 
 
 def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from holdsup.errors import ScoresError
+from holdsup.errors import FitError, ScoresError
 from holdsup.fit import LmmFit, fit_lmm
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation
@@ -20,7 +20,7 @@ from holdsup.verdict.variance_properties import cross_with_property
 from holdsup.verdict.variance_records import FacetByProperty, SystemScores
 from holdsup.verdict.variance_terms import Term, choose_terms
 
-__all__ = ["Decomposed", "decompose_system"]
+__all__ = ["Decomposed", "LeftOut", "decompose_system"]
 
 NOTHING = 1e-12  # share of the total below which a variance is the rounding of zero
 
@@ -104,32 +104,66 @@ class Decomposed:
         return cross_with_property(self, found, values, level=level)
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A system whose scores have no variance that could be told apart.
+
+    Attributes
+    ----------
+    system : its name
+    scores : how many scores it has
+    why : what is lacking
+    advice : what to do about it
+    """
+
+    system: str
+    scores: int
+    why: str
+    advice: str
+
+
 def decompose_system(
     evaluation: Evaluation, system: str, interactions: Sequence[str], said: list[str], *, level: float
-) -> Decomposed | None:
-    """Return a system's decomposition; None where its scores have no variance that could be told apart.
-
-    `said` gets a line for every term or system that is left out.
-    """
+) -> Decomposed | LeftOut:
+    """Return a system's decomposition, or why there is none; `said` gets a line for every term that is left out."""
     everyone = evaluation.scores
     mine = everyone.system.codes == everyone.system.names.index(system)
     scores, (item, codes) = everyone.only(mine), _items(everyone, mine)
     atoms = {item: codes, **_facets(scores, system)} if item else _facets(scores, system)
     terms, left_out = choose_terms(atoms, interactions, item=item, system=system)
-    if not terms or (item and terms[0].name != item):
-        why = "one score an item, so that items cannot be told from chance" if item else "no facet with two levels"
-        said.append(f"{system} is left out: it has {why}.")
-        return None
-    if np.ptp(scores.score) == 0:
-        said.append(f"{system} is left out: all its scores equal {scores.score[0]:g}.")
-        return None
+    lacking = _lacking(scores, terms, item)
+    if lacking:
+        return LeftOut(system, len(scores), *lacking)
+    try:
+        fit = _fit(scores.score, atoms, terms, level)
+    except FitError:  # nothing is left for the residual
+        names = " and ".join(term.name for term in terms)
+        return LeftOut(
+            system, len(scores), f"{names} give every score exactly", "are runs copies of one? See holdsup check"
+        )
     said.extend(left_out)
-    fit = _fit(scores.score, atoms, terms, level)
     if not fit.converged:
         raise ScoresError(
             f"the mixed model of {system!r} did not converge ({fit.optimizer.reason}): ask for fewer terms"
         )
     return Decomposed(evaluation, scores, item, codes, terms, fit)
+
+
+def _lacking(scores: Scores, terms: Sequence[Term], item: str) -> tuple[str, str] | None:
+    """Return why there is nothing to decompose in a system's scores and what to do, None if there is something."""
+    if item and (not terms or terms[0].name != item):
+        article = "an" if item == "item" else "a"
+        return f"one score {article} {item} cannot tell {item}s from chance", "add runs, or other scores of the same"
+    if not terms and len(scores) == scores.run.count > 1:
+        return (
+            "there are no items, and one score a run cannot tell a facet from chance",
+            "say which column holds the items with --item, or add runs at the same levels",
+        )
+    if not terms:
+        return "no facet has two levels", "name facets with --facets, or add runs"
+    if np.ptp(scores.score) == 0:
+        return f"all scores equal {scores.score[0]:g}", "see holdsup check"
+    return None
 
 
 def _items(scores: Scores, mine: NDArray[np.bool_]) -> tuple[str, NDArray[np.int64]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
-from holdsup.errors import ScoresError
+from holdsup.errors import FitError, ScoresError
 from holdsup.fit import LikelihoodRatioTest, LmmFit, fit_lmm, likelihood_ratio_test, random_effects
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.verdict.properties import ItemProperty
@@ -43,7 +43,13 @@ class _Question:
     def fit(self, interaction: str, columns: Mapping[str, Any] | None = None) -> LmmFit:
         fixed = "x" if "x" in self.columns else "c"
         random = " + ".join(f"(1 | {name})" for name in ("item", *self.others))
-        fit = fit_lmm(f"y ~ {fixed} + {random} + {interaction}", pa.table(dict(columns or self.columns)))
+        try:
+            fit = fit_lmm(f"y ~ {fixed} + {random} + {interaction}", pa.table(dict(columns or self.columns)))
+        except FitError as error:
+            raise ScoresError(
+                f"--by {self.property}: items, {self.facet} and {self.property} give every score of "
+                f"{self.system.system!r} exactly, so nothing can be told from chance: add runs, or leave --by out"
+            ) from error
         if not fit.converged:
             raise ScoresError(
                 f"{self.system.system}: the mixed model of {self.facet} by {self.property} did not converge: "

@@ -186,12 +186,12 @@ class DifferencePlan:
     claim : new-runs, or new-settings where settings are drawn as well
     current : whether these are the numbers that there are now
     items : number of items
-    left_runs : number of runs of left
+    left_runs : number of runs of left; of seeds, where they are shared
     right_runs : number of runs of right
     left_settings : number of settings of left
     right_settings : number of settings of right
     se : standard error of the difference
-    df : its degrees of freedom
+    df : its degrees of freedom, cautious as those of compare at 5%
     detectable : the smallest difference that a two-sided test at 5% finds four times in five
     """
 

@@ -137,11 +137,16 @@ class Decomposition(Result):
                 title=f"{f.system}: predicted score by {f.facet} and {f.property}",
                 columns=(f.facet, f.property, "score", f"{self.level:.0%} limits"),
                 rows=tuple((p.level, p.value, p.mean, Interval(p.low, p.high, p.mean)) for p in f.points),
+                notes=("Limits: how far a level lies from the mean of all levels, which is taken as known.",),
             )
 
     def _differences(self) -> Iterator[Table]:
         if self.differences:
-            notes = ["Detectable: found four times in five by a two-sided test at 5%.", *self.next]
+            notes = [
+                "Detectable: found four times in five by the two-sided test of compare at 5%, cautious df.",
+                *(["More settings: more levels of each facet."] if any(_settled(d) for d in self.differences) else []),
+                *self.next,
+            ]
             yield Table(
                 title="The difference of two systems with other numbers",
                 columns=("", *(["metric"] if self._several else []), "claim", "items", "runs", "settings", "se",
@@ -154,6 +159,10 @@ class Decomposition(Result):
                 ),
                 notes=tuple(notes),
             )  # fmt: skip
+
+
+def _settled(plan: DifferencePlan) -> bool:
+    return plan.claim == "new-settings"
 
 
 def _both(left: int, right: int) -> str:

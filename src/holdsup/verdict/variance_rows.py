@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from holdsup.errors import ColumnError, ScoresError, list_names
 from holdsup.results import Rows
 from holdsup.scores import Scores
 
-__all__ = ["select_rows"]
+__all__ = ["leave_out", "select_rows"]
 
 ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
 
@@ -41,6 +42,11 @@ def select_rows(scores: Scores, where: Mapping[str, Iterable[str] | str]) -> tup
     chosen = scores.only(mask)
     used = chosen.rows()
     return chosen, Rows(len(scores), used.used, {why: n for why, n in {**reasons, **used.reasons}.items() if n})
+
+
+def leave_out(rows: Rows, count: int, why: str) -> Rows:
+    """Return the rows without some that were to be used."""
+    return replace(rows, used=rows.used - count, reasons={**rows.reasons, why: count}) if count else rows
 
 
 def _columns(scores: Scores) -> dict[str, Column]:

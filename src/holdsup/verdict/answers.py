@@ -1,0 +1,140 @@
+"""What was found by one metric: the pairs of systems, their rows, the test of all at once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from holdsup.errors import ScoresError, list_names
+from holdsup.fit import bootstrap_test
+from holdsup.numerics.tails import Tail
+from holdsup.progress import Progress
+from holdsup.verdict.claims import Pair, pair_systems
+from holdsup.verdict.conditional import Conditions, condition
+from holdsup.verdict.contrasts import contrast_of
+from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.likelihoods import chi2_p, fit_ours, test_as_published
+from holdsup.verdict.means import mean_of
+from holdsup.verdict.records import PaperTest, SystemContrast, SystemMean, SystemTest
+
+__all__ = ["Answer", "Question", "answer", "test_systems"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of the scores; see `compare_systems`."""
+
+    claim: str | None
+    baseline: str | None
+    margin: float | None
+    by: tuple[str, ...]
+    bootstrap: int
+    lower_is_better: bool
+    level: float
+    seed: int
+    processes: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What was found by one metric.
+
+    Attributes
+    ----------
+    evaluation : the scores
+    pairs : the pairs that can be compared
+    refused : why each of the others cannot
+    contrasts : a row for each pair, for itself alone
+    means : a row for each system
+    paper : the test as published
+    conditions : what was found along properties
+    """
+
+    evaluation: Evaluation
+    pairs: tuple[Pair, ...]
+    refused: tuple[ScoresError, ...]
+    contrasts: tuple[SystemContrast, ...]
+    means: tuple[SystemMean, ...]
+    paper: PaperTest | None
+    conditions: Conditions
+
+    @property
+    def claim(self) -> str:
+        """The claim that all pairs carry, or else the one that most of them do."""
+        claims = [pair.claim for pair in self.pairs]
+        return max(dict.fromkeys(claims), key=claims.count)
+
+
+def answer(evaluation: Evaluation, claim: str, question: Question, progress: Progress) -> Answer:
+    """Return what one metric says; a pair that cannot be compared is left out."""
+    pairs: list[Pair] = []
+    refused: list[ScoresError] = []
+    try:
+        couples = list(_couples(evaluation, question))
+    except ScoresError as error:
+        couples, refused = [], [error]
+    for i, (left, right) in enumerate(couples):
+        progress(i, len(couples), "comparing")
+        try:
+            pairs.append(pair_systems(evaluation, left, right, claim, level=question.level))
+        except ScoresError as error:
+            refused.append(error)
+    if not pairs:
+        return Answer(evaluation, (), tuple(refused), (), (), None, Conditions())
+    lower, paper = question.lower_is_better, test_as_published(evaluation)
+    sigma = None if paper is None else paper.sigma
+    conditions = condition(evaluation, pairs, question.by, level=question.level, lower_is_better=lower)
+    contrasts = (
+        contrast_of(pair, metric=evaluation.metric, sigma=sigma, margin=question.margin, lower_is_better=lower)
+        for pair in pairs
+    )
+    means = (mean_of(evaluation, system, claim, level=question.level) for system in evaluation.systems)
+    paper = None if paper is None else replace(paper, conditional=conditions.paper)
+    return Answer(evaluation, tuple(pairs), tuple(refused), tuple(contrasts), tuple(means), paper, conditions)
+
+
+def _couples(evaluation: Evaluation, question: Question) -> Iterator[tuple[str, str]]:
+    """Yield the pairs to compare, the baseline or else the one with the lower mean on the right."""
+    means = {system.name: system.mean() for system in evaluation.systems}
+    if len(means) < 2 or question.baseline not in (None, *means):
+        raise ScoresError(f"there are only scores of {list_names(means)} by {evaluation.metric}")
+    if question.baseline is not None:
+        yield from ((name, question.baseline) for name in means if name != question.baseline)
+        return
+    yield from itertools.combinations(sorted(means, key=lambda name: -means[name]), 2)
+
+
+def test_systems(found: Answer, contrasts: Sequence[SystemContrast], question: Question) -> SystemTest:
+    """Return the test of all systems by one metric: its p is the smallest adjusted one of the pairs."""
+    fits = fit_ours(found.evaluation, found.claim)
+    own = [c for c in contrasts if c.metric == found.evaluation.metric]
+    least = min(own, key=lambda c: c.log10_p_adjusted)
+    method = least.p_method if len(own) == 1 else f"smallest of {len(own)} p-values by {least.p_method}, Holm-adjusted"
+    statistic, df, chi2 = math.nan, len(found.evaluation.systems) - 1, Tail(math.nan, math.nan)
+    check = None
+    if not isinstance(fits, str):
+        statistic, df, chi2 = chi2_p(fits)
+        if question.bootstrap:
+            check = bootstrap_test(
+                fits.null, fits.alternative, question.bootstrap, seed=question.seed, processes=question.processes
+            )
+    return SystemTest(
+        metric=found.evaluation.metric,
+        model=None if isinstance(fits, str) else fits.shown,
+        note=fits if isinstance(fits, str) else "",
+        statistic=statistic,
+        df=df,
+        p_chi2=chi2.p,
+        log10_p_chi2=chi2.log10_p,
+        p=least.p_adjusted,
+        log10_p=least.log10_p_adjusted,
+        p_method=method,
+        p_bootstrap=None if check is None else check.p,
+        bootstrap_draws=0 if check is None else check.draws,
+        bootstrap_failed=0 if check is None else check.failed,
+    )
+
+
+test_systems.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest

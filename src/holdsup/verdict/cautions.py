@@ -1,0 +1,132 @@
+"""What limits trust in a comparison: pairs left out, runs that are too few or copies, scores that are not there."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from holdsup.rendering.numbers import format_count, format_counted
+from holdsup.scores import Scores
+from holdsup.scores.roles import is_usual
+from holdsup.verdict.answers import Answer
+from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.phrases import join_names
+from holdsup.verdict.settings import sparse_facets
+
+__all__ = ["caution", "caution_clusters"]
+
+MOST_REASONS = 3
+
+
+def caution(found: Answer) -> Iterator[str]:
+    """Yield what limits trust in the numbers of one metric."""
+    by = f"{found.evaluation.metric}: " if found.evaluation.metric else ""
+    yield from (by + line for line in _left_out(found))
+    yield from _less_claimed(found)
+    for line in (*_copies(found.evaluation), *_gaps(found.evaluation), *_repeated(found.evaluation)):
+        yield by + line
+    if found.pairs and len({int(found.evaluation.scored(system).sum()) for system in found.evaluation.systems}) > 1:
+        unit = found.evaluation.unit
+        yield f"Systems have different {unit}: means are over each system's own, differences over those both have."
+    yield from found.conditions.warnings
+
+
+def caution_clusters(scores: Scores, by: Sequence[str], given: str | None) -> Iterator[str]:
+    """Yield what was made of columns that are named like clusters, where `given` names none."""
+    if given is not None:
+        return
+    if scores.cluster is not None:
+        yield (
+            f"Items are clustered in {scores.roles.cluster} (found by name); --cluster - to treat them as independent."
+        )
+    for name in by:
+        if is_usual("cluster", name):
+            yield (
+                f"{name} is asked for with --by, so that items are not clustered in it: they count as independent "
+                f"within each {name}."
+            )
+
+
+def _left_out(found: Answer) -> Iterator[str]:
+    if not found.refused:
+        return
+    count, all_pairs = len(found.refused), len(found.refused) + len(found.pairs)
+    reasons = list(dict.fromkeys(str(error) for error in found.refused))
+    if not found.pairs:
+        yield f"nothing is compared: {'; '.join(reasons[:MOST_REASONS])}."
+        return
+    more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
+    yield f"{count} of {all_pairs} pairs are left out: {'; '.join(reasons[:MOST_REASONS])}{more}."
+
+
+def _less_claimed(found: Answer) -> Iterator[str]:
+    """Yield why less is claimed of a pair than was asked for, and whose runs are too few for much."""
+    for pair in found.pairs:
+        if pair.note:
+            yield f"{pair.left.name} and {pair.right.name}: {pair.note}; the claim is {pair.claim}."
+    few = {s.name for pair in found.pairs if pair.claim != "these-runs" for s in (pair.left, pair.right)
+           if len(s.runs) - s.setting_count == 1}  # fmt: skip
+    shared = found.evaluation.scores.roles.shared
+    if shared and any(pair.claim != "these-runs" and not pair.paired for pair in found.pairs):
+        yield (
+            f"Runs are not paired by {', '.join(shared)}: without items, with several datasets and over new settings "
+            "no rule for shared seeds was tried. They count as seeds of their own in each system."
+        )
+    if few:
+        yield f"{', '.join(sorted(few))}: two runs tell next to nothing about new ones; three are a start."
+    drawn = {s.name: s for pair in found.pairs if pair.claim == "new-settings" for s in (pair.left, pair.right)}
+    for name, system in sorted(drawn.items()):
+        for facet in sparse_facets(found.evaluation, system):
+            yield f"{name}: two levels of {facet} tell next to nothing about new ones; three are a start."
+
+
+def _copies(evaluation: Evaluation) -> Iterator[str]:
+    """Yield runs of one system with exactly the same scores; a single score may be the same by chance."""
+    if evaluation.items < 2:
+        return
+    for system in evaluation.systems:
+        same: dict[bytes, list[str]] = defaultdict(list)
+        for run, scores in zip(system.runs, system.scores.T + 0.0, strict=True):  # + 0.0: -0 and 0 are the same
+            same[scores.tobytes()].append(run)
+        for runs in same.values():
+            if len(runs) > 1:
+                yield (
+                    f"{system.name}: runs {join_names(runs)} have exactly the same score on every one of their "
+                    f"{evaluation.unit}: copies, or a deterministic system. They carry no evidence on the spread "
+                    "between runs."
+                )
+
+
+def _gaps(evaluation: Evaluation) -> Iterator[str]:
+    """Yield how many scores runs lack on items, or datasets, that other runs of the system have."""
+    counts = {system.name: _lacking(evaluation, system) for system in evaluation.systems}
+    lacking = {name: count for name, count in counts.items() if count}
+    if lacking:
+        each = join_names([f"{name} {format_count(count)}" for name, count in lacking.items()])
+        total = format_counted(sum(lacking.values()), "score")
+        yield (
+            f"{total} missing: runs lack {evaluation.unit} that other runs of the same system have ({each}). Runs are "
+            "compared as if the gaps were there by chance."
+        )
+
+
+def _lacking(evaluation: Evaluation, system: SystemRuns) -> int:
+    """Return how many cells are empty; a run owes nothing to a dataset in which it has no score at all."""
+    there = ~np.isnan(system.scores)
+    datasets = np.zeros(evaluation.items, int) if evaluation.datasets is None else evaluation.datasets
+    lacking = 0
+    for dataset in np.unique(datasets):
+        part = there[(datasets == dataset) & system.has]
+        lacking += int((~part[:, part.any(axis=0)]).sum())
+    return lacking
+
+
+def _repeated(evaluation: Evaluation) -> Iterator[str]:
+    repeated = len(evaluation.scores) - sum(int(np.isfinite(system.scores).sum()) for system in evaluation.systems)
+    if repeated:
+        yield (
+            f"{format_count(repeated)} scores repeat a run and an item and were averaged: name the columns that "
+            "tell them apart (--facets, --run), or see holdsup check."
+        )

@@ -1,0 +1,31 @@
+"""Numbers as parts of a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdsup.rendering.numbers import format_p
+
+__all__ = ["join_names", "say_p"]
+
+MOST_NAMES = 6
+
+
+def say_p(p: float, log10_p: float | None = None) -> str:
+    """Return a p-value in a sentence.
+
+    >>> say_p(0.03), say_p(1.0)
+    ('p = 0.030', 'p > 0.999')
+    """
+    shown = format_p(p, log10_p)
+    return f"p {shown[0]} {shown[1:]}" if shown.startswith(("<", ">")) else f"p = {shown}"
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return names in a sentence; of many, the first and how many more there are.
+
+    >>> join_names(["A"]), join_names(["A", "B", "C"]), join_names(list("ABCDEFGH"))
+    ('A', 'A, B and C', 'A, B, C, D, E, F and 2 more')
+    """
+    shown = list(names) if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], f"{len(names) - MOST_NAMES} more"]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)

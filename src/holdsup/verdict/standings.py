@@ -1,0 +1,96 @@
+"""Many pairs in words: how many differ, who is ahead of how many, and who cannot be told from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdsup.rendering.numbers import format_count
+from holdsup.verdict.phrases import join_names, say_p
+from holdsup.verdict.records import SystemContrast, SystemMean
+
+__all__ = ["better_of", "describe_pairs"]
+
+MOST_LEADERS = 3
+MOST_BEATEN = 2  # of each, told by name
+MOST_METRICS = 3  # told one by one
+
+
+def better_of(contrast: SystemContrast, *, lower_is_better: bool) -> tuple[str, str]:
+    """Return the better and the worse of two systems, by their difference."""
+    left_wins = (contrast.difference < 0) == lower_is_better
+    return (contrast.left, contrast.right) if left_wins else (contrast.right, contrast.left)
+
+
+def describe_pairs(
+    contrasts: Sequence[SystemContrast], systems: Sequence[SystemMean], *, level: float, lower_is_better: bool
+) -> str:
+    """Return what several differences come to, metric by metric."""
+    told = [c for c in contrasts if c.p_adjusted <= 1 - level]
+    metrics = list(dict.fromkeys(c.metric for c in contrasts))
+    if len(metrics) == 1:
+        said = _standing(contrasts, systems, level, lower_is_better, " after Holm's adjustment")
+        return f"{said[0].upper()}{said[1:]}."
+    each = []
+    for metric in metrics[:MOST_METRICS]:
+        own = [c for c in contrasts if c.metric == metric]
+        means = [s for s in systems if s.metric == metric]
+        each.append(f"by {metric} {_standing(own, means, level, lower_is_better)}")
+    if len(metrics) > MOST_METRICS:
+        count = f"{len(told)} of {format_count(len(contrasts))} differences"
+        each.append(f"by all {len(metrics)} metrics {count} can be told from none")
+    return f"After Holm's adjustment over pairs and metrics, {'; '.join(each)}."
+
+
+def _standing(
+    contrasts: Sequence[SystemContrast],
+    systems: Sequence[SystemMean],
+    level: float,
+    lower_is_better: bool,
+    adjusted: str = "",
+) -> str:
+    """Return who is ahead by one metric; `adjusted` says how, where it is not said before."""
+    if len(contrasts) == 1:
+        (c,) = contrasts
+        better, worse = better_of(c, lower_is_better=lower_is_better)
+        p = say_p(c.p_adjusted, c.log10_p_adjusted)
+        if c.p_adjusted <= 1 - level:
+            return f"{better} is better than {worse} ({p})"
+        return f"{c.left} and {c.right} cannot be told apart ({p})"
+    told = [better_of(c, lower_is_better=lower_is_better) for c in contrasts if c.p_adjusted <= 1 - level]
+    compared = {frozenset((c.left, c.right)) for c in contrasts}
+    ordered = sorted(systems, key=lambda s: s.mean if lower_is_better else -s.mean)
+    names = [s.name for s in ordered if any(s.name in pair for pair in compared)]
+    many = f"of {format_count(len(contrasts))} pairs,"
+    if not told:
+        return f"{many} none differ{adjusted}; {names[0]} has the best mean"
+    counted = "1 differs" if len(told) == 1 else f"{format_count(len(told))} differ"
+    return f"{many} {counted}{adjusted}: {_leaders(names, told)}; {_top(names, told, compared)}"
+
+
+def _leaders(names: Sequence[str], told: Sequence[tuple[str, str]]) -> str:
+    """Return who is ahead of most others, and of whom; `told` are pairs of the better and the worse."""
+    beaten = {name: [worse for better, worse in told if better == name] for name in names}
+    first, *others = sorted((name for name in names if beaten[name]), key=lambda name: -len(beaten[name]))[
+        :MOST_LEADERS
+    ]
+    said = [f"{first} is ahead of {_count(beaten[first], ' others')}"]
+    return ", ".join([*said, *(f"{name} of {_count(beaten[name])}" for name in others)])
+
+
+def _count(names: Sequence[str], noun: str = "") -> str:
+    """Return a few names, or how many there are."""
+    return join_names(names) if len(names) <= MOST_BEATEN else f"{format_count(len(names))}{noun}"
+
+
+def _top(names: Sequence[str], told: Sequence[tuple[str, str]], compared: set[frozenset[str]]) -> str:
+    """Return the best and those that cannot be told from it; the best mean on its own items may lose on shared ones."""
+    losers = {worse for _, worse in told}
+    best = next((name for name in names if name not in losers), names[0])
+    apart = {frozenset(pair) for pair in told}
+    level_with = [n for n in names if frozenset((best, n)) in compared - apart]
+    if level_with:
+        return f"top group: {best}, and {join_names(level_with)}, which cannot be told from it"
+    if best in losers:
+        return f"{best} has the best mean"
+    every = all(frozenset((best, name)) in compared for name in names if name != best)
+    return f"{best} is better than {'all others' if every else 'all that it can be compared with'}"

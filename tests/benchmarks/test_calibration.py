@@ -1,0 +1,44 @@
+"""What the calibration measures is what the library gives, and its truth is what it says."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def benchmarks(root: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
+    monkeypatch.syspath_prepend(str(root / "benchmarks"))
+    return {name: importlib.import_module(name) for name in ("cells", "rules", "contestants")}
+
+
+def test_the_rule_measured_is_the_librarys_in_every_cell(benchmarks: dict[str, ModuleType]) -> None:
+    cells, rules = benchmarks["cells"], benchmarks["rules"]
+    assert len({cell.name for cell in cells.CELLS}) == len(cells.CELLS) > 30
+    for cell in cells.CELLS:
+        rules.check(cell, cells.simulate(cell, np.random.default_rng(1), 2, 0.0), 0.95)
+
+
+def test_drawn_settings_have_the_variance_that_they_say(benchmarks: dict[str, ModuleType]) -> None:
+    cells = benchmarks["cells"]
+    cell = next(cell for cell in cells.CELLS if "3x3 grid" in cell.name and "4 x" in cell.name)
+    sample = cells.simulate(cell, np.random.default_rng(2), 2000, 0.0)
+    left, levels = sample.scores[0], sample.facets[0]
+    assert sample.facets[1] is None
+    assert len(np.unique(levels, axis=1).T) == 9
+    means = np.stack([left[:, :, levels[0] == level].mean((1, 2)) for level in range(3)], axis=1)
+    runs, noise = 0.011**2 / 9, (0.068**2 / 9 + 0.03**2 / 3) / 100  # of the mean of a level: nine runs, 100 items
+    assert means.var(axis=1, ddof=1).mean() == pytest.approx(4 * 0.011**2 + runs + noise, rel=0.1)
+
+
+def test_the_mixed_model_finds_the_difference_of_the_means(benchmarks: dict[str, ModuleType]) -> None:
+    cells, contestants = benchmarks["cells"], benchmarks["contestants"]
+    cell = next(cell for cell in cells.CELLS if "6 x 2 each" in cell.name)
+    sample = cells.simulate(cell, np.random.default_rng(3), 2, 0.03)
+    _, low, high = contestants.mixed_model(*sample.scores, sample.facets, 0.95)
+    left, right = sample.scores
+    assert (low + high) / 2 == pytest.approx(left.mean((1, 2)) - right.mean((1, 2)), abs=1e-6)

@@ -1,0 +1,185 @@
+"""What `compare_systems` says about rows, runs and pairs that limit an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from holdsup import compare_systems, read_scores, simulate_scores
+from holdsup.errors import ScoresError
+
+
+def simulated(systems: str = "AB", *, items: int = 40, runs: int = 3, seed: int = 3) -> pd.DataFrame:
+    truth = {name: 0.70 + number / 50 for number, name in enumerate(systems)}
+    frame: pd.DataFrame = simulate_scores(truth, items=items, runs=runs, seed=seed).to_pandas()
+    return frame
+
+
+def warned(found: Any, words: str) -> bool:
+    return any(words in warning for warning in found.warnings)
+
+
+def test_rows_on_items_of_one_system_only_are_in_no_difference_and_counted() -> None:
+    frame = simulated()
+    frame = frame[(frame.system == "A") | (frame.item <= 30)]
+    found = compare_systems(frame)
+    assert (found.rows.planned, found.rows.used) == (210, 180)
+    assert found.rows.reasons == {"an item that no two systems compared both have: in no difference": 30}
+    shared = compare_systems(frame[frame["item"] <= 30])
+    assert found.contrasts[0].p == pytest.approx(shared.contrasts[0].p)
+    assert found.rows.used == shared.rows.used == shared.rows.planned
+
+
+def test_an_item_that_some_pair_shares_is_used() -> None:
+    frame = simulated("ABC")
+    found = compare_systems(frame[(frame.system != "C") | (frame.item <= 30)])
+    assert found.rows.used == found.rows.planned
+    assert not found.rows.reasons
+
+
+def test_rows_that_a_pick_passes_over_are_counted() -> None:
+    frame = simulated()
+    frame["dev"] = frame.seed * 1.0
+    frame.loc[0, "score"] = np.nan
+    found = compare_systems(frame, best="dev")
+    assert found.rows.planned == 240
+    assert found.rows.used == 80
+    assert found.rows.reasons == {"a run that is not its system's best by dev": 160}
+
+
+def test_the_best_run_is_the_lowest_where_lower_is_better() -> None:
+    frame = simulated()
+    frame["dev"] = frame.seed * 1.0
+    found = compare_systems(frame, best="dev", lower_is_better=True)
+    first = frame[frame.seed == 1].groupby("system").score.mean()
+    assert {s.name: s.mean for s in found.systems} == pytest.approx(dict(first))
+    assert warned(found, "the lowest, is compared")
+
+
+def test_seeds_that_cannot_be_paired_are_counted() -> None:
+    frame = simulated(runs=4)
+    frame = frame[(frame.system == "A") | (frame.seed < 4)]
+    found = compare_systems(frame, shared=["seed"])
+    assert found.rows.reasons == {"a shared seed that no system compared with it has: in no difference": 40}
+    assert found.rows.used == found.rows.planned - 40
+
+
+def test_items_that_a_setting_lacks_are_left_out_of_differences_and_counted() -> None:
+    frame = simulated(runs=4)
+    frame["rate"] = np.where(frame.seed <= 2, "low", "high")
+    frame = frame[(frame.system != "B") | (frame.rate != "low") | (frame.item > 6)]
+    for claim in ("new-runs", "new-settings"):
+        found = compare_systems(frame, facets=["rate", "seed"], claim=claim)
+        rest = compare_systems(frame[frame["item"] > 6], facets=["rate", "seed"], claim=claim)
+        assert found.contrasts[0].p == pytest.approx(rest.contrasts[0].p)
+        assert found.contrasts[0].items == 34
+        assert found.rows.reasons == {
+            "an item that no two systems compared both have, in each setting: in no difference": 6 * (4 + 2)
+        }
+
+
+def test_items_that_no_seed_pairs_are_left_out() -> None:
+    frame = simulated(runs=4)
+    gone = ((frame.system == "A") & (frame.seed <= 2)) | ((frame.system == "B") & (frame.seed > 2))
+    found = compare_systems(frame[~gone | (frame.item > 5)], shared=["seed"])
+    assert found.contrasts[0].p == pytest.approx(
+        compare_systems(frame[frame["item"] > 5], shared=["seed"]).contrasts[0].p
+    )
+    assert found.rows.planned - found.rows.used == 5 * 4
+
+
+def test_scores_that_runs_lack_are_counted() -> None:
+    frame = simulated()
+    lacking = frame[(frame.system != "B") | (frame.seed != 2) | (frame.item > 7)]
+    assert warned(compare_systems(lacking), "7 scores missing: runs lack items that other runs")
+    assert not warned(compare_systems(frame), "missing")
+    apart = frame.assign(dataset="x").replace({"dataset": {}})
+    other = simulated(seed=8).assign(dataset="y", seed=lambda f: f.seed + 3)
+    assert not warned(compare_systems(pd.concat([apart, other])), "missing")  # runs of their own in each dataset
+
+
+def test_runs_that_are_copies_are_named() -> None:
+    frame = simulated()
+    first = frame[(frame.system == "A") & (frame.seed == 1)].score.to_numpy()
+    frame.loc[(frame.system == "A") & (frame.seed == 3), "score"] = first
+    found = compare_systems(frame)
+    (line,) = [warning for warning in found.warnings if "the same score" in warning]
+    assert line.startswith("A: runs ")
+    assert "no evidence on the spread between runs" in line
+    names = [run for run in read_scores(frame).run.names if run.startswith("A")]
+    assert all((name in line) == (name in (names[0], names[2])) for name in names)
+    assert not warned(compare_systems(simulated()), "the same score")
+
+
+def test_a_cluster_that_was_found_by_its_name_is_said() -> None:
+    frame = simulated()
+    frame["doc"] = frame["item"] // 5
+    assert warned(compare_systems(frame), "Items are clustered in doc (found by name); --cluster -")
+    for given in ("doc", "-"):
+        assert not warned(compare_systems(frame, cluster=given), "found by name")
+
+
+def test_a_pair_without_shared_items_is_left_out_and_the_others_are_compared() -> None:
+    frame = simulated("ABC")
+    frame = frame[~((frame.system == "A") & (frame.item > 20)) & ~((frame.system == "C") & (frame.item <= 20))]
+    found = compare_systems(frame)
+    assert {frozenset((c.left, c.right)) for c in found.contrasts} == {frozenset("AB"), frozenset("BC")}
+    assert warned(found, "1 of 3 pairs are left out: 'C' and 'A' have no item in common")
+    with pytest.raises(ScoresError, match="no item in common"):
+        compare_systems(frame[frame.system != "B"])
+
+
+def test_a_system_that_no_pair_holds_is_counted_out() -> None:
+    frame = simulated("ABC").groupby(["system", "seed"], as_index=False, observed=True).score.mean()
+    frame = frame[(frame.system != "C") | (frame.seed == 1)]
+    found = compare_systems(frame)
+    assert len(found.contrasts) == 1
+    assert found.rows.reasons == {"a system that can be compared with no other": 1}
+    assert warned(found, "2 of 3 pairs are left out")
+
+
+def test_a_metric_that_only_one_system_has_is_left_out_and_said() -> None:
+    both, alone = simulated().assign(metric="bleu"), simulated("A").assign(metric="chrf")
+    found = compare_systems(pd.concat([both, alone]))
+    assert [c.metric for c in found.contrasts] == ["bleu"]
+    assert warned(found, "chrf: nothing is compared")
+    assert found.rows.used == len(both)
+
+
+def test_without_items_only_new_runs_are_claimed() -> None:
+    frame = simulated().groupby(["system", "seed"], as_index=False, observed=True).score.mean()
+    found = compare_systems(frame, claim="these-runs")
+    assert found.claim == found.contrasts[0].claim == "new-runs"
+    assert warned(found, "without items there is only the spread between runs")
+
+
+def test_sharing_that_a_design_cannot_use_is_said() -> None:
+    frame = simulated().groupby(["system", "seed"], as_index=False, observed=True).score.mean()
+    assert warned(compare_systems(frame, shared=["seed"]), "Runs are not paired by seed")
+    assert not warned(compare_systems(simulated(), shared=["seed"]), "not paired")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--by", "item"], "'item' is asked for as a property"),
+        (["--by", "system"], "'system' is asked for as a property"),
+        (["--by", "score"], "'score' is asked for as a property"),
+        (["--shared", "item"], "'item' is asked for as a facet"),
+        (["--best", "score"], "--best score: it is the score that is compared"),
+        (["--best", "item"], "--best item: it is the column of the item"),
+        (["--cluster", "item"], "'item' is asked for as the cluster"),
+    ],
+)
+def test_a_role_asked_for_twice_is_one_clear_line(
+    options: list[str], words: str, run: Callable[..., Any], tmp_path: Path
+) -> None:
+    simulated(items=5).to_csv(tmp_path / "scores.csv", index=False)
+    done = run("compare", tmp_path / "scores.csv", *options)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert words in done.err

@@ -1,0 +1,160 @@
+"""The verdict and the tables of many pairs, metrics and margins, and of tables without items."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from holdsup import compare_systems, simulate_scores
+from holdsup.numerics.differences import compare_new_runs
+from holdsup.rendering.text import render_text
+
+TRUTH = {"A": 0.60, "B": 0.66, "C": 0.72, "D": 0.721}
+
+
+def simulated(truth: dict[str, float] = TRUTH, *, items: int = 60, runs: int = 1, seed: int = 1) -> pd.DataFrame:
+    frame: pd.DataFrame = simulate_scores(truth, items=items, runs=runs, seed=seed).to_pandas()
+    return frame
+
+
+def two_metrics(truth: dict[str, float], other: dict[str, float]) -> pd.DataFrame:
+    return pd.concat(
+        [simulated(truth, runs=3).assign(metric="bleu"), simulated(other, runs=3, seed=3).assign(metric="chrf")]
+    )
+
+
+def test_simultaneous_limits_are_bonferronis() -> None:
+    frame = simulated()
+    found = compare_systems(frame)
+    wide = frame.pivot_table(index="item", columns="system", values="score", observed=True)
+    for c in found.contrasts:
+        test = stats.ttest_rel(wide[c.left], wide[c.right])
+        raw, all_at_once = test.confidence_interval(0.95), test.confidence_interval(1 - 0.05 / 6)
+        assert (c.low, c.high) == pytest.approx((raw.low, raw.high))
+        assert (c.low_simultaneous, c.high_simultaneous) == pytest.approx((all_at_once.low, all_at_once.high))
+    shown = found.tables()[1]
+    assert shown.columns[2:4] == ("unadjusted", "simultaneous")
+    assert any("for all rows at once (Bonferroni)" in note for note in shown.notes)
+
+
+def test_simultaneous_limits_leave_out_zero_where_bonferronis_p_is_small() -> None:
+    """Over new runs, too: the degrees of freedom are as cautious as the smaller level asks."""
+    frame = simulated(runs=4)
+    found = compare_systems(frame)
+    grids = {name: part.pivot(index="item", columns="seed", values="score").to_numpy()
+             for name, part in frame.groupby("system", observed=True)}  # fmt: skip
+    for c in found.contrasts:
+        wanted = compare_new_runs(grids[c.left], grids[c.right], level=1 - 0.05 / 6)
+        assert (c.low_simultaneous, c.high_simultaneous) == pytest.approx((wanted.low, wanted.high))
+        assert (c.low_simultaneous > 0 or c.high_simultaneous < 0) == (6 * c.p <= 0.05)
+
+
+def test_one_pair_has_one_kind_of_limits() -> None:
+    found = compare_systems(simulated({"A": 0.7, "B": 0.75}))
+    (c,) = found.contrasts
+    assert (c.low_simultaneous, c.high_simultaneous) == (c.low, c.high)
+    assert "simultaneous" not in found.tables()[1].columns
+
+
+def test_margin_tests_are_adjusted_over_pairs_and_counted_in_the_verdict() -> None:
+    found = compare_systems(simulated(runs=5), margin=0.05)
+    tested = [c.equivalence for c in found.contrasts if c.equivalence is not None]
+    assert len(tested) == 6
+    for raw, adjusted in (("p_equivalent", "p_equivalent_adjusted"), ("p_not_worse", "p_not_worse_adjusted")):
+        p = np.sort([getattr(e, raw) for e in tested])
+        holm = np.minimum(1, np.maximum.accumulate(p * np.arange(6, 0, -1)))
+        assert np.sort([getattr(e, adjusted) for e in tested]) == pytest.approx(holm)
+    equivalent = sum(e.p_equivalent_adjusted <= 0.05 for e in tested)
+    assert 0 < equivalent < 6
+    assert f"equivalence is shown for {equivalent} of 6 differences" in found.verdict
+    assert any(table.title == "Tests against a margin of 0.05" for table in found.tables())
+
+
+def test_a_verdict_on_many_pairs_names_names() -> None:
+    found = compare_systems(simulated(runs=5))
+    told = sum(c.p_adjusted <= 0.05 for c in found.contrasts)
+    assert told == 5
+    assert found.verdict.startswith("Of 6 pairs, 5 differ after Holm's adjustment: ")
+    assert "B of A" in found.verdict
+    best = max(found.systems, key=lambda s: s.mean).name
+    other = "C" if best == "D" else "D"
+    assert f"{best} is ahead of B and A" in found.verdict
+    assert f"top group: {best}, and {other}, which cannot be told from it" in found.verdict
+
+
+def test_the_best_mean_on_its_own_items_is_not_called_better_where_it_loses() -> None:
+    """C has the highest mean because its items are easy; on the items it shares it is the worst."""
+    frame = simulated({"A": 0.70, "B": 0.75, "C": 0.65}, items=80)
+    easy = frame["item"].isin(frame[frame.system == "A"].nlargest(12, "score")["item"])
+    found = compare_systems(frame[(frame.system != "C") | easy])
+    assert max(found.systems, key=lambda s: s.mean).name == "C"
+    assert "B is better than all others" in found.verdict
+
+
+def test_the_best_of_many_is_named_where_it_beats_all() -> None:
+    found = compare_systems(simulated({"A": 0.60, "B": 0.61, "C": 0.75}, runs=5), lower_is_better=False)
+    assert "C is better than all others" in found.verdict
+    lower = compare_systems(simulated({"A": 0.40, "B": 0.61, "C": 0.62}, runs=5), lower_is_better=True)
+    assert "A is better than all others" in lower.verdict
+
+
+def test_where_nothing_differs_the_verdict_says_so() -> None:
+    found = compare_systems(simulated(dict.fromkeys("ABC", 0.7)))
+    assert all(c.p_adjusted > 0.05 for c in found.contrasts)
+    assert found.verdict.startswith("Of 3 pairs, none differ after Holm's adjustment; ")
+
+
+def test_each_metric_has_its_say() -> None:
+    found = compare_systems(two_metrics({"A": 0.6, "B": 0.7}, {"A": 0.7, "B": 0.7}))
+    assert "by bleu B is better than A (p = " in found.verdict
+    assert "by chrf " in found.verdict
+    assert "cannot be told apart (p " in found.verdict
+    several = compare_systems(two_metrics(TRUTH, {"A": 0.9, "B": 0.66, "C": 0.6, "D": 0.5})).verdict
+    assert "by bleu of 6 pairs, " in several
+    assert "; by chrf of 6 pairs, " in several
+    assert "A is better than all others" in several
+
+
+def test_one_score_a_dataset_is_never_called_an_item() -> None:
+    frame = simulated({"A": 0.7, "B": 0.72}, items=9, runs=3).rename(columns={"item": "dataset"})
+    found = compare_systems(frame)
+    assert "item" not in str(found).partition("signature:")[0]
+    assert found.unit == "datasets"
+    assert "over new datasets like these" in found.verdict
+    assert "datasets" in found.tables()[0].columns
+    these = compare_systems(frame[frame.seed == 1])
+    assert "item" not in str(these).partition("signature:")[0]
+
+
+def test_runs_without_items_have_no_empty_rows_or_columns() -> None:
+    frame = (
+        simulated({"A": 0.7, "B": 0.72}, runs=4).groupby(["system", "seed"], as_index=False, observed=True).score.mean()
+    )
+    found = compare_systems(frame)
+    systems, differences, tests = found.tables()
+    assert systems.columns == ("system", "mean", "limits", "runs")
+    assert tests.columns == ("test", "p", "by")
+    assert len(tests.rows) == 1
+    assert all("-" not in cells for table in found.tables() for cells in table.cells())
+    assert f"Welch's t on run scores (cautious df), {found.contrasts[0].df:.1f} df" in differences.notes[0]
+    assert "item" not in found.verdict
+
+
+def test_a_plug_in_probability_is_called_one() -> None:
+    shown = render_text(compare_systems(simulated({"A": 0.7, "B": 0.72}, runs=3)).tables()[1])
+    assert "P(new run better)" in shown
+    assert "plug-in estimate, without limits" in " ".join(shown.split())
+
+
+def test_a_large_p_reads_as_a_sentence() -> None:
+    frame = simulated({"A": 0.7, "B": 0.7}, runs=3)
+    frame["score"] = np.round(frame.score, 1)
+    frame.loc[frame.system == "B", "score"] = frame[frame.system == "A"].score.to_numpy()
+    frame["length"] = frame["item"] % 7
+    found = compare_systems(frame, by="length")
+    assert math.isclose(found.conditional[0].interaction.p, 1.0)
+    assert "There is no evidence that it depends on length (p > 0.999)" in found.verdict
