@@ -22,14 +22,16 @@ import click
 import holdsup
 from holdsup import fit
 from holdsup.cli.program import COMMANDS, program
+from holdsup.measurements.schema import schema_of_measurements
 from holdsup.results import KINDS, schema_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def schemas() -> dict[Path, str]:
-    """Return the JSON Schema file of each kind of result."""
-    pages = {}
+    """Return the JSON Schema file of each kind of result, and that of measurements."""
+    schema = schema_of_measurements()
+    pages = {ROOT / "src/holdsup/measurements/schemas/measurements.json": json.dumps(schema, indent=2) + "\n"}
     for kind, home in KINDS.items():
         module, _, name = home.partition(":")
         schema = schema_of(getattr(importlib.import_module(module), name))

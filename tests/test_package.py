@@ -13,8 +13,8 @@ import pytest
 import holdsup
 
 PUBLIC = """
-Audit ColumnError Comparison Decomposition FitError FormulaError HoldsupError LmmFit MissingExtra NotNested ReadError ResultError Scores
-ScoresError __version__ audit_scores compare_systems decompose_variance fit_lmm plot read_result read_scores simulate_scores
+Audit ColumnError Comparison Decomposition FitError FormulaError HoldsupError LmmFit Measurement MeasurementError MissingExtra NotNested ReadError Reproduction ResultError Scores
+ScoresError __version__ assess_repeatability assess_reproduction audit_scores compare_systems decompose_variance fit_lmm plot read_measurements read_result read_scores simulate_scores
 """.split()
 
 HEAVY = ("numpy", "scipy", "pyarrow", "sklearn", "matplotlib", "pandas", "polars", "rich", "jinja2")
@@ -53,7 +53,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_help_of_each_command_loads_nothing_heavy() -> None:
-    code = "from holdsup.cli import main\nfor c in ('check', 'compare', 'variance', 'fit', 'demo'):\n    try: main([c, '--help'])\n    except SystemExit: pass"
+    code = "from holdsup.cli import main\nfor c in ('check', 'compare', 'variance', 'qra', 'fit', 'demo'):\n    try: main([c, '--help'])\n    except SystemExit: pass"
     assert not modules_after(code) & set(HEAVY)
 
 

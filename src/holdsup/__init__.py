@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         FitError as FitError,
         FormulaError as FormulaError,
         HoldsupError as HoldsupError,
+        MeasurementError as MeasurementError,
         MissingExtra as MissingExtra,
         NotNested as NotNested,
         ReadError as ReadError,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         ScoresError as ScoresError,
     )
     from holdsup.fit import LmmFit as LmmFit, fit_lmm as fit_lmm
+    from holdsup.measurements import Measurement as Measurement, read_measurements as read_measurements
     from holdsup.plots import plot as plot
     from holdsup.results import read_result as read_result
     from holdsup.scores import (
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from holdsup.verdict import (
         Comparison as Comparison,
         Decomposition as Decomposition,
+        Reproduction as Reproduction,
+        assess_repeatability as assess_repeatability,
+        assess_reproduction as assess_reproduction,
         compare_systems as compare_systems,
         decompose_variance as decompose_variance,
     )
@@ -49,17 +54,23 @@ _HOME = {
     "FormulaError": "holdsup.errors",
     "HoldsupError": "holdsup.errors",
     "LmmFit": "holdsup.fit",
+    "Measurement": "holdsup.measurements",
+    "MeasurementError": "holdsup.errors",
     "MissingExtra": "holdsup.errors",
     "NotNested": "holdsup.errors",
     "ReadError": "holdsup.errors",
+    "Reproduction": "holdsup.verdict",
     "ResultError": "holdsup.errors",
     "Scores": "holdsup.scores",
     "ScoresError": "holdsup.errors",
+    "assess_repeatability": "holdsup.verdict",
+    "assess_reproduction": "holdsup.verdict",
     "audit_scores": "holdsup.scores",
     "compare_systems": "holdsup.verdict",
     "decompose_variance": "holdsup.verdict",
     "fit_lmm": "holdsup.fit",
     "plot": "holdsup.plots",
+    "read_measurements": "holdsup.measurements",
     "read_result": "holdsup.results",
     "read_scores": "holdsup.scores",
     "simulate_scores": "holdsup.data",

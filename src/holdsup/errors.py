@@ -4,6 +4,7 @@ HoldsupError
 ├── ReadError         a file or stream that cannot be read as a table
 ├── ColumnError       a column that is not there, or not of the kind its role needs
 ├── ScoresError       a table that was read, but is no usable table of scores
+├── MeasurementError  measurements that were read, but cannot be used
 ├── FormulaError      a formula that cannot be read, or not with these columns
 ├── FitError          a model that cannot be fitted, or a question that a fit cannot answer
 │   └── NotNested     two fits that cannot be compared
@@ -21,6 +22,7 @@ __all__ = [
     "FitError",
     "FormulaError",
     "HoldsupError",
+    "MeasurementError",
     "MissingExtra",
     "NotNested",
     "ReadError",
@@ -51,6 +53,10 @@ class ColumnError(HoldsupError):
 
 class ScoresError(HoldsupError):
     """The table was read, but cannot be used as a table of scores."""
+
+
+class MeasurementError(HoldsupError):
+    """Measurements were read, but one of them, or some of them together, cannot be used."""
 
 
 class FormulaError(HoldsupError):

@@ -7,11 +7,25 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["parse_range", "scores_options", "split_names", "split_roles"]
+__all__ = ["ROLES", "parse_range", "scores_options", "split_names", "split_pairs", "split_roles"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 SEVERAL = ("facets", "replicates", "shared", "properties")
 WIDE = ("system", "metric", "dataset")
+ROLES = (
+    "score",
+    "system",
+    "item",
+    "run",
+    *SEVERAL,
+    "dataset",
+    "metric",
+    "cluster",
+    "status",
+    "property",
+    "wide",
+    "names",
+)
 
 
 def scores_options(command: F) -> F:
@@ -70,6 +84,17 @@ def split_names(given: Iterable[str]) -> tuple[str, ...]:
     r"""Return the names in "a,b", given once or several times; a comma inside a name is written "\,"."""
     marked = ",".join(given).replace("\\,", "\0")
     return tuple(name.strip().replace("\0", ",") for name in marked.split(",") if name.strip())
+
+
+def split_pairs(given: Iterable[str], option: str, example: str) -> Iterable[tuple[str, list[str]]]:
+    """Return the values given for each name in NAME=VALUE; a name may come several times."""
+    found: dict[str, list[str]] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise click.BadParameter(f"{pair!r} is not of the form {example}.", param_hint=option)
+        found.setdefault(name.strip(), []).append(value.strip())
+    return found.items()
 
 
 def parse_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:

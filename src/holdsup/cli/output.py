@@ -16,7 +16,7 @@ from holdsup.errors import ResultError
 if TYPE_CHECKING:
     from holdsup.results import Result
 
-__all__ = ["emit", "output_options", "refuse_to_overwrite"]
+__all__ = ["emit", "name_file", "output_options", "refuse_to_overwrite"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("text", "json", "markdown", "latex")
@@ -24,7 +24,7 @@ PIPED_WIDTH = 100  # columns when the output is no terminal
 STANDARD_OUTPUT = Path("-")
 
 
-def _named(ctx: click.Context, param: click.Parameter, value: str | None) -> Path | None:
+def name_file(ctx: click.Context, param: click.Parameter, value: str | None) -> Path | None:
     """Return the path of a file to write; Python takes an empty name for the current folder."""
     if value is None:
         return None
@@ -39,9 +39,9 @@ def output_options(command: F) -> F:
         [
             click.option("--format", "style", type=click.Choice(FORMATS), default="text", show_default=True,
                          help="What to print; json has full precision and is what `holdsup.read_result` reads."),
-            click.option("-o", "--output", callback=_named, metavar="FILE",
+            click.option("-o", "--output", callback=name_file, metavar="FILE",
                          help="Write to FILE instead of the terminal (-: standard output)."),
-            click.option("--plot", "picture", callback=_named, metavar="FILE",
+            click.option("--plot", "picture", callback=name_file, metavar="FILE",
                          help="Draw the result, too: FILE.svg, FILE.pdf or FILE.png."),
             click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
                          help="Seed of everything random."),

@@ -15,7 +15,7 @@ from holdsup.errors import HoldsupError
 
 __all__ = ["COMMANDS", "main", "program"]
 
-COMMANDS = ("check", "compare", "variance", "fit", "demo")
+COMMANDS = ("check", "compare", "variance", "qra", "fit", "demo")
 
 
 class LazyGroup(click.Group):

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import scores_options, split_names, split_roles
+from holdsup.cli.options import scores_options, split_names, split_pairs, split_roles
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
@@ -78,8 +78,8 @@ def command(
     from holdsup.verdict import decompose_variance
 
     arguments = split_roles(roles)
-    chosen = dict(_pairs(where, "--where", "system=A"))
-    planned = {facet: _counts(values) for facet, values in _pairs(levels, "--levels", "seed=3,5")}
+    chosen = dict(split_pairs(where, "--where", "system=A"))
+    planned = {facet: _counts(values) for facet, values in split_pairs(levels, "--levels", "seed=3,5")}
     refuse_to_overwrite(data, output, picture)
     with show_progress(quiet=quiet) as progress:
         found = decompose_variance(
@@ -87,17 +87,6 @@ def command(
             level=level, seed=seed, processes=jobs if jobs > 1 else None, progress=progress, **arguments,
         )  # fmt: skip
     emit(found, style=style, output=output, picture=picture)
-
-
-def _pairs(given: Iterable[str], option: str, example: str) -> Iterable[tuple[str, list[str]]]:
-    """Return the values given for each name in NAME=VALUE; a name may come several times."""
-    found: dict[str, list[str]] = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not (name.strip() and equals and value.strip()):
-            raise click.BadParameter(f"{pair!r} is not of the form {example}.", param_hint=option)
-        found.setdefault(name.strip(), []).append(value.strip())
-    return found.items()
 
 
 def _counts(values: Iterable[str]) -> list[int]:

@@ -17,7 +17,7 @@ from holdsup.columns.limits import LONGEST_LINE, reason_of
 from holdsup.columns.values import MISSING_TOKENS, TEXT
 from holdsup.errors import ReadError
 
-__all__ = ["DelimitedTable", "open_delimited"]
+__all__ = ["DelimitedTable", "blank_comments", "open_delimited"]
 
 SAMPLE = 256 * 2**10  # bytes from which the layout is found, unless the first line alone is longer
 MARK = b"\xef\xbb\xbf"  # of the order of bytes, in UTF-8
@@ -199,6 +199,21 @@ def open_delimited(name: str, stem: str, data: pa.Buffer) -> DelimitedTable:
     elif len(layout.columns) == 1:  # an empty line is a row there, but not at the end
         body = _without_last_blanks(body)
     return DelimitedTable(name, stem, body, layout)
+
+
+def blank_comments(data: pa.Buffer, mark: bytes) -> pa.Buffer:
+    """Return text with empty lines for those at its beginning that begin with `mark`: rows keep their line numbers.
+
+    Below the header a line that begins with the mark is a row. A spreadsheet puts a comment that holds a
+    comma between quotation marks.
+    """
+    stream = io.BufferedReader(pa.BufferReader(data))
+    lines, end = 0, 0
+    while line := stream.readline(LONGEST_LINE):
+        if line.strip() and not line.startswith((mark, b'"' + mark)):
+            break
+        lines, end = lines + 1, end + len(line)
+    return pa.py_buffer(b"\n" * lines + data[end:].to_pybytes()) if lines else data
 
 
 def _tabbed(name: str, body: pa.Buffer) -> pa.Buffer:

@@ -21,8 +21,11 @@ __all__ = ["open_json"]
 SAMPLE, MOST_FIELDS = 2**16, 1000  # bytes looked at, and different fields in them that Arrow may have
 
 
-def open_json(name: str, stem: str, data: pa.Buffer) -> TypedTable:
-    """Return JSON text as a table whose ids are exact and whose text is text."""
+def open_json(name: str, stem: str, data: pa.Buffer, *, within: str = "") -> TypedTable:
+    """Return JSON text as a table whose ids are exact and whose text is text.
+
+    A document that is one object may have its records in the field `within`.
+    """
     if data[: min(1024, data.size)].to_pybytes().lstrip().startswith(b"["):
         return _open_whole(name, stem, data, problem="")
     if is_shallow(data) and _share_fields(data):
@@ -33,7 +36,7 @@ def open_json(name: str, stem: str, data: pa.Buffer) -> TypedTable:
         except (pa.ArrowException, UnicodeDecodeError) as error:
             if "straddling" in str(error):
                 raise _too_long(name) from error
-    return _open_slowly(name, stem, data)
+    return _open_slowly(name, stem, data, within)
 
 
 def _share_fields(data: pa.Buffer) -> bool:
@@ -71,7 +74,7 @@ def _is_misread(column: pa.ChunkedArray) -> bool:
     return largest is not None and largest >= 2**53
 
 
-def _open_slowly(name: str, stem: str, data: pa.Buffer) -> TypedTable:
+def _open_slowly(name: str, stem: str, data: pa.Buffer, within: str) -> TypedTable:
     """Read with Python's own parser: exact integers, columns of mixed types, errors that name a line."""
     records: list[Any] = []
     for number, line in _lines(name, data):
@@ -79,9 +82,9 @@ def _open_slowly(name: str, stem: str, data: pa.Buffer) -> TypedTable:
             records.append(_load(line))
         except (ValueError, RecursionError) as error:
             problem = f"line {number} of {name} is not JSON ({reason_of(error)})"
-            return _open_whole(name, stem, data, problem=problem)
+            return _open_whole(name, stem, data, problem=problem, within=within)
     if len(records) == 1:
-        return _open_whole(name, stem, data, problem="")
+        return _open_whole(name, stem, data, problem="", within=within)
     return open_records(name, stem, records)
 
 
@@ -114,7 +117,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str) -> TypedTable:
+def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str, within: str = "") -> TypedTable:
     """Return a file that is one JSON value: an array of records, an object of columns, or one record."""
     if data.size > LARGEST_DOCUMENT:
         size = f"is one JSON value of more than {LARGEST_DOCUMENT >> 20} MiB"
@@ -126,6 +129,8 @@ def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str) -> Typed
         raise ReadError(f"{problem}: fix it, or write one record a line") from error
     if isinstance(whole, list):
         return open_records(name, stem, whole)
+    if within and isinstance(whole.get(within), list):
+        return open_records(name, stem, whole[within])
     if "kind" in whole and "signature" in whole:
         raise ReadError(f"{name} is a saved result of holdsup, not a table of scores")
     if all(isinstance(values, list) for values in whole.values()):

@@ -11,6 +11,7 @@ __all__ = [
     "LONGEST_NAME",
     "MOST_COLUMNS",
     "MOST_IN_MEMORY",
+    "MOST_MEASUREMENTS",
     "MOST_ROWS",
     "check_expansion",
     "check_ratio",
@@ -24,6 +25,7 @@ LONGEST_NAME = 1_000  # characters in the name of a column
 MOST_COLUMNS = 20_000
 MOST_ROWS = 2**31 - 1  # in memory: codes are 32-bit
 MOST_IN_MEMORY = 2**24  # rows; a fit holds some 150 bytes a row, so 2.5 GiB. Parquet beyond it is read in batches
+MOST_MEASUREMENTS = 100_000  # published values, of which there are a few; more are scores
 DEEPEST = 1_000  # levels of nesting in JSON; Arrow's parser overruns its stack at some 10,000
 FLATTENED = 4  # levels of objects in records whose fields become columns: metrics.f1
 MOST_EXPANSION = 200  # decompressed / compressed; text reaches 20, bombs 1,000

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from holdsup.columns.delimited import open_delimited
+from holdsup.columns.delimited import blank_comments, open_delimited
 from holdsup.columns.encoding import BadNumber, Labels, encode_labels, encode_numbers, fold_truths, follows
 from holdsup.columns.jsonl import open_json
 from holdsup.columns.limits import reason_of
@@ -82,17 +82,25 @@ class Columns:
     lengths: tuple[int, ...]
 
 
-def open_tables(data: Any, *, progress: Progress = no_progress) -> list[OpenTable]:
-    """Return the tables that `data` stands for: paths, folders, patterns, "-", frames, or several of these."""
+def open_tables(data: Any, *, comment: str = "", within: str = "", progress: Progress = no_progress) -> list[OpenTable]:
+    """Return the tables that `data` stands for: paths, folders, patterns, "-", frames, or several of these.
+
+    Parameters
+    ----------
+    comment : what lines above the header begin with that are not part of the table
+    within : the field of a JSON document that holds its records, if it is one
+    """
     if isinstance(data, str | Path):
         sources = find_sources(data)
         tables = []
         for i, source in enumerate(sources):
             progress(i, len(sources), f"opening {source.name}")
-            tables.append(_open_file(source))
+            tables.append(_open_file(source, comment, within))
         return tables
     if isinstance(data, list | tuple) and data and all(_is_table(piece) for piece in data):
-        return [table for piece in data for table in open_tables(piece, progress=progress)]
+        return [
+            table for piece in data for table in open_tables(piece, comment=comment, within=within, progress=progress)
+        ]
     kind = type(data).__name__
     return [open_frame(f"the {kind} given", kind, data)]
 
@@ -101,16 +109,18 @@ def _is_table(piece: Any) -> bool:
     return isinstance(piece, str | Path) or hasattr(piece, "__arrow_c_stream__")
 
 
-def _open_file(source: Source) -> OpenTable:
+def _open_file(source: Source, comment: str, within: str) -> OpenTable:
     data = read_bytes(source)
     if data[: min(4, data.size)].to_pybytes() == b"PAR1":
         return open_parquet(source.name, source.stem, data, path=_where(source))
     data = _as_utf8(source.name, data)
+    if comment:
+        data = blank_comments(data, comment.encode())
     head = data[: min(1024, data.size)].to_pybytes().lstrip()
     if data.size == 0:
         raise ReadError(f"{source.name} is empty: a table needs a header line and rows")
     if head.startswith((b"{", b"[")):
-        return open_json(source.name, source.stem, data)
+        return open_json(source.name, source.stem, data, within=within)
     return open_delimited(source.name, source.stem, data)
 
 

@@ -1,17 +1,18 @@
-"""What the demo shows, step by step, on scores whose truth is known."""
+"""What the demo shows, step by step, on scores whose truth is known and on published measurements."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holdsup.data import simulate_scores
+from holdsup.data import belz2022, simulate_scores
 from holdsup.rendering import Estimate, Table
 from holdsup.rendering.text import render_text
 from holdsup.scores import audit_scores
+from holdsup.verdict import assess_reproduction
 
 __all__ = ["Step", "steps"]
 
@@ -32,6 +33,7 @@ def steps(*, seed: int) -> Iterator[Step]:
     yield _gaps(scores)
     yield Step("2. Is the table fit for use?", str(audit_scores(scores)))
     yield Step("3. The same table after a careless merge", str(audit_scores(_damaged(scores), score_range=(0, 1.5))))
+    yield _reproduction()
     yield Step("Next", "Try your own: holdsup check YOUR_SCORES.csv\n")
 
 
@@ -53,6 +55,14 @@ def _gaps(scores: pa.Table) -> Step:
         f"sees one line of this table: anything from {worst:+.3f} to {best:+.3f} in favour of the new system.\n"
         f"The truth is 0.\n\n{render_text(table)}\n",
     )
+
+
+def _reproduction() -> Step:
+    """Show how far apart eight measurements of one published result lie."""
+    measured = [measurement for measurement in belz2022() if measurement.object == "mult-base"]
+    page = assess_reproduction(measured).page()
+    shown = replace(page, tables=page.tables[:3])  # precision, exact limits, conditions; `holdsup qra` shows the rest
+    return Step("4. One result, measured eight times (Belz et al. 2022, Table 6)", shown.text())
 
 
 def _damaged(scores: pa.Table) -> pa.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdsup.rendering.table import visible
+from holdsup.plots.labels import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def plot_coverage(audit: Audit, *, ax: Axes | None = None) -> Figure:
     ax.barh(places, used, color=USED, label="used")
     ax.barh(places, unusable, left=used, color=UNUSABLE, hatch="//", edgecolor="white", label="no usable score")
     ax.barh(places, [s.missing for s in systems], left=[s.rows for s in systems], color=MISSING, label="no row")
-    ax.set_yticks(places, [_short(s.name if s.metric is None else f"{s.name}, {s.metric}") for s in systems])
+    ax.set_yticks(places, [short(s.name if s.metric is None else f"{s.name}, {s.metric}") for s in systems])
     ax.set_ylim(len(systems) - 0.4, -0.6)  # the first on top, no empty margin
     ax.set_xlabel("rows (one for each item in each run)")
     ax.spines[["top", "right"]].set_visible(False)
@@ -53,9 +53,3 @@ def _drawn(systems: tuple[SystemCoverage, ...]) -> list[SystemCoverage]:
     if len(systems) <= MOST_BARS:
         return list(systems)
     return sorted(systems, key=lambda s: s.used - s.rows - s.missing)[:MOST_BARS]
-
-
-def _short(name: str) -> str:
-    """Return a label that cannot be read as mathematics and leaves room for the bars."""
-    shown = visible(name).replace("$", r"\$")
-    return shown if len(shown) <= 32 else f"{shown[:31]}…"

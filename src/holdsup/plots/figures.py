@@ -12,6 +12,7 @@ from holdsup.errors import ResultError, list_names
 from holdsup.plots.comparison import plot_comparison
 from holdsup.plots.coverage import plot_coverage
 from holdsup.plots.forest import plot_effects
+from holdsup.plots.reproduction import plot_reproduction
 from holdsup.plots.variance import plot_variance
 from holdsup.results import Result, write_file
 
@@ -25,6 +26,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "check": plot_coverage,
     "compare": plot_comparison,
     "fit": plot_effects,
+    "qra": plot_reproduction,
     "variance": plot_variance,
 }
 ENDINGS = (".svg", ".pdf", ".png")

@@ -99,6 +99,7 @@ _LATEX = {
     "]": "{]}",
     "≤": r"$\le$",
     "≥": r"$\ge$",
+    "≈": r"$\approx$",
     "×": r"$\times$",
     "±": r"$\pm$",
     **{char: "\\" + char for char in "&%$#_"},

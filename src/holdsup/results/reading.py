@@ -21,6 +21,11 @@ KINDS = {
     "fit": "holdsup.fit:LmmFit",
     "compare": "holdsup.verdict:Comparison",
     "variance": "holdsup.verdict:Decomposition",
+    "qra": "holdsup.verdict:Reproduction",
+    "qra_check": "holdsup.verdict:MeasurementAudit",
+    "qra_scores": "holdsup.verdict:ScoreSets",
+    "qra_labels": "holdsup.verdict:LabelAgreement",
+    "qra_findings": "holdsup.verdict:Findings",
 }
 
 

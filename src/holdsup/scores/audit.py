@@ -10,10 +10,10 @@ from holdsup.errors import ScoresError
 from holdsup.rendering import Table
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import Result, sign
+from holdsup.results.findings import Finding, tabulate_findings
 from holdsup.scores.column_faults import find_column_faults
 from holdsup.scores.coverage import SystemCoverage, cover_systems
 from holdsup.scores.design_faults import find_design_faults
-from holdsup.scores.findings import EXAMPLES, Finding
 from holdsup.scores.overview import COLUMNS, describe_columns
 from holdsup.scores.reading import read_scores
 from holdsup.scores.roles import is_replicate
@@ -87,12 +87,7 @@ class Audit(Result):
         )
         if not self.findings:
             return (read, covered)
-        found = Table(
-            title="Findings",
-            columns=("", "what was found", "what it does, and what to do"),
-            rows=tuple((f.severity, _found(f), f"{f.effect} {f.advice}") for f in self.findings),
-        )
-        return (read, covered, found)
+        return (read, covered, tabulate_findings(self.findings))
 
 
 def audit_scores(data: Any, *, score_range: tuple[float, float] | None = None, **roles: Any) -> Audit:
@@ -171,11 +166,6 @@ def _joined(columns: str | tuple[str, ...]) -> str:
     if isinstance(columns, str):
         return columns
     return ",".join(column.replace(",", "\\,") for column in columns)
-
-
-def _found(finding: Finding) -> str:
-    more = ("...",) if finding.count > len(finding.examples) == EXAMPLES else ()
-    return ": ".join([finding.message, *(["; ".join((*finding.examples, *more))] if finding.examples else [])])
 
 
 def _verdict(scores: Scores, findings: tuple[Finding, ...]) -> str:

@@ -12,7 +12,8 @@ from holdsup.columns import Column, Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import list_names
 from holdsup.rendering.numbers import format_counted
-from holdsup.scores.findings import EXAMPLES, Finding, extremes, labelled_roles
+from holdsup.results.findings import EXAMPLES, Finding
+from holdsup.scores.findings import extremes, labelled_roles
 from holdsup.scores.roles import FILE
 from holdsup.scores.table import Scores
 

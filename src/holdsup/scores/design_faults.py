@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.rendering.numbers import format_counted
-from holdsup.scores.findings import EXAMPLES, Finding, present, show, words_of
+from holdsup.results.findings import EXAMPLES, Finding
+from holdsup.scores.findings import present, show, words_of
 from holdsup.scores.table import Scores
 
 __all__ = ["find_design_faults", "missing_cells"]

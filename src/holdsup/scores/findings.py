@@ -1,46 +1,18 @@
-"""`Finding`: one kind of fault in a table of scores, and the words in which rows are shown."""
+"""The words in which rows of a table of scores are shown in a `Finding`."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns import Labels
+from holdsup.results.findings import EXAMPLES
 from holdsup.scores.table import Scores
 
-__all__ = ["EXAMPLES", "Finding", "extremes", "labelled_roles", "present", "show", "words_of"]
-
-EXAMPLES = 3
-Severity = Literal["error", "warning", "note"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One kind of fault in a table of scores.
-
-    Attributes
-    ----------
-    code : its name, for programs
-    severity : "error" (results would be wrong), "warning" (they mean less) or "note"
-    message : what was found
-    count : how many times
-    examples : up to three of them
-    effect : what it does to the analyses
-    advice : what to do about it
-    """
-
-    code: str
-    severity: Severity
-    message: str
-    count: int
-    examples: tuple[str, ...]
-    effect: str
-    advice: str
+__all__ = ["extremes", "labelled_roles", "present", "show", "words_of"]
 
 
 def present(*columns: Labels | None) -> list[Labels]:

@@ -9,7 +9,8 @@ import numpy as np
 from holdsup.columns import Labels
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.rendering.numbers import format_counted
-from holdsup.scores.findings import Finding, extremes, present, show
+from holdsup.results.findings import Finding
+from holdsup.scores.findings import extremes, present, show
 from holdsup.scores.roles import FILE
 from holdsup.scores.table import LABELLED, REASONS, Scores
 

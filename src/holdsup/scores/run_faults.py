@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.rendering.numbers import format_counted
-from holdsup.scores.findings import EXAMPLES, Finding, extremes, present, show
+from holdsup.results.findings import EXAMPLES, Finding
+from holdsup.scores.findings import extremes, present, show
 from holdsup.scores.fingerprint import hash_rows
 from holdsup.scores.table import Scores
 

@@ -1,0 +1,94 @@
+"""`Measurement`: one measured value of one object, and the conditions under which it was measured.
+
+The words are those of metrology (VIM, JCGM 2012), as Belz, Popović and Mille (2022, section 3.3) use them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+from holdsup.errors import MeasurementError
+
+__all__ = ["CONDITIONS", "Condition", "Measurement"]
+
+
+class Condition(NamedTuple):
+    """A standard condition of measurement.
+
+    Attributes
+    ----------
+    group : "object", "method" or "procedure": what the condition is a condition of
+    title : its name in the paper
+    explanation : what to write down, with an example
+    """
+
+    group: str
+    title: str
+    explanation: str
+
+
+CONDITIONS: Mapping[str, Condition] = MappingProxyType(
+    {
+        "code": Condition(
+            "object", "System code", "whose source code and parameters, such as: the authors' release, version 1.2"
+        ),
+        "compile_training": Condition(
+            "object",
+            "Compile/training information",
+            "who compiled and trained the system, and how, dependencies and environment included",
+        ),
+        "specification": Condition(
+            "method", "Method specification", "the definition of the method, such as: bleu(o,t)"
+        ),
+        "implementation": Condition(
+            "method", "Implementation", "whose implementation of the method, such as: SacreBLEU 2.4"
+        ),
+        "procedure": Condition(
+            "procedure",
+            "Procedure",
+            "how outputs are obtained and the method is applied to them, such as: outputs against targets",
+        ),
+        "test_set": Condition("procedure", "Test set", "the data on which outputs are obtained and evaluated"),
+        "performed_by": Condition("procedure", "Performed by", "who carried out the measurement"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measured value.
+
+    Attributes
+    ----------
+    object : what was measured, such as a system
+    measurand : the quantity measured, such as BLEU or fluency
+    value : the value, in the unit that `unit` says
+    scale_minimum : the lowest value that the scale has; 1 for ratings from 1 to 7
+    conditions : the conditions of measurement that are reported, the standard ones (CONDITIONS) first; one that is
+        not here is not reported
+    source : where the value is published
+    time : when it was measured
+    unit : "percent" or "proportion", or another word if the source gives one; empty where nothing is said
+    reported : the value as its source writes it, such as "91 %"; two measurements that differ only here are equal
+    """
+
+    object: str
+    measurand: str
+    value: float
+    scale_minimum: float = 0.0
+    conditions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    source: str = ""
+    time: str = ""
+    unit: str = ""
+    reported: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.value) or not math.isfinite(self.scale_minimum):
+            raise MeasurementError(
+                f"a measurement of {self.measurand} of {self.object} has value {self.value} and scale minimum "
+                f"{self.scale_minimum}: both must be finite numbers"
+            )

@@ -1,0 +1,207 @@
+"""`assess_reproduction`: did others reproduce it, and how closely?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from holdsup.errors import MeasurementError
+from holdsup.measurements import Measurement, conversion_notes, read_measurements
+from holdsup.numerics.precision import Precision, share_within
+from holdsup.results import Rows, sign
+from holdsup.verdict.reproduction.groups import Group, digest_measurements, group_measurements, select_measurements
+from holdsup.verdict.reproduction.matrix import (
+    MOST_PAIRED,
+    Agreement,
+    compare_conditions,
+    pair_measurements,
+    sort_conditions,
+)
+from holdsup.verdict.reproduction.models import model_conditions
+from holdsup.verdict.reproduction.records import Assessment, ConditionSpread, MeasuredValue, Measures
+from holdsup.verdict.reproduction.reference import reference_cvs
+from holdsup.verdict.reproduction.report import Reproduction
+from holdsup.verdict.reproduction.sentences import advise, write_reproduction_verdict
+from holdsup.verdict.reproduction.spread import is_exact, spread_within
+
+__all__ = ["assess_reproduction"]
+
+
+def assess_reproduction(
+    measurements: Any,
+    *,
+    where: Mapping[str, Iterable[str] | str] | None = None,
+    level: float = 0.95,
+    measures: bool = False,
+    reference: bool = True,
+    seed: int = 0,
+) -> Reproduction:
+    """Return how closely repeated measurements agree, under which conditions, and what goes with their spread.
+
+    Measurements of one measurand of one object are assessed together; others are never pooled with them. It is
+    repeatability if all conditions of measurement agree, reproducibility if one differs.
+
+    Parameters
+    ----------
+    measurements : what `read_measurements` takes: a file, records, a frame, `Measurement` values
+    where : objects, measurands or values of conditions to keep, such as ``{"object": "PASS"}``
+    level : coverage of limits
+    measures : whether to add the other measures of precision of the paper's section 3.2
+    reference : whether to say how many of the paper's 18 results are less reproducible
+    seed : of the random divisions that say what chance would explain, from eight measurements on
+
+    Examples
+    --------
+    >>> found = assess_reproduction(
+    ...     [
+    ...         {"object": "PASS", "measurand": "Fluency", "value": 5.36, "scale_minimum": 1, "performed_by": "vdL"},
+    ...         {"object": "PASS", "measurand": "Fluency", "value": 6.14, "scale_minimum": 1, "performed_by": "Mille"},
+    ...     ]
+    ... )
+    >>> round(found.assessments[0].cv, 3), found.assessments[0].repeatability, found.assessments[0].differing
+    (16.372, False, ('performed_by',))
+    """
+    if not 0 < level < 1:
+        raise MeasurementError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    given = read_measurements(measurements)
+    chosen, unasked = select_measurements(given, where or {})
+    groups, unused, said = group_measurements(chosen)
+    cvs = reference_cvs() if reference else None
+    parts = sorted(
+        ((group, *_assess(group, level, measures, cvs, seed)) for group in groups),
+        key=lambda part: (part[1].cv, part[1].object, part[1].measurand),
+    )
+    ordered = [group for group, _, _ in parts]
+    assessments = tuple(assessment for _, assessment, _ in parts)
+    spread = tuple(row for _, _, rows in parts for row in rows)
+    models = model_conditions(ordered, said, level=level, seed=seed)
+    drawn = any(row for group, _, rows in parts for row in rows if not is_exact(group))
+    return Reproduction(
+        signature=_signature(chosen, where, level, measures, seed if drawn else None),
+        seed=seed if drawn else None,
+        warnings=(*conversion_notes(chosen), *said, *_warnings(assessments)),
+        rows=Rows(len(given), sum(a.n for a in assessments), {**unasked, **unused}),
+        verdict=write_reproduction_verdict(assessments, level=level),
+        level=level,
+        assessments=assessments,
+        measurements=tuple(value for group in ordered for value in _values(group)),
+        conditions=tuple(row for group in ordered for row in compare_conditions(group)),
+        pairs=tuple(pair for group in ordered if _is_paired(group) for pair in pair_measurements(group)),
+        spread=spread,
+        models=models,
+        reference=cvs or (),
+    )
+
+
+def _assess(
+    group: Group, level: float, measures: bool, cvs: Sequence[float] | None, seed: int
+) -> tuple[Assessment, tuple[ConditionSpread, ...]]:
+    found = group.precision(level)
+    agreement = sort_conditions(group)
+    spread = spread_within(group, agreement, seed=seed)
+    return _assessment(group, found, agreement, spread, measures, cvs), spread
+
+
+def _assessment(
+    group: Group,
+    found: Precision,
+    agreement: Agreement,
+    spread: Sequence[ConditionSpread],
+    measures: bool,
+    cvs: Sequence[float] | None,
+) -> Assessment:
+    others = Measures(
+        s=found.s,
+        cv=100 * found.s / found.mean,
+        within_1=share_within(group.values, 1),
+        within_2=share_within(group.values, 2),
+    )
+    return Assessment(
+        object=group.object,
+        measurand=group.measurand,
+        n=found.n,
+        mean=found.mean,
+        sd=found.sd,
+        sd_se=found.sd_se,
+        sd_low=found.sd_low,
+        sd_high=found.sd_high,
+        sd_low_chi2=found.sd_low_chi2,
+        sd_high_chi2=found.sd_high_chi2,
+        cv=found.cv,
+        cv_plain=found.cv_plain,
+        cv_low=found.cv_low,
+        cv_high=found.cv_high,
+        next_low=group.scale_minimum + max(0.0, found.next_low),  # nothing lies below the minimum of the scale
+        next_high=group.scale_minimum + found.next_high,
+        repeatability=agreement.repeatability,
+        differing=agreement.differing,
+        agreeing=agreement.agreeing,
+        not_reported=agreement.not_reported,
+        more_reproducible_than=None if cvs is None else sum(cv > found.cv * (1 + 1e-9) for cv in cvs),
+        of=None if cvs is None else len(cvs),
+        align_next=advise(agreement, found.n, spread),
+        measures=others if measures else None,
+    )
+
+
+def _values(group: Group) -> Iterable[MeasuredValue]:
+    for measurement, label in zip(group.measurements, group.labels, strict=True):
+        yield MeasuredValue(
+            object=measurement.object,
+            measurand=measurement.measurand,
+            label=label,
+            value=measurement.value,
+            reported=measurement.reported,
+            scale_minimum=measurement.scale_minimum,
+            unit=measurement.unit,
+            source=measurement.source,
+            time=measurement.time,
+            conditions=dict(measurement.conditions),
+        )
+
+
+def _is_paired(group: Group) -> bool:
+    return bool(group.conditions) and len(group.values) <= MOST_PAIRED
+
+
+def _warnings(assessments: Sequence[Assessment]) -> Iterable[str]:
+    """Yield what limits trust, each kind once."""
+    unknown = [a for a in assessments if a.repeatability is None]
+    if unknown:
+        yield (
+            f"{_whose(unknown)}: no condition of measurement is reported for all measurements, so that nobody can tell "
+            "repeatability from reproducibility."
+        )
+    partly = {a.not_reported: [b for b in assessments if b.not_reported == a.not_reported] for a in assessments}
+    for names, some in partly.items():
+        if names and some[0].repeatability is not None:
+            yield f"{_whose(some)}: not reported for all measurements: {', '.join(names)}."
+    pairs = [a for a in assessments if a.n == 2]
+    if pairs:
+        yield f"{_whose(pairs)}: with two measurements nothing can be said about which condition matters."
+    same = [a for a in assessments if a.sd == 0]
+    if same:
+        yield f"{_whose(same)}: all values are the same; limits of no width are no evidence of perfect agreement."
+    many = [a for a in assessments if a.differing and a.n > MOST_PAIRED]
+    if many:
+        yield f"{_whose(many)}: pairs are listed for up to {MOST_PAIRED} measurements only."
+
+
+def _whose(some: Sequence[Assessment]) -> str:
+    names = [f"{a.object}, {a.measurand}" for a in some[:3]]
+    more = f" and {len(some) - 3} more" if len(some) > 3 else ""
+    return "; ".join(names) + more
+
+
+def _signature(
+    chosen: Sequence[Measurement],
+    where: Mapping[str, Iterable[str] | str] | None,
+    level: float,
+    measures: bool,
+    seed: int | None,
+) -> str:
+    kept = ",".join(f"{name}={v if isinstance(v, str) else '/'.join(v)}" for name, v in (where or {}).items())
+    return sign(
+        "qra", data=digest_measurements(chosen), measurements=len(chosen), where=kept or None, level=level,
+        measures=True if measures else None, seed=seed,
+    )  # fmt: skip

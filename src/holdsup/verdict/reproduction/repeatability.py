@@ -1,0 +1,109 @@
+"""`assess_repeatability`: the repeatability test at first reporting, from one's own runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from holdsup.columns import Labels
+from holdsup.errors import ScoresError
+from holdsup.measurements import CONDITIONS, Measurement
+from holdsup.progress import Progress, no_progress
+from holdsup.results import Rows, sign
+from holdsup.scores import Scores, read_scores
+from holdsup.verdict.evaluation import is_repetition
+from holdsup.verdict.reproduction.assessing import assess_reproduction
+from holdsup.verdict.reproduction.report import Reproduction
+
+__all__ = ["assess_repeatability"]
+
+SAME = "as in this table"  # what one's own runs have in common by construction
+UNASSESSED = "a system that has one run only, or a mean of zero"
+
+
+def assess_repeatability(
+    data: Any,
+    *,
+    scale_minimum: float = 0.0,
+    level: float = 0.95,
+    measures: bool = False,
+    reference: bool = True,
+    seed: int = 0,
+    progress: Progress = no_progress,
+    **roles: Any,
+) -> Reproduction:
+    """Return the repeatability of each system on each dataset by each metric: its runs are the measurements.
+
+    Belz et al. (2022, section 5) ask for it at first reporting, so that others know what spread to expect. The mean
+    score of a run is its value. Runs that differ in the seed alone are made under the same conditions; facets that are
+    settings are conditions that differ.
+
+    Parameters
+    ----------
+    data : `Scores`, or anything that `read_scores` takes
+    scale_minimum : the lowest value that the scores can have
+    level, measures, reference, seed : as for `assess_reproduction`
+    roles : passed on to `read_scores`
+
+    Examples
+    --------
+    >>> from holdsup import simulate_scores
+    >>> found = assess_repeatability(simulate_scores({"A": 0.7}, items=50, runs=5, seed=1))
+    >>> found.assessments[0].repeatability, found.assessments[0].n
+    (True, 5)
+    """
+    scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
+    runs = list(_measure_runs(scores, scale_minimum))
+    if max(Counter((run.object, run.measurand) for run, _ in runs).values(), default=0) < 2:
+        raise ScoresError(
+            f"no system of {scores.source} has two runs, so that there is no spread between runs: name the columns "
+            "in which runs differ with --facets (seed, say), or the run with --run"
+        )
+    found = assess_reproduction(
+        [run for run, _ in runs], level=level, measures=measures, reference=reference, seed=seed
+    )
+    assessed = {(a.object, a.measurand) for a in found.assessments}
+    rows = scores.rows()
+    used = sum(count for run, count in runs if (run.object, run.measurand) in assessed)
+    unused = {UNASSESSED: rows.used - used} if used < rows.used else {}
+    return dataclasses.replace(
+        found,
+        warnings=(*scores.notes, *found.warnings),
+        rows=Rows(rows.planned, used, {**rows.reasons, **unused}),
+        signature=sign(
+            "qra", data=scores.digest, runs=len(runs), scale_minimum=scale_minimum or None, level=level,
+            measures=True if measures else None, seed=found.seed,
+        ),
+    )  # fmt: skip
+
+
+def _measure_runs(scores: Scores, scale_minimum: float) -> Iterator[tuple[Measurement, int]]:
+    """Yield the mean of each run on each dataset by each metric, and of how many scores."""
+    kept = scores.take(scores.usable)
+    keys = [kept.metric, kept.dataset, kept.run]
+    codes = np.column_stack([np.zeros(len(kept), int) if key is None else key.codes for key in keys])
+    _, first, cell = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    counts = np.bincount(cell.ravel())
+    means = np.bincount(cell.ravel(), kept.score) / counts
+    settings = {name: labels for name, labels in kept.facets.items() if not is_repetition(kept, name)}
+    named = kept.roles.score if isinstance(kept.roles.score, str) else "score"
+    for row, mean, count in zip(first.tolist(), means.tolist(), counts.tolist(), strict=True):
+        own = {name: label for name, labels in settings.items() if (label := _label(labels, row))}
+        measurement = Measurement(
+            object=_label(kept.system, row),
+            measurand=", ".join(filter(None, (_label(kept.metric, row), _label(kept.dataset, row)))) or named,
+            value=mean,
+            scale_minimum=scale_minimum,
+            conditions={**dict.fromkeys(CONDITIONS, SAME), **own},
+            source=_label(kept.run, row),
+        )
+        yield measurement, count
+
+
+def _label(labels: Labels | None, row: int) -> str:
+    code = -1 if labels is None else int(labels.codes[row])
+    return "" if labels is None or code < 0 else labels.names[code]

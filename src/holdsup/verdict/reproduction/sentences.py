@@ -1,0 +1,124 @@
+"""The verdict on a reproduction in words, by rule, and what to align next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from holdsup.rendering.numbers import format_interval, format_number, format_percent
+from holdsup.verdict.reproduction.matrix import Agreement
+from holdsup.verdict.reproduction.records import Assessment, ConditionSpread
+
+__all__ = ["advise", "name_precision", "show_condition", "show_conditions", "write_reproduction_verdict"]
+
+CONVINCING = 0.05  # share of random divisions that explain as much
+REFERENCE = "the {of} results of Belz et al. (2022)"
+
+
+def show_condition(name: str) -> str:
+    """Return a condition's name as people write it.
+
+    >>> show_condition("performed_by")
+    'performed by'
+    """
+    return name.replace("_", " ")
+
+
+def show_conditions(names: Sequence[str]) -> str:
+    """Return several names as people write them.
+
+    >>> show_conditions(["code", "test_set", "performed_by"])
+    'code, test set and performed by'
+    """
+    shown = [show_condition(name) for name in names]
+    return " and ".join([*([", ".join(shown[:-1])] if len(shown) > 1 else []), *shown[-1:]])
+
+
+def name_precision(repeatability: bool | None) -> str:
+    """Return what precision is called under these conditions."""
+    if repeatability is None:
+        return "precision under unknown conditions"
+    return "repeatability" if repeatability else "reproducibility"
+
+
+def advise(agreement: Agreement, n: int, spread: Sequence[ConditionSpread]) -> str:
+    """Return what to align, or to find out, before the next measurement."""
+    if agreement.repeatability is None:
+        return "Report the conditions of measurement: without them nobody can say what the spread is due to."
+    report = f" Report {show_conditions(agreement.not_reported)}." if agreement.not_reported else ""
+    if not agreement.differing:
+        return (
+            "No reported condition differs: the spread comes from what is not recorded, such as seeds, versions or "
+            f"hardware. Record these as further conditions.{report}"
+        )
+    if agreement.differing == ("performed_by",):
+        return f"Only who measured differs, as far as it is reported: find out what they did differently.{report}"
+    best = next((row for row in spread if len(row.conditions) == 1 and row.explained > 0), None)
+    return _align_all(agreement, n) if best is None else _align_best(best)
+
+
+def _align_all(agreement: Agreement, n: int) -> str:
+    """Return the advice where nothing tells the conditions apart; who measured cannot be aligned."""
+    names = show_conditions([name for name in agreement.differing if name != "performed_by"])
+    few = "Two measurements" if n == 2 else "These measurements"
+    which = f" {few} cannot tell which condition matters." if len(agreement.differing) > 1 else ""
+    return f"Align {names}.{which}"
+
+
+def _align_best(best: ConditionSpread) -> str:
+    sure = (
+        f"only {format_percent(100 * best.chance)} of random divisions do as well"
+        if best.chance <= CONVINCING
+        else f"but so do {format_percent(100 * best.chance)} of random divisions, so take it as a hint"
+    )
+    with_it = f"goes with {format_percent(best.explained)} of the variance ({sure})."
+    names = [best.conditions[0], *best.same_groups]
+    if names == ["performed_by"]:
+        return f"Find out what those who measured did differently: who it was {with_it}"
+    return f"Align {show_conditions(names)} first: it {with_it}"
+
+
+def write_reproduction_verdict(assessments: Sequence[Assessment], *, level: float) -> str:
+    """Return the sentence that stands above the tables; `assessments` come in the order of their CV*."""
+    if len(assessments) == 1:
+        return f"{_about(assessments[0], level)} {assessments[0].align_next}"
+    best, worst = assessments[0], assessments[-1]
+    kinds = [name_precision(a.repeatability) for a in assessments]
+    counted = ", ".join(f"{kinds.count(kind)} of {kind}" for kind in dict.fromkeys(kinds))
+    fewest = min(a.n for a in assessments)
+    caution = " Where there are two measurements, the spread is hardly known." if fewest == 2 else ""
+    return (
+        f"{len(assessments)} assessments ({counted}), from CV* = {_cv(best.cv)} ({_name(best)}) to {_cv(worst.cv)} "
+        f"({_name(worst)}).{caution} {_about(worst, level)} {worst.align_next}"
+    )
+
+
+def _about(a: Assessment, level: float) -> str:
+    differ = f"; {show_conditions(a.differing)} differ{'s' if len(a.differing) == 1 else ''}" if a.differing else ""
+    if a.more_reproducible_than is None or a.of is None:
+        rank = ""
+    else:
+        rank = f" It is more reproducible than {a.more_reproducible_than} of {REFERENCE.format(of=a.of)}."
+    return (
+        f"{_name(a)}: {name_precision(a.repeatability)} CV* = {_cv(a.cv)} over {a.n} measurements{differ}. "
+        f"{_how_sure(a, level)}{rank}"
+    )
+
+
+def _how_sure(a: Assessment, level: float) -> str:
+    if a.sd == 0:
+        return "All values are the same, which says little about how the next one would differ."
+    if math.isinf(a.cv_high) or math.isnan(a.cv_high):
+        limits = f"above {format_number(a.cv_low, uncertainty=a.cv_low)}% of the mean, without an upper limit"
+    else:
+        limits = f"in {format_interval(a.cv_low, a.cv_high)}% of the mean"
+    little = ": two measurements say next to nothing about it" if a.n == 2 else ""
+    return f"The standard deviation may be anything {limits} ({level:.0%} limits){little}."
+
+
+def _name(a: Assessment) -> str:
+    return f"{a.object}, {a.measurand}"
+
+
+def _cv(cv: float) -> str:
+    return format_number(cv, uncertainty=0.01)
