@@ -90,6 +90,16 @@ class MissingExtra(HoldsupError):
         return cls(f"{purpose} needs {package}, which is not installed: pip install 'holdsup[{package}]'")
 
 
+def quote_text(text: str, *, most: int = 40) -> str:
+    """Return text for a message: its first line, quoted, with a mark where it is cut.
+
+    >>> quote_text("84.5 or so", most=4)
+    "'84.5…'"
+    """
+    first = text.split("\n", 1)[0]
+    return repr(text if len(text) <= most and first == text else f"{first[:most]}…")
+
+
 def list_names(names: Iterable[str], *, most: int = 12) -> str:
     """Return names for a message: quoted, comma-separated, the tail counted.
 

@@ -130,3 +130,23 @@ def test_every_format_and_the_picture_are_written(run: Run, tmp_path: Path) -> N
         assert run("qra", "--example", "--where", "object=PASS", "--format", style).code == 0
     assert run("qra", "--example", "--where", "object=PASS", "--plot", tmp_path / "p.svg").code == 0
     assert (tmp_path / "p.svg").stat().st_size > 1000
+
+
+def test_two_things_are_not_written_to_one_file(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "same.md"
+    for arguments in (["-o", file], ["--export", tmp_path / "." / "same.md"]):
+        done = run("qra", "--example", "--where", "object=PASS", "--card", file, *arguments)
+        assert (done.code, done.err.count("\n")) == (1, 1)
+        assert "cannot write same.md twice" in done.err
+        assert not file.exists()
+
+
+def test_a_template_is_not_asked_for_beside_data(run: Run, tmp_path: Path) -> None:
+    done = run("qra", tmp_path / "mine.csv", "--init", tmp_path / "new.csv")
+    assert done.code == 2
+    assert not (tmp_path / "new.csv").exists()
+
+
+def test_an_option_that_has_no_part_says_where_it_has_one(run: Run) -> None:
+    assert "it goes with --seeds" in run("qra", "--example", "--scale-minimum", "1").err
+    assert "it goes with --kind labels" in run("qra", "--example", "--scale", "ordinal").err

@@ -302,3 +302,12 @@ def test_very_many_columns_are_read_in_time_that_grows_with_their_number(tmp_pat
     assert len(read_columns(open_tables(tmp_path / "x.parquet"), numbers=wide).named) == 5_000
     with pytest.raises(ReadError, match="20,001 columns"):
         open_tables({f"c{i}": [0.5] for i in range(20_001)})
+
+
+def test_an_index_without_a_name_is_no_column_however_its_rows_were_chosen(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"item": ["a", "b", "c", "d"], "score": [1, 2, 3, 4]})
+    kept = frame[frame.score != 2]  # 0, 2, 3: no range
+    assert open_tables(kept)[0].columns == ("item", "score")
+    kept.to_parquet(tmp_path / "kept.parquet")
+    assert open_tables(tmp_path / "kept.parquet")[0].columns == ("item", "score")
+    assert open_tables(kept.rename_axis("place"))[0].columns == ("item", "score", "place")

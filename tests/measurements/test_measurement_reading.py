@@ -313,3 +313,104 @@ def test_a_measurement_is_finite_and_hashable() -> None:
     with pytest.raises(MeasurementError, match="finite"):
         Measurement("a", "m", float("nan"))
     assert len({*EXPECTED, *EXPECTED}) == 2
+
+
+def _csv(folder: Path, text: str) -> Path:
+    file = folder / "table.csv"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("cell", ["oops", "84.5±0.3"])
+def test_text_among_columns_of_values_is_refused_unless_it_says_that_it_is_a_condition(
+    tmp_path: Path, cell: str
+) -> None:
+    with pytest.raises(ColumnError, match=r"column 'B' .* neither a condition of the list nor numbers.*conditions\.B"):
+        read_measurements(_csv(tmp_path, f"object,measurand,A,B,C\nX,b,30,{cell},31\n"))
+    found = read_measurements(_csv(tmp_path, f"object,measurand,A,conditions.B,C\nX,b,30,{cell},31\n"))
+    assert [(one.value, dict(one.conditions)) for one in found] == [(30, {"B": cell}), (31, {"B": cell})]
+
+
+@pytest.mark.parametrize("gap", ["n/a", "-", ""])
+def test_a_study_of_a_wide_table_without_any_value_is_no_condition(tmp_path: Path, gap: str) -> None:
+    found = read_measurements(_csv(tmp_path, f"object,measurand,A,B,C\nX,b,30,{gap},31\n"))
+    assert [(one.source, one.value, dict(one.conditions)) for one in found] == [("A", 30, {}), ("C", 31, {})]
+
+
+def test_a_saved_index_is_no_condition_and_no_column_of_values(tmp_path: Path) -> None:
+    tidy = read_measurements(_csv(tmp_path, ",object,measurand,value\n0,X,b,30\n2,X,b,31\n"))
+    wide = read_measurements(_csv(tmp_path, ",object,measurand,A,B\n0,X,b,30,31\n"))
+    assert [(one.value, dict(one.conditions)) for one in (*tidy, *wide)] == [(30, {}), (31, {})] * 2
+    with pytest.raises(ColumnError, match="has no name, and holds 'red'"):
+        read_measurements(_csv(tmp_path, "object,measurand,value,\nX,b,30,red\nX,b,31,blue\n"))
+
+
+@pytest.mark.parametrize(("field", "value"), [("kind", "scores"), ("schema", 99), ("schema", True)])
+def test_a_document_of_another_kind_or_version_is_refused(tmp_path: Path, field: str, value: Any) -> None:
+    records = [{"object": "X", "measurand": "b", "value": v} for v in (3, 4)]
+    document = {"kind": "measurements", "schema": 1, "measurements": records}
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert len(read_measurements(file)) == 2
+    file.write_text(json.dumps({**document, field: value}), encoding="utf-8")
+    with pytest.raises(ReadError, match=f"whose {field} is {value!r}"):
+        read_measurements(file)
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [(["91 %", ".91", "90"], 3), (["0.5 %", "0.4"], 3), (["91", "92", ".91"], 4), ([".91", ".92", "91"], 4)],
+)
+def test_what_may_be_percent_or_proportion_is_named_by_its_own_line(
+    tmp_path: Path, values: list[str], line: int
+) -> None:
+    rows = "".join(f"X,b,{value}\n" for value in values)
+    with pytest.raises(MeasurementError, match=f"^line {line} of "):
+        read_measurements(_csv(tmp_path, f"object,measurand,value\n{rows}"))
+
+
+def test_pct_is_percent() -> None:
+    rows = [
+        {"object": "X", "measurand": "b", "value": v, "unit": u} for v, u in ((91, "pct"), (90, "%"), ("89 pct", ""))
+    ]
+    assert {(one.value, one.unit) for one in read_measurements(rows)} == {(v, "percent") for v in (91, 90, 89)}
+
+
+def test_words_for_nothing_are_not_reported_and_none_may_be_a_condition() -> None:
+    written = {"code": "N/A", "test_set": "?", "procedure": "unknown", "seed": "-", "preprocessing": "none"}
+    (one,) = read_measurements([{"object": "X", "measurand": "b", "value": 3, **written}])
+    assert one.conditions == written
+    assert one.known == {"preprocessing": "none"}
+
+
+def test_a_condition_that_is_a_list_is_refused_in_one_line() -> None:
+    rows = [{"object": "X", "measurand": "b", "value": v, "code": ["x", "y"]} for v in (3, 4)]
+    with pytest.raises(ColumnError, match="column 'code' of the list given holds lists") as refused:
+        read_measurements(rows)
+    assert "kernel" not in str(refused.value)
+
+
+def test_a_value_too_far_from_the_scale_minimum_is_refused() -> None:
+    with pytest.raises(MeasurementError, match="too far from the scale minimum"):
+        read_measurements([{"object": "X", "measurand": "b", "value": 1.7e308, "scale_minimum": -1.7e308}])
+
+
+def test_a_long_text_is_quoted_to_its_end_or_with_a_mark_where_it_is_cut() -> None:
+    with pytest.raises(MeasurementError, match=r"the value 'about eighty-four, as far as one can tel…' is not"):
+        read_measurements(
+            [{"object": "X", "measurand": "b", "value": "about eighty-four, as far as one can tell by eye"}]
+        )
+
+
+@pytest.mark.parametrize(
+    ("columns", "pointer"),
+    [
+        (["model", "seed", "question_id", "f1"], "--seeds"),
+        (["system", "run", "score"], "--seeds"),
+        (["rater", "item", "label"], "--kind labels"),
+        (["study", "item", "score"], "--kind scores"),
+    ],
+)
+def test_tables_of_something_else_are_sent_to_the_right_question(columns: list[str], pointer: str) -> None:
+    with pytest.raises(ColumnError, match=pointer):
+        read_measurements([dict.fromkeys(columns, "1")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from holdsup.data import belz2022
 from holdsup.errors import MeasurementError, ReadError
 from holdsup.measurements import CONDITIONS, Measurement, read_measurements, validate
 from holdsup.results.findings import Finding
+from holdsup.verdict import assess_reproduction, audit_measurements
 
 GOOD: dict[str, Any] = {"object": "a", "measurand": "m", "scale_minimum": 0, **{key: f"{key} 1" for key in CONDITIONS}}
 PAIR = [{**GOOD, "value": 0.5}, {**GOOD, "value": 0.6, "performed_by": "others"}]
@@ -145,3 +147,18 @@ def test_the_published_measurements_have_nothing_odd_but_their_approximate_condi
 def test_records_are_validated_as_well_as_files() -> None:
     ones = [Measurement("a", "m", 0.5), Measurement("a", "m", 0.6, 0.1)]
     assert [f.code for f in validate(ones)] == ["scale-minima"] + ["not-reported"] * len(CONDITIONS)
+
+
+def test_text_among_columns_of_values_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text("object,measurand,A,B,C\nX,b,30,oops,31\n", encoding="utf-8")
+    (finding,) = validate(file)
+    assert (finding.code, finding.severity) == ("columns", "error")
+    assert "'oops'" in finding.message
+
+
+def test_measurements_are_counted_alike_with_and_without_validation(tmp_path: Path) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text("object,measurand,A,B,C\nX,b,30,32,31\nY,b,30,-,31\n", encoding="utf-8")
+    assert audit_measurements(file).rows == assess_reproduction(file).rows
+    assert audit_measurements(file).rows.used == 5

@@ -136,3 +136,26 @@ def test_what_is_written_as_json_fits_the_schema_and_other_documents_do_not(tmp_
     del content["measurements"][5]["value"]
     with pytest.raises(jsonschema.ValidationError, match="'value' is a required property"):
         jsonschema.validate(content, schema)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".json"])
+def test_apostrophes_come_back_as_they_were(tmp_path: Path, ending: str) -> None:
+    words = ["'=a", "'plain", "-1", "@x", "''=b", "=c"]
+    written = tuple(Measurement("X", "b", 30.0 + i, conditions={"code": word}) for i, word in enumerate(words))
+    write_measurements(written, tmp_path / f"m{ending}")
+    assert read_measurements(tmp_path / f"m{ending}") == written
+
+
+def test_a_json_text_keeps_its_apostrophe(tmp_path: Path) -> None:
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps([{"object": "X", "measurand": "b", "value": 3, "code": "'=a"}]), encoding="utf-8")
+    assert read_measurements(file)[0].conditions == {"code": "'=a"}
+
+
+def test_the_template_says_what_a_line_with_a_hash_is_and_its_examples_hold_no_comma(tmp_path: Path) -> None:
+    write_template(tmp_path / "t.csv")
+    text = (tmp_path / "t.csv").read_text(encoding="utf-8")
+    assert "above the column names" in text
+    examples = [line.partition("such as: ")[2] for line in text.splitlines() if "such as: " in line]
+    assert len(examples) >= 3
+    assert not any("," in example for example in examples)

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdsup.numerics.precision import c4, measure_precision, noncentral_t_cdf, share_within, variation_limits
+from holdsup.numerics.precision import (
+    c4,
+    magnitude,
+    measure_cv,
+    measure_precision,
+    noncentral_t_cdf,
+    share_within,
+    variation_limits,
+)
 
 # Belz et al. (2022): Fluency of PASS, Table 2, shifted by 1; mult-base, Table 6; NTS_def BLEU, Table 4.
 FLUENCY = [4.36, 5.14]
@@ -147,3 +155,22 @@ def test_our_limits_cover_and_the_published_ones_do_not(n: int, low: float, high
     assert low < paper < high
     # four binomial standard errors of a share of .95: 0.0195
     assert ours == pytest.approx([0.95] * 3, abs=0.0195)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-150, 1.0, 1e150, 1e200, 1e307])
+def test_precision_does_not_depend_on_the_size_of_the_values(scale: float) -> None:
+    """Squares of 1e200 and 1e-200 are beyond what a double holds; ratios to the mean are those of 1, 3 and 2."""
+    found = measure_precision([scale, 3 * scale, 2 * scale])
+    assert found.mean == pytest.approx(2 * scale)
+    assert found.s == pytest.approx(scale)
+    assert found.cv_plain == pytest.approx(100 / 2 / (math.sqrt(math.pi) / 2))  # c4(3)
+    assert found.cv_low == pytest.approx(measure_precision([1, 3, 2]).cv_low)
+    assert measure_cv([scale, 3 * scale, 2 * scale]) == found.cv
+    assert share_within([scale, 3 * scale, 2 * scale], 0.5) == pytest.approx(100 / 3)
+
+
+def test_scaling_by_a_power_of_two_takes_no_digit_away() -> None:
+    values = np.array([0.1, 0.7, 0.30000000000000004])
+    assert measure_precision(values).mean == values.mean()
+    assert measure_precision(values).s == values.std(ddof=1)
+    assert magnitude(values) == 0.5

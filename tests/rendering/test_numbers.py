@@ -80,3 +80,10 @@ def test_counts_have_their_thousands_marked() -> None:
 
 def test_an_interval_is_rounded_by_its_half_width() -> None:
     assert format_interval(-0.00123, 0.0456) == "[-0.001, 0.046]"
+
+
+def test_a_limit_above_zero_is_not_shown_as_zero() -> None:
+    assert format_interval(0.0004, 12.0) == "[0.00040, 12.0]"
+    assert format_interval(-12.0, -0.0004) == "[-12.0, -0.00040]"
+    assert format_interval(0.0, 12.0) == "[0.0, 12.0]"
+    assert format_interval(1e-12, 12.0) == "[0.0, 12.0]"  # what an optimizer leaves of a zero

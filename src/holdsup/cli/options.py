@@ -65,6 +65,12 @@ def scores_options(command: F) -> F:
 
 def split_roles(roles: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `scores_options` as the arguments of `read_scores`; "a,b" names two columns."""
+    for given in roles["property"]:
+        if "=" not in given:
+            raise click.BadParameter(
+                f"{given!r} is not of the form NAME=EXPR; a column that holds a property is named with --properties.",
+                param_hint="--property",
+            )
     arguments: dict[str, Any] = {role: split_names(roles[role]) for role in SEVERAL}
     arguments["properties"] += tuple(roles["property"])
     arguments.update({role: column for role, column in roles.items() if role not in (*SEVERAL, "property", "wide")})

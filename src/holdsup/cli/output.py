@@ -57,9 +57,12 @@ def output_options(command: F) -> F:
 
 
 def refuse_to_overwrite(data: Sequence[str], *written: Path | None) -> None:
-    """Raise if a file to be written is one of those to be read."""
+    """Raise if a file to be written is one of those to be read, or is to be written twice."""
     from holdsup.columns.sources import find_sources
 
+    named = [path.resolve() for path in written if path is not None and path != STANDARD_OUTPUT]
+    if twice := next((path for path in named if named.count(path) > 1), None):
+        raise ResultError(f"cannot write {twice.name} twice: give each file that is written a name of its own")
     targets = [path for path in written if path is not None and path != STANDARD_OUTPUT and path.is_file()]
     if not targets:
         return

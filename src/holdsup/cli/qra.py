@@ -115,6 +115,7 @@ def command(
     style: str,
     output: Path | None,
     picture: Path | None,
+    quiet: bool,
     **given: Any,
 ) -> None:
     """Assess how closely measurements of the same thing by different people agree.
@@ -126,6 +127,8 @@ def command(
     with; the card puts it all on one page.
     """  # fmt: skip
     if template is not None:
+        if data is not None or given["example"]:
+            raise click.UsageError("--init FILE writes an empty table and reads none: leave out DATA and --example.")
         from holdsup.measurements import write_template
 
         write_template(template)
@@ -134,9 +137,11 @@ def command(
     if (data is None) == (not given["example"]):
         raise click.UsageError("Give DATA, or --example for the paper's measurements, or --init FILE for a template.")
     asked = _what_is_asked(given)
-    if data is not None:
-        refuse_to_overwrite([data], output, picture, given["card"], given["export"])
-    result = _answer(asked, _source(data), given)
+    refuse_to_overwrite([] if data is None else [data], output, picture, given["card"], given["export"])
+    from holdsup.cli.bar import show_progress
+
+    with show_progress(quiet=quiet) as progress:
+        result = _answer(asked, _source(data), {**given, "progress": progress})
     if given["card"] is not None:
         from holdsup.verdict import write_card
 
@@ -157,8 +162,15 @@ def _what_is_asked(given: dict[str, Any]) -> str:
     kind = asked[0] if asked else "values"
     for name, uses in USES.items():
         if given[name] and kind not in uses:
-            raise click.UsageError(f"--{name.replace('_', '-')} has no part in this question ({kind}).")
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} has no part in this question ({kind}); it goes with {_listed(uses)}."
+            )
     return kind
+
+
+def _listed(uses: tuple[str, ...]) -> str:
+    """Return how the questions are asked that an option has a part in."""
+    return ", ".join(f"--{use}" if use in ("validate", "seeds") else f"--kind {use}" for use in uses)
 
 
 def _source(data: str | None) -> Any:
@@ -173,7 +185,7 @@ def _answer(asked: str, source: Any, given: dict[str, Any]) -> Any:
     """Return the result that was asked for."""
     from holdsup import verdict
 
-    common = {name: given[name] for name in ("level", "measures", "reference", "seed")}
+    common = {name: given[name] for name in ("level", "measures", "reference", "seed", "progress")}
     named = {name: given[name] for name in ("study", "item")}
     where = dict(split_pairs(given["where"], "--where", "object=PASS"))
     if asked == "validate":

@@ -15,7 +15,7 @@ import pyarrow.csv as pa_csv
 from holdsup.columns.layout import BLANKS, Layout, find_layout
 from holdsup.columns.limits import LONGEST_LINE, reason_of
 from holdsup.columns.values import MISSING_TOKENS, TEXT
-from holdsup.errors import ReadError
+from holdsup.errors import ReadError, quote_text
 
 __all__ = ["DelimitedTable", "blank_comments", "open_delimited"]
 
@@ -153,7 +153,8 @@ class DelimitedTable:
                 quote = " A quotation mark may be missing." if any('"' in f or "\n" in f for f in row) else ""
                 return (
                     f"line {line} of {self.name} has {len(row)} fields, but the header has {wanted}: "
-                    f"{','.join(row)!r:.80}.{quote} Fix that line (quote fields that contain the delimiter)."
+                    f"{quote_text(','.join(row), most=80)}.{quote} "
+                    "Fix that line (quote fields that contain the delimiter)."
                 )
         return f"{self.name} cannot be read as a table: {reason_of(ValueError(reason))}"
 

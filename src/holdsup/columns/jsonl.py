@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,15 +16,28 @@ from holdsup.columns.nesting import is_shallow
 from holdsup.columns.typed import TypedTable, flatten, hold_table, open_frame, open_records
 from holdsup.errors import ReadError
 
-__all__ = ["open_json"]
+__all__ = ["Document", "open_json"]
 
 SAMPLE, MOST_FIELDS = 2**16, 1000  # bytes looked at, and different fields in them that Arrow may have
 
 
-def open_json(name: str, stem: str, data: pa.Buffer, *, within: str = "") -> TypedTable:
+class Document(NamedTuple):
+    """What a JSON document looks like that is one object with records in it.
+
+    Attributes
+    ----------
+    records : the field that holds the records
+    header : what other fields must say if they are there
+    """
+
+    records: str
+    header: Mapping[str, Any]
+
+
+def open_json(name: str, stem: str, data: pa.Buffer, *, within: Document | None = None) -> TypedTable:
     """Return JSON text as a table whose ids are exact and whose text is text.
 
-    A document that is one object may have its records in the field `within`.
+    A document that is one object may have its records in a field, as `within` says.
     """
     if data[: min(1024, data.size)].to_pybytes().lstrip().startswith(b"["):
         return _open_whole(name, stem, data, problem="")
@@ -74,7 +87,7 @@ def _is_misread(column: pa.ChunkedArray) -> bool:
     return largest is not None and largest >= 2**53
 
 
-def _open_slowly(name: str, stem: str, data: pa.Buffer, within: str) -> TypedTable:
+def _open_slowly(name: str, stem: str, data: pa.Buffer, within: Document | None) -> TypedTable:
     """Read with Python's own parser: exact integers, columns of mixed types, errors that name a line."""
     records: list[Any] = []
     for number, line in _lines(name, data):
@@ -117,7 +130,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str, within: str = "") -> TypedTable:
+def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str, within: Document | None = None) -> TypedTable:
     """Return a file that is one JSON value: an array of records, an object of columns, or one record."""
     if data.size > LARGEST_DOCUMENT:
         size = f"is one JSON value of more than {LARGEST_DOCUMENT >> 20} MiB"
@@ -129,10 +142,21 @@ def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str, within: 
         raise ReadError(f"{problem}: fix it, or write one record a line") from error
     if isinstance(whole, list):
         return open_records(name, stem, whole)
-    if within and isinstance(whole.get(within), list):
-        return open_records(name, stem, whole[within])
+    if within is not None and isinstance(whole.get(within.records), list):
+        _check_header(name, whole, within)
+        return open_records(name, stem, whole[within.records])
     if "kind" in whole and "signature" in whole:
         raise ReadError(f"{name} is a saved result of holdsup, not a table of scores")
     if all(isinstance(values, list) for values in whole.values()):
         return open_frame(name, stem, whole)
     return open_records(name, stem, [whole])
+
+
+def _check_header(name: str, whole: Mapping[str, Any], within: Document) -> None:
+    for field, wanted in within.header.items():
+        found = whole.get(field, wanted)
+        if found != wanted or isinstance(found, bool):  # true is 1 to Python
+            raise ReadError(
+                f"{name} is a document whose {field} is {found!r:.60}; the one that can be read here is {wanted!r}: "
+                "correct it, or use the version of holdsup that wrote it"
+            )

@@ -12,7 +12,7 @@ from holdsup.columns.typed import check_names
 from holdsup.columns.values import MISSING_TOKENS, TRUTHS, parse_number
 from holdsup.errors import ReadError
 
-__all__ = ["BLANKS", "THOUSANDS", "Layout", "find_layout"]
+__all__ = ["BLANKS", "THOUSANDS", "UNNAMED", "Layout", "find_layout"]
 
 SAMPLE_ROWS = 200
 BLANKS = " \t"  # a pseudo-delimiter: any run of blanks
@@ -20,6 +20,7 @@ COMMA_NUMBER = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 POINT_NUMBER = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 THOUSANDS_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
+UNNAMED = re.compile(r"unnamed[_:] ?\d+", flags=re.IGNORECASE)  # a column without a head, here and in pandas
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from holdsup.columns.delimited import blank_comments, open_delimited
 from holdsup.columns.encoding import BadNumber, Labels, encode_labels, encode_numbers, fold_truths, follows
-from holdsup.columns.jsonl import open_json
+from holdsup.columns.jsonl import Document, open_json
 from holdsup.columns.limits import reason_of
 from holdsup.columns.refusal import explain
 from holdsup.columns.sources import Source, find_sources, read_bytes
@@ -82,13 +82,15 @@ class Columns:
     lengths: tuple[int, ...]
 
 
-def open_tables(data: Any, *, comment: str = "", within: str = "", progress: Progress = no_progress) -> list[OpenTable]:
+def open_tables(
+    data: Any, *, comment: str = "", within: Document | None = None, progress: Progress = no_progress
+) -> list[OpenTable]:
     """Return the tables that `data` stands for: paths, folders, patterns, "-", frames, or several of these.
 
     Parameters
     ----------
     comment : what lines above the header begin with that are not part of the table
-    within : the field of a JSON document that holds its records, if it is one
+    within : where a JSON document holds its records, and what else it says, if it is one
     """
     if isinstance(data, str | Path):
         sources = find_sources(data)
@@ -109,7 +111,7 @@ def _is_table(piece: Any) -> bool:
     return isinstance(piece, str | Path) or hasattr(piece, "__arrow_c_stream__")
 
 
-def _open_file(source: Source, comment: str, within: str) -> OpenTable:
+def _open_file(source: Source, comment: str, within: Document | None) -> OpenTable:
     data = read_bytes(source)
     if data[: min(4, data.size)].to_pybytes() == b"PAR1":
         return open_parquet(source.name, source.stem, data, path=_where(source))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ __all__ = [
     "open_records",
     "parquet_file",
 ]
+
+UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what Arrow calls the index of a pandas frame that has no name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +154,9 @@ def flatten(name: str, table: pa.Table) -> pa.Table:
 
 
 def _typed(name: str, stem: str, schema: pa.Schema, **held: Any) -> TypedTable:
+    """Return a table with all its columns but an index without a name, which only says where rows once stood."""
     check_names(name, schema.names)
+    schema = pa.schema([f for f in schema if not UNNAMED_INDEX.fullmatch(f.name)], schema.metadata)
     categoricals = _pandas_categoricals(schema)
     ordered = frozenset(
         f.name for f in schema if pa.types.is_dictionary(f.type) and (f.type.ordered or f.name in categoricals)

@@ -1,5 +1,6 @@
 """What a reproduction compares: measurements with their conditions, read from files and checked."""
 
+from holdsup.measurements.oddities import reading_notes
 from holdsup.measurements.reading import read_measurements
 from holdsup.measurements.record import CONDITIONS, Condition, Measurement
 from holdsup.measurements.template import write_template
@@ -13,6 +14,7 @@ __all__ = [
     "Measurement",
     "conversion_notes",
     "read_measurements",
+    "reading_notes",
     "validate",
     "write_measurements",
     "write_template",

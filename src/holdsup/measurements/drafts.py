@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -68,8 +69,8 @@ def read_draft(source: Any) -> Draft:
             for i, one in zip(members, to_one_unit([given[i] for i in members]), strict=True):
                 given[i] = one
         except UnitError as error:
-            first = given[members[0]]
-            faults.append(Fault("units", rows[members[0]], f"{first.measurand} of {first.object} {error}"))
+            at = members[error.member]
+            faults.append(Fault("units", rows[at], f"{given[at].measurand} of {given[at].object} {error}"))
         faults.extend(_scale_faults([(rows[i], given[i]) for i in members]))
     return Draft(tuple(given), tuple(rows), tuple(faults))
 
@@ -92,6 +93,10 @@ def _measurement_of(row: Row) -> Measurement | list[Fault]:
         faults.append(Fault("bad-unit", row, f"the value {row.fields['value']!r} has the unit {unit!r}: correct one"))
     elif unit == "proportion" and abs(value) > 1:
         faults.append(Fault("bad-unit", row, f"the value {value:g} is no proportion: correct the value or the unit"))
+    elif not math.isfinite(value - low):
+        faults.append(
+            Fault("bad-scale-minimum", row, f"the value {value:g} is too far from the scale minimum, {low:g}")
+        )
     if faults:
         return faults
     standard = {name: row.conditions[name] for name in CONDITIONS if name in row.conditions}

@@ -36,6 +36,10 @@ ALIASES = {  # heads of the paper's tables, its names of conditions, and what sc
     "implem_by": "implementation",
     "implemented_by": "implementation",
 }
+# Columns that tables of judgements and scores have, and tables of measurements have not.
+ITEM_NAMES = frozenset({"item", "item_id", "id", "sentence_id", "question_id"})
+STUDY_NAMES = frozenset({"study", "rater", "annotator", "team"})
+RUN_NAMES = frozenset({"seed", "random_seed", "run", "trial", "replicate"})
 
 
 class Place(NamedTuple):
@@ -78,7 +82,19 @@ def require_columns(columns: Iterable[str], names: Iterable[str], *, where: str)
     there = {place.name for column in columns if (place := place_of(column)) and not place.is_condition}
     for name in names:
         if name not in there:
-            raise ColumnError.not_found(name, columns, where=where)
+            raise ColumnError(f"{ColumnError.not_found(name, columns, where=where)}{_other_question(columns)}")
+
+
+def _other_question(columns: Iterable[str]) -> str:
+    """Return what to ask instead of a table that holds something else than measurements, by its columns."""
+    there = {_standard(column) for column in columns}
+    if there & ITEM_NAMES and there & {"label", "category"}:
+        return " If these are labels that studies gave the same items: --kind labels."
+    if there & ITEM_NAMES and there & STUDY_NAMES:
+        return " If these are scores that studies gave the same items: --kind scores."
+    if there & ITEM_NAMES or there & RUN_NAMES:
+        return " If these are scores of your own runs: --seeds."
+    return ""
 
 
 def _standard(column: str) -> str:

@@ -8,12 +8,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
+from holdsup.columns.values import MISSING_TOKENS
 from holdsup.errors import MeasurementError
 
 __all__ = ["CONDITIONS", "Condition", "Measurement"]
+
+# In place of a condition these say that it is not known. "none" may be a condition: no preprocessing.
+NOTHING = {token.lower() for token in MISSING_TOKENS if token} - {"none"} | {
+    *("?", "-", "\N{EN DASH}", "\N{EM DASH}", "nan", "unknown", "not known", "not reported", "not available")
+}
 
 
 class Condition(NamedTuple):
@@ -34,7 +41,7 @@ class Condition(NamedTuple):
 CONDITIONS: Mapping[str, Condition] = MappingProxyType(
     {
         "code": Condition(
-            "object", "System code", "whose source code and parameters, such as: the authors' release, version 1.2"
+            "object", "System code", "whose source code and parameters, such as: the authors' release 1.2"
         ),
         "compile_training": Condition(
             "object",
@@ -42,7 +49,7 @@ CONDITIONS: Mapping[str, Condition] = MappingProxyType(
             "who compiled and trained the system, and how, dependencies and environment included",
         ),
         "specification": Condition(
-            "method", "Method specification", "the definition of the method, such as: bleu(o,t)"
+            "method", "Method specification", "the definition of the method, such as: BLEU of outputs against targets"
         ),
         "implementation": Condition(
             "method", "Implementation", "whose implementation of the method, such as: SacreBLEU 2.4"
@@ -68,7 +75,7 @@ class Measurement:
     measurand : the quantity measured, such as BLEU or fluency
     value : the value, in the unit that `unit` says
     scale_minimum : the lowest value that the scale has; 1 for ratings from 1 to 7
-    conditions : the conditions of measurement that are reported, the standard ones (CONDITIONS) first; one that is
+    conditions : the conditions of measurement as they are written, the standard ones (CONDITIONS) first; one that is
         not here is not reported
     source : where the value is published
     time : when it was measured
@@ -85,6 +92,11 @@ class Measurement:
     time: str = ""
     unit: str = ""
     reported: str = field(default="", compare=False)
+
+    @cached_property
+    def known(self) -> Mapping[str, str]:
+        """The conditions that are reported: those that say something other than N/A, unknown or a question mark."""
+        return {name: text for name, text in self.conditions.items() if text.lower() not in NOTHING}
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.value) or not math.isfinite(self.scale_minimum):

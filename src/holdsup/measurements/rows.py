@@ -9,16 +9,20 @@ from itertools import islice
 from typing import Any
 
 from holdsup.columns import Labels, OpenTable, open_tables, read_columns
+from holdsup.columns.jsonl import Document
+from holdsup.columns.layout import UNNAMED
 from holdsup.columns.limits import MOST_MEASUREMENTS
+from holdsup.columns.typed import TypedTable
 from holdsup.columns.values import MISSING_TOKENS
-from holdsup.errors import ColumnError, MeasurementError
+from holdsup.errors import ColumnError, MeasurementError, quote_text
 from holdsup.measurements.fields import PREFIX, Place, place_of, require_columns
 from holdsup.measurements.values import parse_value
 
-__all__ = ["COMMENT", "RECORDS", "Row", "read_rows", "unguard"]
+__all__ = ["COMMENT", "DOCUMENT", "RECORDS", "Row", "read_rows", "unguard"]
 
 COMMENT = "#"
 RECORDS = "measurements"  # the field of a JSON document that holds its records
+DOCUMENT = Document(RECORDS, {"kind": "measurements", "schema": 1})
 GUARDED = re.compile(r"'+[=+\-@\t\r]")
 GAPS = {
     *MISSING_TOKENS,
@@ -60,7 +64,7 @@ class Row:
 
 def read_rows(source: Any) -> list[Row]:
     """Return the rows of files, frames or records; a wide table gives one for each cell that is a value."""
-    tables = open_tables(source, comment=COMMENT, within=RECORDS)
+    tables = open_tables(source, comment=COMMENT, within=DOCUMENT)
     rows: list[Row] = []
     for table in tables:
         if table.columns:
@@ -77,10 +81,10 @@ def read_rows(source: Any) -> list[Row]:
 
 
 def _rows_of(table: OpenTable) -> Iterator[Row]:
-    places = {column: place_of(column) for column in table.columns}
-    is_tidy = Place(False, "value") in places.values()
     require_columns(table.columns, ["object", "measurand"], where=table.name)
     cells = _read_cells(table)
+    places = {column: place_of(column) for column in table.columns if not _numbers_rows(table, column, cells[column])}
+    is_tidy = Place(False, "value") in places.values()
     values = [] if is_tidy else _value_columns(table, places, cells)
     columns = {column: place or Place(True, column) for column, place in places.items() if column not in values}
     for number in range(len(next(iter(cells.values())))):
@@ -114,11 +118,18 @@ def _row(table: OpenTable, number: int, there: list[tuple[Place, str]]) -> Row:
 
 def _read_cells(table: OpenTable) -> dict[str, list[str]]:
     """Return the text of every column, without blanks around it; empty where there is nothing."""
+    for column in table.columns:
+        if table.guess(column) == "other":
+            raise ColumnError(
+                f"column {column!r} of {table.name} holds lists or bytes: write one word or number, or a dict of "
+                "conditions under the name conditions"
+            )
+    guarded = not isinstance(table, TypedTable)  # only text that a spreadsheet opens is guarded against it
     named = read_columns([table], labels=table.columns).named
     cells = {}
     for column, labels in named.items():
         assert isinstance(labels, Labels)  # asked for as labels
-        names = [unguard(name.strip()) for name in labels.names]
+        names = [unguard(name.strip()) if guarded else name.strip() for name in labels.names]
         cells[column] = [names[code] if code >= 0 else "" for code in labels.codes]
     return cells
 
@@ -128,24 +139,37 @@ def unguard(text: str) -> str:
     return text[1:] if GUARDED.match(text) else text
 
 
+def _numbers_rows(table: OpenTable, column: str, texts: list[str]) -> bool:
+    """Return whether a column without a head is empty or numbers the rows: the index of a frame that was saved."""
+    if not UNNAMED.fullmatch(column):
+        return False
+    if any(texts) and not (all(text.isdigit() for text in texts) and len(set(texts)) == len(texts)):
+        text = next(filter(None, texts))
+        raise ColumnError(f"a column of {table.name} has no name, and holds {quote_text(text)}: name it, or delete it")
+    return True
+
+
 def _value_columns(table: OpenTable, places: Mapping[str, Place | None], cells: dict[str, list[str]]) -> list[str]:
-    """Return the columns of a wide table that hold values: those without a known name, filled with numbers."""
-    found = []
-    for column, place in places.items():
-        texts = [] if place else [text for text in cells[column] if text not in GAPS]
-        if not place:
-            _check_head(table, column)
-        if not any(_is_number(text) for text in texts):
-            continue
-        if text := next((text for text in texts if not _is_number(text)), ""):
+    """Return the columns of a wide table that hold values: those without a known name, all of them numbers or gaps."""
+    unknown = [column for column, place in places.items() if not place]
+    for column in unknown:
+        _check_head(table, column)
+    texts = {column: [text for text in cells[column] if text not in GAPS] for column in unknown}
+    if not any(_is_number(text) for column in unknown for text in texts[column]):
+        raise ColumnError.not_found("value", table.columns, where=table.name)
+    for column in unknown:
+        text = next((text for text in texts[column] if not _is_number(text)), "")
+        if text and any(map(_is_number, texts[column])):
             raise ColumnError(
-                f"column {column!r} of {table.name} holds numbers and {text!r:.40}: is it a column of values? "
+                f"column {column!r} of {table.name} holds numbers and {quote_text(text)}: is it a column of values? "
                 f"Correct that cell; a condition of measurement is named {PREFIX}{column}"
             )
-        found.append(column)
-    if not found:
-        raise ColumnError.not_found("value", table.columns, where=table.name)
-    return found
+        if text:
+            raise ColumnError(
+                f"column {column!r} of {table.name} holds {quote_text(text)}: it is neither a condition of the list "
+                f"nor numbers; name it {PREFIX}{column} if it is a condition of measurement"
+            )
+    return unknown
 
 
 def _check_head(table: OpenTable, column: str) -> None:

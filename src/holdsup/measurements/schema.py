@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdsup.measurements.record import CONDITIONS
-from holdsup.measurements.rows import RECORDS
+from holdsup.measurements.rows import DOCUMENT, RECORDS
 
 __all__ = ["EXPLANATIONS", "schema_of_measurements"]
 
@@ -33,8 +33,7 @@ def schema_of_measurements() -> dict[str, Any]:
         "description": "Measured values with the conditions under which they were measured.",
         "type": "object",
         "properties": {
-            "kind": {"const": "measurements"},
-            "schema": {"const": 1},
+            **{field: {"const": value} for field, value in DOCUMENT.header.items()},
             "explanations": {"type": "object", "additionalProperties": text},
             RECORDS: {
                 "type": "array",
@@ -53,5 +52,5 @@ def schema_of_measurements() -> dict[str, Any]:
                 },
             },
         },
-        "required": ["kind", "schema", RECORDS],
+        "required": [*DOCUMENT.header, RECORDS],
     }

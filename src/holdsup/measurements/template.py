@@ -19,6 +19,8 @@ GUIDE = (
     "One row for each measured value, below the line of column names; the original measurement is one of them.",
     "Rows with the same object and measurand are compared. Write a condition in the same words where it is the same.",
     "Leave a condition empty where it is not reported. Add columns for further conditions, such as seed.",
+    "Put a text that holds a comma into quotation marks. Lines like these explain only above the column names: below "
+    "them, a line is a row whatever it begins with.",
 )
 
 

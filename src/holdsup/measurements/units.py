@@ -15,7 +15,16 @@ FAR = 10  # 91 and .91 are a hundredfold apart; values of one thing are rarely t
 
 
 class UnitError(ValueError):
-    """The units of some measurements do not go together."""
+    """The units of some measurements do not go together.
+
+    Attributes
+    ----------
+    member : the number of a measurement that does not go with the others
+    """
+
+    def __init__(self, message: str, member: int) -> None:
+        super().__init__(message)
+        self.member = member
 
 
 def group_measurements(measurements: Iterable[Measurement]) -> dict[tuple[str, str], list[int]]:
@@ -40,12 +49,18 @@ def to_one_unit(group: Sequence[Measurement]) -> list[Measurement]:
         _check_bare(group)
         return list(group)
     if units - {*SHARES, ""}:
-        raise UnitError(f"has the units {_listed(units)}: convert the values to one of them")
+        other = next(i for i, one in enumerate(group) if one.unit != group[0].unit)
+        raise UnitError(f"has the units {_listed(units)}: convert the values to one of them", other)
     bare = [abs(one.value) for one in group if not one.unit and one.value]  # 0 is 0 in either
     small = bool(bare) and max(bare) <= 1
     percentages = [abs(one.value) for one in group if one.unit == "percent"]
     if (bare and not small and min(bare) <= 1) or (small and percentages and max(percentages) <= 1):
-        raise UnitError("mixes percentages with numbers that may be percentages or proportions: say which with unit")
+        which = next(i for i, one in enumerate(group) if not one.unit and one.value)
+        raise UnitError(
+            f"mixes percentages with numbers that may be percentages or proportions, such as {group[which].value:g}: "
+            "say which with unit",
+            which,
+        )
     told = [one if one.unit else replace(one, unit="proportion" if small else "percent") for one in group]
     return told if {one.unit for one in told} == {"proportion"} else [_in_percent(one) for one in told]
 
@@ -69,7 +84,8 @@ def _check_bare(group: Sequence[Measurement]) -> None:
     if small and large and max(large) <= 100 and min(large) > FAR * max(small):
         raise UnitError(
             f"has the values {max(small):g} and {min(large):g}: is one a proportion and the other a percentage? "
-            "Write 91 %, or fill in unit (percent, proportion, or another word) for these rows"
+            "Write 91 %, or fill in unit (percent, proportion, or another word) for these rows",
+            next(i for i, one in enumerate(group) if one.value and (abs(one.value) > 1) != (abs(group[0].value) > 1)),
         )
 
 

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from holdsup.columns.values import MISSING_TOKENS
 from holdsup.errors import ColumnError, list_names
 from holdsup.measurements.drafts import Draft, Fault, read_draft
 from holdsup.measurements.fields import near_field
+from holdsup.measurements.oddities import find_repeats, find_words_for_nothing
 from holdsup.measurements.record import CONDITIONS, Measurement
 from holdsup.measurements.rows import Row
 from holdsup.measurements.units import conversion_notes, group_measurements
@@ -20,7 +20,6 @@ from holdsup.results.findings import EXAMPLES, Finding, Severity
 __all__ = ["explain_columns", "find_oddities", "validate"]
 
 RATINGS = (1, 7)  # values between these, without a scale minimum, may be ratings
-UNKNOWN = {token.lower() for token in MISSING_TOKENS if token} | {"?", "-", "unknown", "not reported", "nan"}
 APPROXIMATE = "\N{ALMOST EQUAL TO}"
 FAULTS = {
     "no-object": "without an object",
@@ -115,13 +114,7 @@ def _thing(one: Measurement) -> str:
 
 
 def _repeated(draft: Draft) -> Iterator[Finding]:
-    first: dict[Any, int] = {}
-    again = []
-    for i, one in enumerate(draft.measurements):
-        key = (one.object, one.measurand, one.value, frozenset(one.conditions.items()), one.source, one.time)
-        if first.setdefault(key, i) != i:
-            again.append((i, first[key]))
-    if again:
+    if again := find_repeats(draft.measurements):
         yield _finding(
             "repeated", "warning", f"{_rows(len(again))} equal to another in all that is reported.",
             (f"{draft.rows[i].where} repeats {draft.rows[j].where}" for i, j in again), count=len(again),
@@ -164,17 +157,11 @@ def _unreported(draft: Draft) -> Iterator[Finding]:
 
 
 def _words_for_nothing(draft: Draft) -> Iterator[Finding]:
-    words = [
-        (row, name, text)
-        for row, one in zip(draft.rows, draft.measurements, strict=True)
-        for name, text in one.conditions.items()
-        if text.lower() in UNKNOWN
-    ]
-    if words:
+    if words := find_words_for_nothing(draft.measurements):
         yield _finding(
             "words-for-nothing", "warning", f"{len(words):,} cells of conditions say that nothing is known.",
-            (f"{row.where}: {name} is {text!r}" for row, name, text in words), count=len(words),
-            effect="The word is taken for a condition: two measurements that have it agree.",
+            (f"{draft.rows[i].where}: {name} is {text!r}" for i, name, text in words), count=len(words),
+            effect="The condition is taken as not reported.",
             advice="Leave a cell empty where a condition is not reported.",
         )  # fmt: skip
 

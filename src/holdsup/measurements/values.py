@@ -6,13 +6,17 @@ import math
 import re
 
 from holdsup.columns.layout import THOUSANDS
+from holdsup.errors import quote_text
 
 __all__ = ["parse_unit", "parse_value"]
 
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 COMMA_NUMBER = re.compile(r"[-+]?[0-9]*,[0-9]+")
-PERCENT = re.compile(r"\s*(%|per ?cent)$", flags=re.IGNORECASE)
-UNITS = {"%": "percent", "percentage": "percent", "per cent": "percent", "fraction": "proportion"}
+PERCENT = re.compile(r"\s*(%|per ?cent|pct\.?)$", flags=re.IGNORECASE)
+UNITS = {
+    **dict.fromkeys(("%", "percentage", "per cent", "pct", "pct."), "percent"),
+    "fraction": "proportion",
+}
 
 
 def parse_value(text: str) -> tuple[float, str]:
@@ -32,14 +36,16 @@ def parse_value(text: str) -> tuple[float, str]:
     if COMMA_NUMBER.fullmatch(bare):
         if THOUSANDS.fullmatch(bare):
             raise ValueError(
-                f"{text!r:.40} may be {bare.replace(',', '.')} or {bare.replace(',', '')}: write one of these"
+                f"{quote_text(text)} may be {bare.replace(',', '.')} or {bare.replace(',', '')}: write one of these"
             )
         bare = bare.replace(",", ".")
     if not NUMBER.fullmatch(bare):
-        raise ValueError(f"{text!r:.40} is not a finite number: write the number that was measured, and nothing else")
+        raise ValueError(
+            f"{quote_text(text)} is not a finite number: write the number that was measured, and nothing else"
+        )
     number = float(bare)
     if not math.isfinite(number):
-        raise ValueError(f"{text!r:.40} is beyond what a number can be: write the number that was measured")
+        raise ValueError(f"{quote_text(text)} is beyond what a number can be: write the number that was measured")
     return number, unit
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from holdsup.errors import MeasurementError
 from holdsup.measurements.fields import PREFIX, place_of
 from holdsup.measurements.record import CONDITIONS, Measurement
-from holdsup.measurements.rows import RECORDS
+from holdsup.measurements.rows import DOCUMENT, RECORDS
 from holdsup.results import write_file
 
 __all__ = ["HEADER", "document", "write_measurements"]
@@ -37,7 +37,7 @@ def write_measurements(measurements: Iterable[Measurement], path: str | Path) ->
 
 def document(records: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     """Return the JSON document that holds records of measurements."""
-    return {"kind": "measurements", "schema": 1, **more, RECORDS: records}
+    return {**DOCUMENT.header, **more, RECORDS: records}
 
 
 def _as_json(given: list[Measurement]) -> str:

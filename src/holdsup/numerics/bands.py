@@ -11,14 +11,13 @@ The line is b0 + b1 z, with z the property in standard deviations from its mean;
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log10, sqrt
+from math import inf, isfinite, log10, sqrt
 
 import numpy as np
 from scipy import optimize, special
 
-from holdsup.numerics.differences import Difference, decide
+from holdsup.numerics.differences import Difference, decide, reach_of
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.quantiles import t_quantile
 from holdsup.numerics.tails import Tail, f_tail
 from holdsup.numerics.trends import Trends
 
@@ -37,7 +36,7 @@ def decide_direction(trends: Trends, direction: Floats, *, new_runs: bool, level
 def half_width(trends: Trends, direction: Floats, *, new_runs: bool, level: float) -> float:
     """Return the half-width of the limits of one combination of coefficients."""
     tests = trends.tests(direction, new_runs=new_runs)
-    return max(t_quantile((1 + level) / 2, test.df(1 - level)) * test.se for test in tests)
+    return max(reach_of(test, level) for test in tests)
 
 
 def test_line(trends: Trends, *, new_runs: bool) -> Tail:
@@ -65,6 +64,8 @@ def bound_line(trends: Trends, z: Floats, *, new_runs: bool, level: float) -> Fl
     """Return the half-width of the simultaneous limits at each of `z`."""
     if new_runs:
         centre, slope = (half_width(trends, each, new_runs=True, level=(1 + level) / 2) for each in (CENTRE, SLOPE))
+        if not isfinite(centre + slope):  # neither without the other: there is no band
+            return np.full(np.shape(z), inf)
         return np.asarray(centre + slope * np.abs(z))
     reach = sqrt(2 * float(special.fdtri(2, _item_df(trends), level)))
     V = trends.these

@@ -31,6 +31,7 @@ from holdsup.numerics.spread import (
 from holdsup.numerics.tails import Tail, t_tail
 
 __all__ = [
+    "FEWEST_DF",
     "Codes",
     "Criterion",
     "Difference",
@@ -40,12 +41,14 @@ __all__ = [
     "compare_these_runs",
     "decide",
     "new_runs_test",
+    "reach_of",
     "read_pair",
     "these_runs_test",
     "with_components",
 ]
 
 Codes = NDArray[np.integer]
+FEWEST_DF = 1.0  # below it a variance is not measured: limits would be millions of scores wide, and there are none
 ROUNDING = 16 * np.finfo(float).eps  # of the largest score: a spread or a difference below it is rounding
 
 
@@ -58,7 +61,7 @@ class Difference:
     estimate : the difference
     se, df : standard error and degrees of freedom of the test that gave `p`; the limits' df are at their level
     p, log10_p : two-sided p of no difference
-    low, high : limits; the wider ones where two tests count
+    low, high : limits; the wider ones where two tests count, infinite where a variance has less than one df
     claim : the test that gave `p`: "new-runs", or "these-runs" where that is the larger p
     run_variance : variance between runs, residual taken out, of each system (of the seeds, where shared)
     item_variance : variance between items of the true difference
@@ -232,13 +235,19 @@ def decide(estimate: float, tests: Sequence[Criterion], scale: float, level: flo
         return Difference(
             estimate=0.0, se=0.0, df=math.inf, p=1.0, log10_p=0.0, low=0.0, high=0.0, claim=tests[0].claim
         )
-    half = max(t_quantile((1 + level) / 2, test.df(1 - level)) * test.se for test in telling)
+    half = max(reach_of(test, level) for test in telling)
     found = [(*_find_tail(estimate, test), test) for test in telling]
     tail, df, binding = max(found, key=lambda each: each[0].log10_p)
     return Difference(
         estimate=estimate, se=binding.se, df=df, p=tail.p, log10_p=tail.log10_p,
         low=estimate - half, high=estimate + half, claim=binding.claim,
     )  # fmt: skip
+
+
+def reach_of(test: Criterion, level: float) -> float:
+    """Return the half-width of the limits of one test; infinite on less than one degree of freedom."""
+    df = test.df(1 - level)
+    return t_quantile((1 + level) / 2, df) * test.se if df >= FEWEST_DF else math.inf
 
 
 def _find_tail(estimate: float, test: Criterion) -> tuple[Tail, float]:

@@ -22,7 +22,16 @@ from scipy import optimize, special
 
 from holdsup.numerics.quantiles import chi2_quantile, t_quantile
 
-__all__ = ["Precision", "c4", "measure_precision", "noncentral_t_cdf", "share_within", "variation_limits"]
+__all__ = [
+    "Precision",
+    "c4",
+    "magnitude",
+    "measure_cv",
+    "measure_precision",
+    "noncentral_t_cdf",
+    "share_within",
+    "variation_limits",
+]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(100)
 FAR = 9.0  # standard deviations beyond which the normal density is nothing to a double
@@ -70,11 +79,8 @@ class Precision:
 
 def measure_precision(values: ArrayLike, *, level: float = 0.95) -> Precision:
     """Return the precision of two values or more, on a scale that starts at zero, whose mean is positive."""
-    x = np.asarray(values, float)
-    n = len(x)
-    mean, s = float(x.mean()), float(x.std(ddof=1))
-    if x.max() == x.min():  # the rounding of the mean is no spread
-        s = 0.0
+    n = len(np.asarray(values))
+    mean, s, unit = _moments(values)
     sd = s / c4(n)
     se = s * c4(n) / math.sqrt(2 * (n - 1))  # s^2 sqrt(2 / (n - 1)) / (2 s*), which needs no division by s
     tail = (1 - level) / 2
@@ -83,21 +89,52 @@ def measure_precision(values: ArrayLike, *, level: float = 0.95) -> Precision:
     reach = t * s * math.sqrt(1 + 1 / n)
     return Precision(
         n=n,
-        mean=mean,
-        s=s,
-        sd=sd,
-        sd_se=se,
-        sd_low=sd - t * se,
-        sd_high=sd + t * se,
-        sd_low_chi2=s * math.sqrt((n - 1) / chi2_quantile(1 - tail, n - 1)),
-        sd_high_chi2=s * math.sqrt((n - 1) / chi2_quantile(tail, n - 1)),
-        cv=(1 + 1 / (4 * n)) * 100 * sd / mean,
+        mean=mean * unit,
+        s=s * unit,
+        sd=sd * unit,
+        sd_se=se * unit,
+        sd_low=(sd - t * se) * unit,
+        sd_high=(sd + t * se) * unit,
+        sd_low_chi2=unit * s * math.sqrt((n - 1) / chi2_quantile(1 - tail, n - 1)),
+        sd_high_chi2=unit * s * math.sqrt((n - 1) / chi2_quantile(tail, n - 1)),
+        cv=_cv(mean, s, n),
         cv_plain=100 * sd / mean,
         cv_low=100 * cv_low,
         cv_high=100 * cv_high,
-        next_low=mean - reach,
-        next_high=mean + reach,
+        next_low=(mean - reach) * unit,
+        next_high=(mean + reach) * unit,
     )
+
+
+def measure_cv(values: ArrayLike) -> float:
+    """Return CV* alone, as published, of two values or more whose mean is positive."""
+    mean, s, _ = _moments(values)
+    return _cv(mean, s, len(np.asarray(values)))
+
+
+def magnitude(values: ArrayLike) -> float:
+    """Return the power of two by which values are divided so that their squares stay within what a number can be.
+
+    A power of two takes no digit away.
+
+    >>> magnitude([3.0, -5.0]), magnitude([0.0])
+    (4.0, 1.0)
+    """
+    largest = float(np.abs(np.asarray(values, float)).max())
+    return 2.0 ** (math.frexp(largest)[1] - 1) if largest > 0 else 1.0
+
+
+def _moments(values: ArrayLike) -> tuple[float, float, float]:
+    """Return mean and s in units of the magnitude of the values, and that magnitude."""
+    x = np.asarray(values, float)
+    unit = magnitude(x)
+    x = x / unit
+    s = 0.0 if x.max() == x.min() else float(x.std(ddof=1))  # the rounding of the mean is no spread
+    return float(x.mean()), s, unit
+
+
+def _cv(mean: float, s: float, n: int) -> float:
+    return (1 + 1 / (4 * n)) * 100 * (s / c4(n)) / mean
 
 
 def c4(n: int) -> float:
@@ -156,6 +193,6 @@ def share_within(values: ArrayLike, count: float) -> float:
 
     No value lies farther than (n - 1)/sqrt(n) of them away, so that 2 hold every value up to n = 5.
     """
-    x = np.asarray(values, float)
+    x = np.asarray(values, float) / magnitude(values)
     # Values on the edge count, whatever rounding does to them.
     return float(100 * (np.abs(x - x.mean()) <= count * x.std(ddof=1) * (1 + 1e-12)).mean())

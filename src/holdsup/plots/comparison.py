@@ -48,7 +48,8 @@ def plot_systems(result: Comparison, *, ax: Axes | None = None) -> Figure:
     systems = sorted(result.systems, key=lambda s: (str(s.metric), sign * s.mean))[:MOST_LINES]
     names = [f"{s.name}, {s.metric}" if len(result.tests) > 1 else s.name for s in systems]
     ax = _lines(names, [(s.low, s.mean, s.high) for s in systems], [MARK] * len(systems), ax)
-    ax.set_xlabel(f"mean score, {result.level:.0%} limits ({result.claim})")
+    claims = " and ".join(dict.fromkeys(s.claim for s in systems))
+    ax.set_xlabel(f"mean score, {result.level:.0%} limits ({claims})")
     return _figure(ax)
 
 

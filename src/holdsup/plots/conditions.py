@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdsup.plots.labels import short
-from holdsup.verdict.reproduction.matrix_tables import own_conditions, own_measurements
+from holdsup.verdict.reproduction.parts import split_result
 from holdsup.verdict.reproduction.sentences import show_condition
 
 if TYPE_CHECKING:
@@ -30,9 +30,8 @@ def plot_conditions(result: Reproduction, *, ax: Axes | None = None, assessment:
     from matplotlib.figure import Figure as NewFigure
     from matplotlib.patches import Rectangle
 
-    shown = result.assessments[assessment]
-    rows = own_conditions(result, shown)
-    measured = own_measurements(result, shown)[:MOST_COLUMNS]
+    shown = split_result(result)[assessment]
+    rows, measured = shown.conditions, shown.measurements[:MOST_COLUMNS]
     if ax is None:
         size = (2.2 + CELL * len(measured), 2.0 + CELL * len(rows))
         ax = NewFigure(figsize=size, layout="constrained").add_subplot()

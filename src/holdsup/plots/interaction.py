@@ -45,7 +45,8 @@ def plot_conditional(
         draw(ax, found, i, colours)
     _draw_strips(ax, found, colours)
     ax.set_xlabel(_plain(along))
-    ax.set_ylabel(f"{_plain(found.metric or 'score')}, {100 * comparison.level:g}% limits ({found.claim})")
+    claims = " and ".join(dict.fromkeys(trend.claim for trend in found.slopes))
+    ax.set_ylabel(f"{_plain(found.metric or 'score')}, {100 * comparison.level:g}% limits ({claims})")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, frameon=False, borderaxespad=0.2)
     figure = ax.get_figure(root=True)
@@ -71,8 +72,9 @@ def _draw_classes(ax: Axes, found: Conditional, i: int, colours: dict[str, str])
 
 
 def _draw_strips(ax: Axes, found: Conditional, colours: dict[str, str]) -> None:
-    """Draw, below the lines, a bar for each pair in the colour of the one that is better there."""
-    pairs = [(each.left, each.right) for each in found.differences]
+    """Draw, below the lines, a bar for each pair that differs somewhere, in the colour of the one that is better."""
+    told = {(where.left, where.right) for where in found.significant_where}
+    pairs = [(each.left, each.right) for each in found.differences if (each.left, each.right) in told]
     low, high = ax.get_ylim()
     height = STRIP * (high - low)
     for row, pair in enumerate(pairs, start=1):
@@ -86,7 +88,8 @@ def _draw_strips(ax: Axes, found: Conditional, colours: dict[str, str]) -> None:
         ax.annotate(
             name, (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), fontsize="x-small", va="center"
         )
-    ax.set_ylim(low - (len(pairs) + 0.5) * 1.6 * height, high)
+    if pairs:
+        ax.set_ylim(low - (len(pairs) + 0.5) * 1.6 * height, high)
 
 
 def _extent(found: Conditional, low: float | None, high: float | None, level: str | None) -> tuple[float, float]:

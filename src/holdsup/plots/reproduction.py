@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdsup.plots.conditions import CELL, plot_conditions
 from holdsup.plots.labels import short
-from holdsup.verdict.reproduction.matrix_tables import own_conditions
+from holdsup.verdict.reproduction.parts import split_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,10 +26,7 @@ def plot_reproduction(result: Reproduction, *, ax: Axes | None = None) -> Figure
     """Draw CV* in order; on a figure of its own, the conditions matrix below it where there is one for all."""
     from matplotlib.figure import Figure as NewFigure
 
-    matrices = {
-        tuple((row.condition, row.values) for row in own_conditions(result, assessment))
-        for assessment in result.assessments
-    }
+    matrices = {tuple((row.condition, row.values) for row in part.conditions) for part in split_result(result)}
     rows = matrices.pop()
     if ax is not None or matrices or not rows:
         return plot_precision(result, ax=ax)

@@ -45,7 +45,7 @@ def render_latex(table: Table) -> str:
     """Return the table as a LaTeX table with booktabs rules and the title as caption."""
     shown = table.shown()
     alignment = "".join(_alignments(table, shown))
-    head, *body = [" & ".join(map(escape_latex, line)) + r" \\" for line in (shown.columns, *shown.rows)]
+    head, *body = [" & ".join(map(_cell, line)) + r" \\" for line in (shown.columns, *shown.rows)]
     notes = [rf"\par\footnotesize {escape_latex(note)}" for note in shown.notes]
     return "\n".join(
         [
@@ -63,6 +63,11 @@ def render_latex(table: Table) -> str:
             r"\end{table}",
         ]
     )
+
+
+def _cell(text: str) -> str:
+    """Return a cell; blanks before it, which LaTeX drops, are an indent."""
+    return (r"\quad " if text.startswith(" ") else "") + escape_latex(text.lstrip(" "))
 
 
 def _alignments(table: Table, shown: Shown) -> list[str]:

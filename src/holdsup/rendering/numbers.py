@@ -15,6 +15,7 @@ SIGNIFICANT = 4  # digits of a number whose uncertainty is not known
 UNCERTAIN = 2  # digits of the uncertainty that are worth showing
 SMALLEST_PLAIN, LARGEST_PLAIN = 1e-4, 1e9  # outside, scientific notation is shorter and clearer
 SMALLEST_P = 1e-300  # below, a double has lost digits: a p without its logarithm is only bounded
+NEGLIGIBLE = 1e-6  # of the half-width of an interval: an end so near to zero is shown as zero
 MISSING = "-"
 
 
@@ -56,11 +57,19 @@ def format_number(value: float | None, *, uncertainty: float | None = None) -> s
 def format_interval(low: float, high: float) -> str:
     """Return an interval whose ends carry two significant digits of its half-width.
 
-    >>> format_interval(0.0081234, 0.0153456)
-    '[0.0081, 0.0153]'
+    An end that is not zero has digits of its own where these would show it as zero: above zero or not is what
+    readers look for.
+
+    >>> format_interval(0.0081234, 0.0153456), format_interval(0.00312, 17.6)
+    ('[0.0081, 0.0153]', '[0.0031, 17.6]')
     """
     half_width = (high - low) / 2
-    return f"[{format_number(low, uncertainty=half_width)}, {format_number(high, uncertainty=half_width)}]"
+    ends = []
+    for end in (low, high):
+        text = format_number(end, uncertainty=half_width)
+        hidden = NEGLIGIBLE * half_width < abs(end) < math.inf and not text.strip("0.")
+        ends.append(format_number(end, uncertainty=abs(end)) if hidden else text)
+    return f"[{ends[0]}, {ends[1]}]"
 
 
 def format_p(p: float | None, log10_p: float | None = None) -> str:

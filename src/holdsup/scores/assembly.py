@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Column, Columns, Labels, Numbers, OpenTable
 from holdsup.columns.crossing import cross
+from holdsup.columns.layout import UNNAMED
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.scores.properties import TextProperty, compute_property
 from holdsup.scores.roles import FILE, Roles
@@ -20,7 +20,6 @@ from holdsup.scores.table import STATUSES, Scores, take_rows
 __all__ = ["assemble"]
 
 OK = frozenset("ok success succeeded completed complete done finished".split())  # in lower case
-UNNAMED = re.compile(r"unnamed[_:] ?\d+|__index_level_\d+__", flags=re.IGNORECASE)
 
 
 def assemble(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from holdsup.columns import OpenTable
 from holdsup.errors import ColumnError, ScoresError, list_names
 
-__all__ = ["FILE", "NOTHING", "REPLICATES", "WIDE", "Roles", "find_roles", "is_replicate"]
+__all__ = ["FILE", "NOTHING", "REPLICATES", "WIDE", "Roles", "find_roles", "is_replicate", "is_usual", "plain_name"]
 
 NOTHING = "-"  # given for a role: no column has it, whatever the columns are called
 FILE = "file"
@@ -185,30 +185,31 @@ def _uses(asked: Roles, role: str) -> tuple[str, ...]:
 
 def is_replicate(column: str) -> bool:
     """Return whether a column is named like a mere repetition."""
-    return _plain(column) in REPLICATES
+    return plain_name(column) in REPLICATES
 
 
 def is_usual(role: str, column: str) -> bool:
     """Return whether a column is named like one of a role."""
-    return _plain(column) in USUAL[role]
+    return plain_name(column) in USUAL[role]
 
 
-def _plain(column: str) -> str:
+def plain_name(column: str) -> str:
+    """Return the name of a column in lower case, with "_" for blanks, "-" and "."."""
     return re.sub(r"[\s.\-]+", "_", column.strip().lower())
 
 
 def _first(names: Iterable[str], columns: Iterable[str]) -> str | None:
     by_name: dict[str, str] = {}
     for column in columns:
-        by_name.setdefault(_plain(column), column)
+        by_name.setdefault(plain_name(column), column)
     return next((by_name[name] for name in names if name in by_name), None)
 
 
 def _find_score(columns: list[str], tables: list[OpenTable], where: str) -> str:
     """Return the one column that is named like a score; several candidates are an error, not a guess."""
     numeric = {c for table in tables for c in table.columns if table.guess(c) == "number"}
-    named = [[c for c in columns if _plain(c) in names] for names in SCORES]
-    named.append([c for c in columns if c in numeric and "score" in _plain(c)])
+    named = [[c for c in columns if plain_name(c) in names] for names in SCORES]
+    named.append([c for c in columns if c in numeric and "score" in plain_name(c)])
     for candidates in named:
         if len(candidates) == 1:
             return candidates[0]

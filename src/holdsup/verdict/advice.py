@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scipy.special import ndtri
 
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.verdict.claims import Pair
+from holdsup.verdict.evaluation import SystemRuns
 
 __all__ = ["Parts", "advise", "find_parts"]
 
@@ -69,20 +71,20 @@ def advise(pair: Pair, *, firm: bool, tests: int = 1) -> tuple[str, ...]:
     parts = find_parts(pair)
     names = f"{pair.left.name} and {pair.right.name}"
     if pair.claim == "these-runs" and parts is None:
-        return (f"Train {names} with two seeds or more each: one run cannot tell a better system from a lucky run.",)
+        return _advise_training([system for system in (pair.left, pair.right) if not system.repeats])
     if firm or parts is None or pair.difference.estimate == 0:
         return ()
     if pair.unit == "items" and "dataset" in pair.method and pair.claim != "these-runs":
         return (f"More datasets: how much {names} differ from one to the next is what decides here.",)
     if pair.claim == "new-settings":
-        return (f"More settings of {names}: how much these differ is what decides here.",)
+        drawn = " and ".join(system.name for system in (pair.left, pair.right) if system.setting_count > 1)
+        return (f"More settings of {drawn}: how much these differ is what decides here.",)
     wanted = abs(pair.difference.estimate) / (float(ndtri(1 - 0.025 / tests)) + POWER_Z)
     if pair.claim == "these-runs":
         return _advise_items(pair, wanted)
     said = []
-    if runs := _enough_runs(parts, wanted):
-        more = runs - max(parts.runs)
-        said.append(f"{format_counted(more, 'more run')} of each of {names} ({format_count(runs)} each)")
+    if more := _more_runs(parts, wanted):
+        said.append(_say_runs(pair, parts, more))
     if items := _enough_items(parts, wanted):
         said.append(f"{format_count(items - parts.items)} more {pair.unit} ({format_count(items)} in all)")
     shown = format_number(abs(pair.difference.estimate))
@@ -90,7 +92,7 @@ def advise(pair: Pair, *, firm: bool, tests: int = 1) -> tuple[str, ...]:
         return (
             f"A difference of {shown} would show four times in five only with more runs and more {pair.unit} together.",
         )
-    note = "" if len(said) == 2 else f" More {pair.unit if runs else 'runs'} alone would not do."
+    note = "" if len(said) == 2 else f" More {pair.unit if more else 'runs'} alone would not do."
     return (f"To show a difference of {shown} four times in five: {', or '.join(said)}.{note}",)
 
 
@@ -104,11 +106,33 @@ def _advise_items(pair: Pair, wanted: float) -> tuple[str, ...]:
     return (f"To show a difference of {shown} of these runs four times in five: {more}.",)
 
 
-def _enough_runs(parts: Parts, wanted: float) -> int | None:
-    for runs in range(max(parts.runs) + 1, MOST_RUNS + 1):
-        if parts.standard_error((runs,) * len(parts.runs)) <= wanted:
-            return runs
+def _advise_training(lacking: Sequence[SystemRuns]) -> tuple[str, ...]:
+    """Return whose runs are too few to say anything about new ones."""
+    if not lacking:
+        return ()
+    names, each = " and ".join(system.name for system in lacking), " each" if len(lacking) > 1 else ""
+    where = " at a setting" if any(len(system.runs) > 1 for system in lacking) else ""
+    return (
+        f"Train {names} with two seeds or more{where}{each}: one run cannot tell a better system from a lucky run.",
+    )
+
+
+def _more_runs(parts: Parts, wanted: float) -> int | None:
+    """Return how many more runs of each system would do."""
+    for more in range(1, MOST_RUNS + 1 - max(parts.runs)):
+        if parts.standard_error(tuple(count + more for count in parts.runs)) <= wanted:
+            return more
     return None
+
+
+def _say_runs(pair: Pair, parts: Parts, more: int) -> str:
+    """Return so many more runs of each system in words, and how many these make."""
+    if pair.paired:
+        seeds = format_counted(more, "more shared seed")
+        return f"{seeds} of {pair.left.name} and {pair.right.name} ({format_count(parts.runs[0] + more)} in all)"
+    left, right = (format_count(count + more) for count in parts.runs)
+    made = f"{left} each" if left == right else f"{left} and {right}"
+    return f"{format_counted(more, 'more run')} of each of {pair.left.name} and {pair.right.name} ({made})"
 
 
 def _enough_items(parts: Parts, wanted: float) -> int | None:

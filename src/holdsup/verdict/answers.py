@@ -11,7 +11,7 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.fit import bootstrap_test
 from holdsup.numerics.tails import Tail
 from holdsup.progress import Progress
-from holdsup.verdict.claims import Pair, pair_systems
+from holdsup.verdict.claims import STRONGEST, Pair, choose_claim, pair_systems
 from holdsup.verdict.conditional import Conditions, condition
 from holdsup.verdict.contrasts import contrast_of
 from holdsup.verdict.evaluation import Evaluation
@@ -61,14 +61,15 @@ class Answer:
     conditions: Conditions
 
     @property
-    def claim(self) -> str:
-        """The claim that all pairs carry, or else the one that most of them do."""
+    def claims(self) -> tuple[str, ...]:
+        """The claims that pairs carry, the one that most of them do first."""
         claims = [pair.claim for pair in self.pairs]
-        return max(dict.fromkeys(claims), key=claims.count)
+        return tuple(sorted(dict.fromkeys(claims), key=lambda claim: -claims.count(claim)))
 
 
-def answer(evaluation: Evaluation, claim: str, question: Question, progress: Progress) -> Answer:
+def answer(evaluation: Evaluation, question: Question, progress: Progress) -> Answer:
     """Return what one metric says; a pair that cannot be compared is left out."""
+    claim = choose_claim(evaluation, question.claim)
     pairs: list[Pair] = []
     refused: list[ScoresError] = []
     try:
@@ -85,12 +86,13 @@ def answer(evaluation: Evaluation, claim: str, question: Question, progress: Pro
         return Answer(evaluation, (), tuple(refused), (), (), None, Conditions())
     lower, paper = question.lower_is_better, test_as_published(evaluation)
     sigma = None if paper is None else paper.sigma
-    conditions = condition(evaluation, pairs, question.by, level=question.level, lower_is_better=lower)
+    asked = question.claim or STRONGEST
+    conditions = condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower)
     contrasts = (
         contrast_of(pair, metric=evaluation.metric, sigma=sigma, margin=question.margin, lower_is_better=lower)
         for pair in pairs
     )
-    means = (mean_of(evaluation, system, claim, level=question.level) for system in evaluation.systems)
+    means = (mean_of(evaluation, system, asked, level=question.level) for system in evaluation.systems)
     paper = None if paper is None else replace(paper, conditional=conditions.paper)
     return Answer(evaluation, tuple(pairs), tuple(refused), tuple(contrasts), tuple(means), paper, conditions)
 
@@ -108,10 +110,12 @@ def _couples(evaluation: Evaluation, question: Question) -> Iterator[tuple[str, 
 
 def test_systems(found: Answer, contrasts: Sequence[SystemContrast], question: Question) -> SystemTest:
     """Return the test of all systems by one metric: its p is the smallest adjusted one of the pairs."""
-    fits = fit_ours(found.evaluation, found.claim)
+    several = len(found.claims) > 1
+    fits = "pairs carry different claims, and a model has one" if several else fit_ours(found.evaluation, *found.claims)
     own = [c for c in contrasts if c.metric == found.evaluation.metric]
     least = min(own, key=lambda c: c.log10_p_adjusted)
-    method = least.p_method if len(own) == 1 else f"smallest of {len(own)} p-values by {least.p_method}, Holm-adjusted"
+    rule = ", each for its own claim" if several else f" by {least.p_method}"
+    method = least.p_method if len(own) == 1 else f"smallest of {len(own)} p-values{rule}, Holm-adjusted"
     statistic, df, chi2 = math.nan, len(found.evaluation.systems) - 1, Tail(math.nan, math.nan)
     check = None
     if not isinstance(fits, str):

@@ -9,28 +9,57 @@ import numpy as np
 
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.scores import Scores
-from holdsup.scores.roles import is_usual
-from holdsup.verdict.answers import Answer
+from holdsup.scores.roles import is_usual, plain_name
+from holdsup.verdict.answers import Answer, Question
+from holdsup.verdict.claims import Pair
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.phrases import join_names
+from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
 
 __all__ = ["caution", "caution_clusters"]
 
 MOST_REASONS = 3
+ERRORS = frozenset("ter wer cer loss logloss ppl perplexity error mse rmse mae".split())  # the lower, the better
 
 
-def caution(found: Answer) -> Iterator[str]:
+def caution(found: Answer, question: Question) -> Iterator[str]:
     """Yield what limits trust in the numbers of one metric."""
     by = f"{found.evaluation.metric}: " if found.evaluation.metric else ""
     yield from (by + line for line in _left_out(found))
     yield from _less_claimed(found)
-    for line in (*_copies(found.evaluation), *_gaps(found.evaluation), *_repeated(found.evaluation)):
+    yield from _seeds_of_both(found.pairs)
+    repeats = caution_repeats(found.evaluation, averaged=True)
+    for line in (*_copies(found.evaluation), *_gaps(found.evaluation), *repeats):
         yield by + line
-    if found.pairs and len({int(found.evaluation.scored(system).sum()) for system in found.evaluation.systems}) > 1:
+    if found.pairs and len({found.evaluation.scored(system).tobytes() for system in found.evaluation.systems}) > 1:
         unit = found.evaluation.unit
         yield f"Systems have different {unit}: means are over each system's own, differences over those both have."
     yield from found.conditions.warnings
+    yield from _direction(found.evaluation, lower_is_better=question.lower_is_better)
+
+
+def _direction(evaluation: Evaluation, *, lower_is_better: bool) -> Iterator[str]:
+    """Yield a doubt about what counts as better, where the name of the score is that of an error."""
+    score = evaluation.scores.roles.score
+    name = evaluation.metric or (score if isinstance(score, str) else "")
+    if plain_name(name) in ERRORS and not lower_is_better:
+        yield f"A higher {name} is called better here: if a lower one is, give --lower-is-better."
+
+
+def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield how many seeds two systems share, where some runs have no partner."""
+    said = []
+    for pair in pairs:
+        if pair.paired and pair.left.seeds is not None and pair.right.seeds is not None:
+            left, right = set(pair.left.seeds.tolist()), set(pair.right.seeds.tolist())
+            if left != right:
+                said.append(
+                    f"{pair.left.name} - {pair.right.name} has {format_counted(len(left & right), 'seed')} of both (of "
+                    f"{len(left)} and {len(right)})"
+                )
+    if said:
+        yield f"Differences rest on the shared seeds that both systems have: {join_names(said)}."
 
 
 def caution_clusters(scores: Scores, by: Sequence[str], given: str | None) -> Iterator[str]:
@@ -121,12 +150,3 @@ def _lacking(evaluation: Evaluation, system: SystemRuns) -> int:
         part = there[(datasets == dataset) & system.has]
         lacking += int((~part[:, part.any(axis=0)]).sum())
     return lacking
-
-
-def _repeated(evaluation: Evaluation) -> Iterator[str]:
-    repeated = len(evaluation.scores) - sum(int(np.isfinite(system.scores).sum()) for system in evaluation.systems)
-    if repeated:
-        yield (
-            f"{format_count(repeated)} scores repeat a run and an item and were averaged: name the columns that "
-            "tell them apart (--facets, --run), or see holdsup check."
-        )

@@ -28,9 +28,11 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores
 from holdsup.verdict.settings import compare_new_settings
 
-__all__ = ["CLAIMS", "Pair", "align_seeds", "choose_claim", "pair_systems"]
+__all__ = ["CLAIMS", "STRONGEST", "Pair", "align_seeds", "choose_claim", "pair_systems"]
 
 CLAIMS = ("these-runs", "new-runs", "new-settings")
+STRONGEST = "new-runs"  # that is made where none is asked for
+NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums
 SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
 
@@ -71,7 +73,7 @@ def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
     if asked is not None and asked not in CLAIMS:
         raise ScoresError(f"the claim is {asked!r}: it can be {', '.join(CLAIMS)}")
     able = sum(system.repeats for system in evaluation.systems)
-    return asked or ("new-runs" if able >= 2 else "these-runs")
+    return asked or (STRONGEST if able >= 2 else "these-runs")
 
 
 def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, level: float) -> Pair:
@@ -82,11 +84,19 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
     a, b = (replace(system, scores=system.scores[shared]) for system in whole)
     try:
         method, test = _test(evaluation, a, b, made, shared)
-        found = test(0.0, level)
+        found = _without_noise(test(0.0, level), a, b)
     except ValueError as error:
         raise ScoresError(f"{left!r} and {right!r} cannot be compared: {str(error).rstrip('.')}") from error
     items, paired = 0 if evaluation.per_run else int(shared.sum()), SHARED in method
     return Pair(a, b, made, method, items, evaluation.unit, shared, found, test, paired, note)
+
+
+def _without_noise(found: Difference, a: SystemRuns, b: SystemRuns) -> Difference:
+    """Return the difference; one that is rounding, and no more, is none."""
+    largest = max(float(np.nanmax(np.abs(system.scores))) for system in (a, b))
+    if found.estimate == 0 or abs(found.estimate) > NOISE * largest:
+        return found
+    return replace(found, estimate=0.0, p=1.0, log10_p=0.0)
 
 
 def _shared_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> NDArray[np.bool_]:

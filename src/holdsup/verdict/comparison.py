@@ -15,17 +15,21 @@ from holdsup.verdict.advice import advise
 from holdsup.verdict.answers import Answer, Question, answer, test_systems
 from holdsup.verdict.best import pick_best
 from holdsup.verdict.cautions import caution, caution_clusters
-from holdsup.verdict.claims import choose_claim
-from holdsup.verdict.conditional import adjust_conditions, name_properties
+from holdsup.verdict.conditional import adjust_conditions, check_properties, name_properties
 from holdsup.verdict.conditional_report import describe_conditions
 from holdsup.verdict.contrasts import adjust_contrasts
-from holdsup.verdict.evaluation import lay_out
+from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.records import SystemContrast
 from holdsup.verdict.report import Comparison
 from holdsup.verdict.row_counts import count_rows
 from holdsup.verdict.sentences import Coverage, write_verdict
+from holdsup.verdict.variance_facets import check_item_facets
 
 __all__ = ["compare_systems"]
+
+WITHOUT_PICK = (
+    "Leave --best out to compare systems over all their runs: one that was picked says nothing about new ones."
+)
 
 
 def compare_systems(
@@ -69,43 +73,45 @@ def compare_systems(
     """
     by = (by,) if isinstance(by, str) else tuple(by)
     scores, said = _read(data, by, roles, progress)
-    there = len(scores)
-    if best is not None:
-        scores, flattered = pick_best(scores, best, lower_is_better=lower_is_better)
-        said.append(flattered)
-        claim = "these-runs"
+    _check_settings(scores.only(scores.usable))
+    picked = None if best is None else pick_best(scores, best, lower_is_better=lower_is_better)
+    if picked is not None:
+        scores = picked.scores
+        said.extend(picked.warnings)
+        if claim not in (None, "these-runs"):
+            said.append(f"The claim {claim} is asked for, but a run that was picked says nothing about new ones.")
     question = Question(
-        claim=claim, baseline=baseline, margin=_checked_margin(margin), by=by, bootstrap=bootstrap,
+        claim=claim if picked is None else "these-runs", baseline=baseline, margin=_checked_margin(margin), by=by,
+        bootstrap=bootstrap,
         lower_is_better=lower_is_better, level=level, seed=seed, processes=processes,
     )  # fmt: skip
     evaluations = lay_out(scores)
     _check_systems(scores, question)
-    made = choose_claim(evaluations[0], claim)
-    asked = [answer(evaluation, made, question, progress) for evaluation in evaluations]
+    asked = [answer(evaluation, question, progress) for evaluation in evaluations]
     found = [each for each in asked if each.pairs]
     if not found:
         raise asked[0].refused[0]
     pairs = [pair for each in found for pair in each.pairs]
     contrasts = adjust_contrasts([c for each in found for c in each.contrasts], pairs, level=level)
     systems = tuple(mean for each in found for mean in each.means)
-    conditional = adjust_conditions([c for each in found for c in each.conditions.ours])
+    conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(test_systems(each, contrasts, question) for each in found)
-    shown = found[0].claim
-    covered = Coverage(shown, evaluations[0].unit, len(evaluations[0].dataset_names))
+    covered = Coverage(evaluations[0].unit, len(evaluations[0].dataset_names))
     verdict = write_verdict(
         contrasts, systems, covered, baseline=baseline, level=level, lower_is_better=lower_is_better
     )
     return Comparison(
-        signature=_signature(scores, shown, best, question),
+        signature=_signature(scores, claim, best, question),
         seed=seed if bootstrap else None,
-        warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each))))),
-        rows=count_rows(scores, asked, there - len(scores), best),
-        verdict=verdict + describe_conditions(conditional, level=level),
-        claim=shown,
+        warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each, question))))),
+        rows=count_rows(scores, asked, {} if picked is None else picked.reasons),
+        verdict=verdict + describe_conditions(conditional, contrasts, level=level),
+        claim=found[0].claims[0],
         level=level,
         lower_is_better=lower_is_better,
         baseline=baseline,
         unit=evaluations[0].unit,
+        best=() if picked is None else picked.runs,
         systems=systems,
         test=tests[0],
         tests=tests,
@@ -113,7 +119,7 @@ def compare_systems(
         conditional=conditional,
         paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),
-        next=_next(found, contrasts, level),
+        next=(WITHOUT_PICK,) if picked and picked.passed_over else _next(found, contrasts, level),
     )
 
 
@@ -121,6 +127,7 @@ def _read(data: Any, by: tuple[str, ...], roles: dict[str, Any], progress: Progr
     """Return the scores, and what a reader of the answer must know of how they were read."""
     if isinstance(data, Scores):
         return data, list(data.notes)
+    check_properties(by, roles)
     scores = read_scores(data, progress=progress, **name_properties(by, roles))
     return scores, [*scores.notes, *caution_clusters(scores, by, roles.get("cluster"))]
 
@@ -129,6 +136,10 @@ def _checked_margin(margin: float | None) -> float | None:
     if margin is not None and not (math.isfinite(margin) and margin > 0):
         raise ScoresError(f"the margin is {margin!r}: give a positive number in the unit of the scores")
     return margin
+
+
+def _check_settings(scores: Scores) -> None:
+    check_item_facets(scores, [name for name in scores.facets if not is_repetition(scores, name)])
 
 
 def _check_systems(scores: Scores, question: Question) -> None:
@@ -152,10 +163,11 @@ def _next(found: Sequence[Answer], contrasts: Sequence[SystemContrast], level: f
     return advise(lacking[0], firm=True) if lacking else ()
 
 
-def _signature(scores: Scores, claim: str, best: str | None, question: Question) -> str:
+def _signature(scores: Scores, claim: str | None, best: str | None, question: Question) -> str:
+    """Return what a stranger needs to ask the same: the claim as it was asked for, not as it was made."""
     return sign(
-        "compare", data=scores.digest, **sign_roles(scores), claim=claim, baseline=question.baseline, best=best,
-        by=",".join(question.by) or None, level=question.level,
+        "compare", data=scores.digest, **sign_roles(scores), claim=claim or "auto",
+        baseline=question.baseline, best=best, by=",".join(question.by) or None, level=question.level,
         margin=question.margin, lower_is_better=question.lower_is_better or None, bootstrap=question.bootstrap or None,
         seed=question.seed if question.bootstrap else None,
     )  # fmt: skip

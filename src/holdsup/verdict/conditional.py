@@ -9,16 +9,17 @@ from typing import Any
 from holdsup.errors import ScoresError
 from holdsup.numerics.adjustment import adjust_holm
 from holdsup.rendering.numbers import format_counted
+from holdsup.scores.roles import is_usual
 from holdsup.verdict import conditional_classes as on_classes, conditional_numbers as on_numbers
 from holdsup.verdict.claims import Pair
-from holdsup.verdict.conditional_models import Ratio, compare_models, condition_as_published
+from holdsup.verdict.conditional_models import Ratio, Ratios, compare_models, condition_as_published
 from holdsup.verdict.conditional_records import Conditional, ConditionalTest, PairTrend, PaperConditional
 from holdsup.verdict.conditional_subjects import Subject, subject_of_pair, subject_of_system
 from holdsup.verdict.contrasts import adjust_p
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty, find_property
 
-__all__ = ["Conditions", "adjust_conditions", "condition", "name_properties"]
+__all__ = ["Conditions", "adjust_conditions", "check_properties", "condition", "name_properties"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,20 @@ def name_properties(by: Sequence[str], roles: dict[str, Any]) -> dict[str, Any]:
     return {**roles, "properties": (*stated, *(name for name in by if name not in named))} if by else roles
 
 
+def check_properties(by: Sequence[str], roles: dict[str, Any]) -> None:
+    """Refuse a property whose name is that of the datasets: as a property it would no longer be their column."""
+    for name in by:
+        if is_usual("dataset", name) and roles.get("dataset") is None:
+            raise ScoresError(
+                f"--by {name}: by its name it is the column of the datasets, and how systems depend on a property may "
+                f"differ between datasets: compare one at a time, or give --dataset - if {name} is a property of items"
+            )
+
+
 def condition(
-    evaluation: Evaluation, pairs: Sequence[Pair], by: Sequence[str], *, level: float, lower_is_better: bool
+    evaluation: Evaluation, pairs: Sequence[Pair], by: Sequence[str], asked: str, *, level: float, lower_is_better: bool
 ) -> Conditions:
-    """Return how the pairs compare along each property, on its own and given the others."""
+    """Return how the pairs compare along each property, on its own and given the others; `asked` is the claim."""
     if not by:
         return Conditions()
     if evaluation.datasets is not None:
@@ -60,7 +71,7 @@ def condition(
     ours = []
     for given in properties:
         others = [each for each in properties if each is not given]
-        ours.append(_along(evaluation, pairs, given, others, level=level, lower_is_better=lower_is_better))
+        ours.append(_along(evaluation, pairs, given, others, asked, level=level, lower_is_better=lower_is_better))
     paper = tuple(condition_as_published(evaluation, given) for given in properties)
     return Conditions(tuple(found for found, _ in ours), paper, tuple(_warnings(pairs, ours)))
 
@@ -70,6 +81,7 @@ def _along(
     pairs: Sequence[Pair],
     given: ItemProperty,
     others: list[ItemProperty],
+    asked: str,
     *,
     level: float,
     lower_is_better: bool,
@@ -87,9 +99,10 @@ def _along(
         where.extend(found)
     claims = [trend.claim for trend in trends]
     claim = max(dict.fromkeys(claims), key=claims.count)
-    new_runs = claim != "these-runs"
-    systems = [subject_of_system(evaluation, s, [given], new_runs=new_runs) for s in evaluation.systems]
-    tried = compare_models(evaluation, given, new_runs=new_runs)
+    systems = [subject_of_system(evaluation, s, [given], new_runs=asked != "these-runs") for s in evaluation.systems]
+    tried: Ratios | str = "pairs carry different claims, and a model has one"
+    if len(set(claims)) == 1:
+        tried = compare_models(evaluation, given, new_runs=claim != "these-runs")
     ratios, why = (None, tried) if isinstance(tried, str) else (tried, "")
     known = given.known
     found = Conditional(
@@ -130,11 +143,17 @@ def _overall(
     """Return the test over all pairs: the smallest of Holm's p, the likelihood ratio beside it."""
     logs = [float(getattr(trend, f"log10_p_{what}")) for trend in trends]
     least = logs.index(min(logs))
-    return _test(logs, getattr(trends[least], f"p_{what}"), _method(pairs[least], what, given), ratio)
+    mixed = len({trend.claim for trend in trends}) > 1
+    method = _method(pairs[least], what, given)
+    return _test(logs, getattr(trends[least], f"p_{what}"), method, ratio, mixed=mixed)
 
 
-def _test(logs: Sequence[float], least: float, method: str, ratio: Ratio | None) -> ConditionalTest:
-    several = f"smallest of {len(logs)} p-values by {method}, Holm-adjusted"
+def _test(
+    logs: Sequence[float], least: float, method: str, ratio: Ratio | None, *, mixed: bool = False
+) -> ConditionalTest:
+    """Return the smallest p of several pairs; `mixed` ones carry different claims, each by a method of its own."""
+    rule = ", each for its own claim" if mixed else f" by {method}"
+    several = f"smallest of {len(logs)} p-values{rule}, Holm-adjusted"
     p, log10_p = min(1.0, least * len(logs)), min(adjust_holm(logs))
     return ConditionalTest(
         statistic=ratio.statistic if ratio else None,
@@ -173,8 +192,11 @@ def _given_others(
     return _test([each.log10_p for each in found], min(each.p for each in found), method, None)
 
 
-def adjust_conditions(found: Sequence[Conditional]) -> tuple[Conditional, ...]:
-    """Return the tests with p-values adjusted by Holm's method over all properties and metrics, each kind apart."""
+def adjust_conditions(found: Sequence[Conditional], *, level: float) -> tuple[Conditional, ...]:
+    """Return the tests with p-values adjusted by Holm's method over all properties and metrics, each kind apart.
+
+    Differences hold somewhere only along properties for which the adjusted p of any difference says so.
+    """
     adjusted = list(found)
     for kind in ("joint", "interaction", "given_others"):
         tests = [getattr(each, kind) for each in found]
@@ -184,7 +206,9 @@ def adjust_conditions(found: Sequence[Conditional]) -> tuple[Conditional, ...]:
         for i, (test, (p, log10_p)) in enumerate(zip(tests, holm, strict=True)):
             changed: Any = {kind: replace(test, p_adjusted=p, log10_p_adjusted=log10_p)}
             adjusted[i] = replace(adjusted[i], **changed)
-    return tuple(adjusted)
+    return tuple(
+        each if each.joint.p_adjusted <= 1 - level else replace(each, significant_where=()) for each in adjusted
+    )
 
 
 def _warnings(pairs: Sequence[Pair], found: Sequence[tuple[Conditional, str]]) -> Iterator[str]:

@@ -26,7 +26,9 @@ def follow_system(subject: Subject, given: ItemProperty, *, level: float) -> Sys
     """Return a system's mean in each class, limits for each class alone."""
     _, found = _classes(subject, given, level)
     line = _line(found)
-    return SystemTrend(system=subject.name, slope=None, se=None, df=None, low=None, high=None, line=line)
+    return SystemTrend(
+        system=subject.name, claim=subject.claim, slope=None, se=None, df=None, low=None, high=None, line=line
+    )
 
 
 def follow_pair(

@@ -58,6 +58,7 @@ def follow_system(subject: Subject, given: ItemProperty, *, level: float) -> Sys
     half = [half_width(trends, CENTRE + at * SLOPE, new_runs=subject.new_runs, level=level) for at in z]
     return SystemTrend(
         system=subject.name,
+        claim=subject.claim,
         **_in_units(decide_direction(trends, SLOPE, new_runs=subject.new_runs, level=level), scale),
         line=Line.around(points, trends.coefficients[0] + trends.coefficients[1] * z, np.array(half)),
     )

@@ -101,6 +101,7 @@ class SystemTrend:
     Attributes
     ----------
     system : its name
+    claim : what the limits cover: these-runs, or new-runs where its own runs can carry it
     slope : change of the score with one unit of the property; null for classes
     se : its standard error
     df : degrees of freedom
@@ -110,6 +111,7 @@ class SystemTrend:
     """
 
     system: str
+    claim: str
     slope: float | None
     se: float | None
     df: float | None
@@ -200,7 +202,7 @@ class Conditional:
     slopes : how each system depends on the property
     differences : how each pair does
     limits : by what rule the limits of differences hold at all places at once
-    significant_where : where differences hold
+    significant_where : where differences hold; empty where the adjusted p of `joint` is too large
     """
 
     property: str

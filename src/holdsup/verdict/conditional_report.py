@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from holdsup.rendering import Estimate, Interval, Percent, PValue, Table
+from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number, format_percent
 from holdsup.rendering.table import Cell
 from holdsup.verdict.conditional_records import Conditional, ConditionalTest, PaperConditional, Where
-from holdsup.verdict.phrases import say_p
+from holdsup.verdict.phrases import NO_LIMITS, say_p, show_limits
+from holdsup.verdict.records import SystemContrast
 
 __all__ = ["describe_conditions", "tabulate_conditions"]
+
+HOLM = (
+    "p adjusted: by Holm's method over all properties and metrics asked for. Where differences hold is said only if "
+    "the adjusted p of any difference is small enough."
+)
 
 
 def tabulate_conditions(
@@ -40,13 +46,13 @@ def _tests(each: Conditional, papers: Sequence[PaperConditional], *, adjusted: b
             ("paper, interaction alone", p.interaction_statistic, p.interaction_df,
              PValue(p.interaction_p, p.interaction_log10_p), None, "chi-square"),
         ]  # fmt: skip
-    notes = ["p adjusted: by Holm's method over all properties and metrics asked for."] if adjusted else []
+    notes = [HOLM] if adjusted else []
     notes += [f"ours: {each.model}"] if each.model else []
     notes += [f"paper: {p.alternative}" for p in papers]
     columns = ("test", "statistic", "df", "p", "p adjusted", "by")
     shown = [i for i, column in enumerate(columns) if adjusted or column != "p adjusted"]
     return Table(
-        title=f"{_title(each)}: tests ({each.claim})",
+        title=f"{_title(each)}: tests ({' and '.join(dict.fromkeys(d.claim for d in each.differences))})",
         columns=tuple(columns[i] for i in shown),
         rows=tuple(tuple(row[i] for i in shown) for row in rows),
         notes=tuple(notes),
@@ -63,17 +69,19 @@ def _ours(name: str, test: ConditionalTest) -> list[tuple[Cell, ...]]:
 
 def _slopes(each: Conditional, level: float) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (s.system, Estimate(s.slope, s.se), Interval(s.low, s.high, s.slope), None) for s in each.slopes
+        (s.system, s.claim, Estimate(s.slope, s.se), show_limits(s.low, s.high, s.slope), None) for s in each.slopes
     ]
     rows += [
-        (f"{d.left} - {d.right}", Estimate(d.slope, d.se), Interval(d.low, d.high, d.slope),
+        (f"{d.left} - {d.right}", d.claim, Estimate(d.slope, d.se), show_limits(d.low, d.high, d.slope),
          PValue(d.p_interaction, d.log10_p_interaction))
         for d in each.differences
     ]  # fmt: skip
+    columns = ("", "claim", "slope", "limits", "p")
+    shown = [i for i, name in enumerate(columns) if name != "claim" or len({row[i] for row in rows}) > 1]
     return Table(
         title=f"{_title(each)}: change of the score with one unit, {level:.0%} limits",
-        columns=("", "slope", "limits", "p"),
-        rows=tuple(rows),
+        columns=tuple(columns[i] for i in shown),
+        rows=tuple(tuple(row[i] for i in shown) for row in rows),
         notes=("p and limits are for each row alone.",),
     )
 
@@ -84,13 +92,13 @@ def _classes(each: Conditional, level: float) -> Table:
     for d in each.differences:
         for place, value, low, high in zip(d.line.at, d.line.value, d.line.low, d.line.high, strict=True):
             size = each.sizes[int(place)]
-            limits = Interval(None, None) if math.isnan(low) else Interval(low, high, value)
+            shown = Estimate(value, min(abs(value), (high - low) / 2))  # two digits, however wide the limits are
             rows.append(
-                (f"{d.left} - {d.right}", each.classes[int(place)], Estimate(value, (high - low) / 2), limits, size,
+                (f"{d.left} - {d.right}", each.classes[int(place)], shown, show_limits(low, high, value), size,
                  Percent(100 * size / each.items))
             )  # fmt: skip
-    if any(math.isnan(low) for d in each.differences for low in d.line.low):
-        notes.append("Without limits: all differences are equal, and a test needs their spread.")
+    if any(not math.isfinite(low) for d in each.differences for low in d.line.low):
+        notes.append(NO_LIMITS)
     return Table(
         title=f"{_title(each)}: differences, {level:.0%} limits",
         columns=("", each.property, "difference", "limits", "items", "share"),
@@ -117,9 +125,14 @@ def _simultaneous(each: Conditional) -> str:
     return f"It holds for all {values}{pairs} at once: {each.limits}."
 
 
-def describe_conditions(found: Sequence[Conditional], *, level: float) -> str:
-    """Return a sentence for each property, to stand after the verdict."""
-    return "".join(f" {_sentence(each, level)}" for each in found)
+def describe_conditions(found: Sequence[Conditional], contrasts: Sequence[SystemContrast], *, level: float) -> str:
+    """Return a sentence for each property, to stand after the verdict on `contrasts`, which may claim more."""
+    said = []
+    for each in found:
+        sentence = _sentence(each, level)
+        more = any(c.claim == "new-settings" for c in contrasts if c.metric == each.metric)
+        said.append(f" Claiming new-runs only, {sentence[0].lower()}{sentence[1:]}" if more else f" {sentence}")
+    return "".join(said)
 
 
 def _sentence(each: Conditional, level: float) -> str:

@@ -40,6 +40,11 @@ class Subject:
     clusters: NDArray[np.int64] | None
     new_runs: bool
 
+    @property
+    def claim(self) -> str:
+        """What is claimed."""
+        return "new-runs" if self.new_runs else "these-runs"
+
     def values(self, given: ItemProperty) -> Floats:
         """Return the property of these items; one that does not vary here is refused."""
         values = given.values[self.places]

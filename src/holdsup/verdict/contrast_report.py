@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from holdsup.rendering import Estimate, Interval, PValue, Table
+from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import Cell
+from holdsup.verdict.phrases import NO_LIMITS, show_limits
 from holdsup.verdict.records import SystemContrast
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tabulate_contrasts"]
 
+UNCERTAIN = 0.01  # percent: the nearest to nothing, and to certainty, that an estimated chance is said to come
 Columns: TypeAlias = dict[str, Callable[[SystemContrast], Cell]]
 
 
@@ -48,12 +50,14 @@ def _table(found: Comparison, title: str, columns: Columns, notes: tuple[str, ..
 def _differences(found: Comparison) -> Columns:
     several = len(found.contrasts) > 1
     shown: Columns = {}
+    if len({c.claim for c in found.contrasts}) > 1:
+        shown["claim"] = lambda c: c.claim
     if len({s.items for s in found.systems} | {c.items for c in found.contrasts}) > 1:
         shown[f"{found.unit} of both"] = lambda c: c.items
     shown["difference"] = lambda c: Estimate(c.difference, c.se)
-    shown["unadjusted" if several else "limits"] = lambda c: Interval(c.low, c.high, c.difference)
+    shown["unadjusted" if several else "limits"] = lambda c: show_limits(c.low, c.high, c.difference)
     if several:
-        shown["simultaneous"] = lambda c: Interval(c.low_simultaneous, c.high_simultaneous, drawn=False)
+        shown["simultaneous"] = lambda c: show_limits(c.low_simultaneous, c.high_simultaneous, drawn=False)
     shown["p"] = lambda c: PValue(c.p_adjusted, c.log10_p_adjusted)
     return shown
 
@@ -67,6 +71,8 @@ def _difference_notes(found: Comparison) -> Iterator[str]:
     yield f"p by {methods}{_holm(several)}."
     if several:
         yield "Unadjusted limits are for each row alone, simultaneous ones for all rows at once (Bonferroni)."
+    if any(not math.isfinite(c.high_simultaneous) for c in found.contrasts):
+        yield NO_LIMITS
 
 
 def _sizes(found: Comparison) -> Columns:
@@ -75,8 +81,13 @@ def _sizes(found: Comparison) -> Columns:
     if any(c.effect_size is not None for c in found.contrasts):
         shown["d"] = lambda c: c.effect_size
     if any(c.p_superior is not None for c in found.contrasts):
-        shown["P(new run better)"] = lambda c: c.p_superior
+        shown["P(new run better)"] = lambda c: _chance(c.p_superior)
     return shown
+
+
+def _chance(p: float | None) -> Percent | None:
+    """Return a chance that is never shown as certain: it is an estimate."""
+    return None if p is None else Percent(min(max(100 * p, UNCERTAIN), 100 - UNCERTAIN))
 
 
 def _size_notes(found: Comparison) -> Iterator[str]:
@@ -84,7 +95,7 @@ def _size_notes(found: Comparison) -> Iterator[str]:
     if "d" in shown:
         yield "d: difference over the residual sd of the paper's model, eq. 4."
     if "P(new run better)" in shown:
-        settings = ", settings drawn anew" if found.claim == "new-settings" else ""
+        settings = ", settings drawn anew" if any(c.claim == "new-settings" for c in found.contrasts) else ""
         yield (
             "P(new run better): chance that a new run of the first has a better mean than one of the "
             f"second{settings}. A plug-in estimate, without limits."

@@ -170,8 +170,16 @@ def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None
         )
     astray = np.flatnonzero(scores.cluster.codes != clusters[item])
     if len(astray):
-        name = scores.item.names[scores.item.codes[astray[0]]] if scores.item is not None else "?"
-        raise ScoresError(f"item {name!r} is in two clusters: an item belongs to one")
+        row = astray[0]
+        name = scores.item.names[scores.item.codes[row]] if scores.item is not None else "?"
+        both = " and ".join(
+            repr(scores.cluster.names[code]) for code in (clusters[item[row]], scores.cluster.codes[row])
+        )
+        column = scores.roles.cluster
+        raise ScoresError(
+            f"item {name!r} is in two clusters, {both}, and an item belongs to one: if ids start anew in each "
+            f"{column}, join {column} and id in one column; if it is one item, leave clusters out with --cluster -"
+        )
 
 
 def _systems(scores: Scores, item: Codes, items: int, seeds: Codes | None) -> Iterator[SystemRuns]:

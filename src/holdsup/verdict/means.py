@@ -18,11 +18,12 @@ __all__ = ["mean_of"]
 
 
 def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: float) -> SystemMean:
-    """Return a system's mean over its items; what varies is what the claim says, items included.
+    """Return a system's mean over its items, for as much of the claim asked for as its own runs can carry.
 
     A system with one run has limits for that run. Datasets weigh the same. Over new settings the limits cover
     new draws of them, if they vary and there is one dataset.
     """
+    claim = _carried(evaluation, system, claim)
     held = evaluation.scored(system)
     scores = system.scores[held]
     if evaluation.per_run:
@@ -33,6 +34,7 @@ def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: fl
     return SystemMean(
         name=system.name,
         metric=evaluation.metric,
+        claim=claim,
         mean=mean,
         se=se,
         low=low,
@@ -40,6 +42,16 @@ def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: fl
         runs=len(system.runs),
         items=0 if evaluation.per_run else int(held.sum()),
     )
+
+
+def _carried(evaluation: Evaluation, system: SystemRuns, asked: str) -> str:
+    """Return the claim that a system's own runs can carry."""
+    if evaluation.per_run:
+        return "new-runs"
+    if asked == "these-runs" or not system.repeats:
+        return "these-runs"
+    several = system.setting_count > 1 and evaluation.datasets is None
+    return "new-settings" if asked == "new-settings" and several else "new-runs"
 
 
 def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, float]:
@@ -60,10 +72,10 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
     try:
         if evaluation.datasets is not None and len(np.unique(evaluation.datasets[held])) > 1:
             scores, clusters = dataset_means(scores, evaluation.datasets[held]), None
-        if claim == "these-runs" or not system.repeats:
+        if claim == "these-runs":
             nothing = np.zeros((len(scores), 1))
             return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
-        if claim == "new-settings" and settings is not None and evaluation.datasets is None:
+        if claim == "new-settings":
             return mean_over_settings(evaluation, system, level=level)
         return compare_shared_seeds(scores, np.zeros_like(scores), settings=settings, clusters=clusters, level=level)
     except (ValueError, ScoresError):  # nothing varies, or what does cannot be measured: then there are no limits

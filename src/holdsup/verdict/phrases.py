@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from holdsup.rendering import Interval
 from holdsup.rendering.numbers import format_p
 
-__all__ = ["join_names", "say_p"]
+__all__ = ["NO_LIMITS", "join_names", "say_p", "show_limits"]
+
+NO_LIMITS = "Without limits: differences are all equal, or items and runs too few to measure their spread."
 
 MOST_NAMES = 6
 
@@ -19,6 +23,15 @@ def say_p(p: float, log10_p: float | None = None) -> str:
     """
     shown = format_p(p, log10_p)
     return f"p {shown[0]} {shown[1:]}" if shown.startswith(("<", ">")) else f"p = {shown}"
+
+
+def show_limits(
+    low: float | None, high: float | None, estimate: float | None = None, *, drawn: bool = True
+) -> Interval:
+    """Return limits as a cell; where a spread is not measured there are none."""
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return Interval(None, None)
+    return Interval(low, high, estimate, drawn)
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from holdsup.verdict.conditional_records import PaperConditional
 
-__all__ = ["Equivalence", "PaperTest", "SystemContrast", "SystemMean", "SystemTest"]
+__all__ = ["Equivalence", "PaperTest", "PickedRun", "SystemContrast", "SystemMean", "SystemTest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +17,7 @@ class SystemMean:
     ----------
     name : the system
     metric : the metric, null if there is only one
+    claim : what its limits cover: as much of what is asked for as its own runs can carry
     mean : over its items, settings equally weighted
     se : standard error of the mean, for the claim
     low : lower limit
@@ -27,6 +28,7 @@ class SystemMean:
 
     name: str
     metric: str | None
+    claim: str
     mean: float
     se: float
     low: float
@@ -104,8 +106,8 @@ class SystemContrast:
     difference : left minus right, in the unit of the scores
     se : its standard error
     df : degrees of freedom
-    low : lower limit, for this pair alone
-    high : upper limit, for this pair alone
+    low : lower limit, for this pair alone; null where runs are too few to measure their spread
+    high : upper limit, for this pair alone; null likewise
     low_simultaneous : lower limit, for all pairs and metrics at once (Bonferroni)
     high_simultaneous : upper limit, for all pairs and metrics at once (Bonferroni)
     p : p of no difference
@@ -140,6 +142,26 @@ class SystemContrast:
     p_superior: float | None
     items: int
     equivalence: Equivalence | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PickedRun:
+    """The run of a system that stands for it, because it is the best by a column.
+
+    Attributes
+    ----------
+    system : the system
+    run : the run that was picked
+    value : what it has in that column
+    runs : number of runs to pick from
+    tied : number of runs with the same value, this one included
+    """
+
+    system: str
+    run: str
+    value: float
+    runs: int
+    tied: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

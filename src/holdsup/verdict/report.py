@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from holdsup.rendering import Estimate, Interval, PValue, Table
+from holdsup.rendering import Estimate, PValue, Table
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
 from holdsup.verdict.conditional_records import Conditional
 from holdsup.verdict.conditional_report import tabulate_conditions
 from holdsup.verdict.contrast_report import tabulate_contrasts
-from holdsup.verdict.records import PaperTest, SystemContrast, SystemMean, SystemTest
+from holdsup.verdict.phrases import show_limits
+from holdsup.verdict.records import PaperTest, PickedRun, SystemContrast, SystemMean, SystemTest
 
 __all__ = ["Comparison"]
 
@@ -23,11 +24,12 @@ class Comparison(Result):
 
     Attributes
     ----------
-    claim : what is claimed: these-runs, new-runs or new-settings
+    claim : what is claimed of all pairs, or else of most: these-runs, new-runs or new-settings
     level : coverage of the limits
     lower_is_better : whether a lower score is a better one
     baseline : the system that all others are compared with, null if all pairs are
     unit : what systems are scored on, items or datasets; null where runs have one score each
+    best : the run of each system that was picked; empty where all runs count
     systems : their means
     test : the test of all systems by the first metric
     tests : the same for each metric
@@ -45,6 +47,7 @@ class Comparison(Result):
     lower_is_better: bool
     baseline: str | None
     unit: str | None
+    best: tuple[PickedRun, ...] = ()
     systems: tuple[SystemMean, ...]
     test: SystemTest
     tests: tuple[SystemTest, ...]
@@ -67,13 +70,17 @@ class Comparison(Result):
         shown: dict[str, Callable[[SystemMean], Cell]] = {"system": lambda s: s.name}
         if several:
             shown["metric"] = lambda s: s.metric
+        claims = dict.fromkeys(s.claim for s in ordered)
+        if len(claims) > 1:
+            shown["claim"] = lambda s: s.claim
         shown["mean"] = lambda s: Estimate(s.mean, s.se)
-        shown["limits"] = lambda s: Interval(s.low, s.high, s.mean)
+        shown["limits"] = lambda s: show_limits(s.low, s.high, s.mean)
         shown["runs"] = lambda s: s.runs
         if self.unit:
             shown[self.unit] = lambda s: s.items
+        covered = f"({next(iter(claims))})" if len(claims) == 1 else "for the claim that its own runs can carry"
         return Table(
-            title=f"Systems, the best first; {self.level:.0%} limits of each mean ({self.claim})",
+            title=f"Systems, the best first; {self.level:.0%} limits of each mean {covered}",
             columns=tuple(shown),
             rows=tuple(tuple(cell(s) for cell in shown.values()) for s in ordered),
         )
@@ -82,7 +89,9 @@ class Comparison(Result):
         rows: list[tuple[Cell, ...]] = []
         for test in self.tests:
             by = f" ({test.metric})" if test.metric else ""
-            rows.append((f"ours, {self.claim}{by}", None, None, PValue(test.p, test.log10_p), test.p_method))
+            claims = dict.fromkeys(c.claim for c in self.contrasts if c.metric == test.metric)
+            ours = f"ours, {' and '.join(claims)}{by}"
+            rows.append((ours, None, None, PValue(test.p, test.log10_p), test.p_method))
             rows.extend(_likelihood_ratios(test))
         for paper in self.papers:
             by = f" ({paper.metric})" if paper.metric else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,10 @@ from holdsup.verdict.answers import Answer
 __all__ = ["count_rows"]
 
 
-def count_rows(scores: Scores, found: Sequence[Answer], passed_over: int, best: str | None) -> Rows:
-    """Return the rows planned and used; `passed_over` rows are of runs that are not the best by a column."""
+def count_rows(scores: Scores, found: Sequence[Answer], passed_over: Mapping[str, int]) -> Rows:
+    """Return the rows planned and used; `passed_over` were left out before, with the reasons."""
     rows = scores.rows()
-    reasons = dict(rows.reasons)
-    if passed_over:
-        reasons[f"a run that is not its system's best by {best}"] = passed_over
+    reasons = {**rows.reasons, **passed_over}
     unused = 0
     for answer in found:
         for reason, mask in _unused(answer).items():
@@ -27,7 +25,7 @@ def count_rows(scores: Scores, found: Sequence[Answer], passed_over: int, best: 
             unused += count
             if count:
                 reasons[reason] = reasons.get(reason, 0) + count
-    return Rows(rows.planned + passed_over, rows.used - unused, reasons)
+    return Rows(rows.planned + sum(passed_over.values()), rows.used - unused, reasons)
 
 
 def _unused(answer: Answer) -> dict[str, NDArray[np.bool_]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdsup.rendering.numbers import format_interval, format_number
-from holdsup.verdict.phrases import say_p
+from holdsup.verdict.phrases import join_names, say_p
 from holdsup.verdict.records import SystemContrast, SystemMean
 from holdsup.verdict.standings import better_of, describe_pairs
 
@@ -31,33 +32,43 @@ LEAVES_OUT_OF_DATASETS = {
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What a claim covers.
+    """What claims cover.
 
     Attributes
     ----------
-    claim : its name
     unit : what systems are scored on, items or datasets; None where runs have one score each
     datasets : number of datasets
     """
 
-    claim: str
     unit: str | None
     datasets: int
 
-    def sentence(self) -> str:
-        """Return what is claimed, and what is not."""
-        covers, leaves_out = self._words()
-        return f"Claim: {self.claim}, {covers}; nothing is said about {leaves_out}."
+    def sentence(self, contrasts: Sequence[SystemContrast]) -> str:
+        """Return what is claimed, and what is not; of which pairs, where they carry different claims."""
+        claims = list(dict.fromkeys(c.claim for c in contrasts))
+        if len(claims) == 1:
+            return f"Claim: {self._covered(claims[0])}."
+        said = []
+        for claim in claims:
+            pairs = [
+                f"{c.left} - {c.right}{f' ({c.metric})' if c.metric else ''}" for c in contrasts if c.claim == claim
+            ]
+            said.append(f"Claim for {join_names(pairs)}: {self._covered(claim)}.")
+        return " ".join(said)
 
-    def _words(self) -> tuple[str, str]:
+    def _covered(self, claim: str) -> str:
+        covers, leaves_out = self._words(claim)
+        return f"{claim}, {covers}; nothing is said about {leaves_out}"
+
+    def _words(self, claim: str) -> tuple[str, str]:
         if self.unit is None:
             return "over new training runs, on the same test data", "other test data or settings"
-        covers = COVERS[self.claim].format(unit=self.unit)
+        covers = COVERS[claim].format(unit=self.unit)
         if self.unit == "datasets":
-            return covers, LEAVES_OUT_OF_DATASETS[self.claim]
-        if self.datasets > 1 and self.claim != "these-runs":
+            return covers, LEAVES_OUT_OF_DATASETS[claim]
+        if self.datasets > 1 and claim != "these-runs":
             return f"over new datasets like these {self.datasets}, new items and new training runs", "other settings"
-        return covers, LEAVES_OUT[self.claim]
+        return covers, LEAVES_OUT[claim]
 
 
 def write_verdict(
@@ -77,7 +88,7 @@ def write_verdict(
     else:
         said = describe_pairs(contrasts, systems, level=level, lower_is_better=lower_is_better)
     margin = "" if len(contrasts) == 1 else _about_margins(contrasts, level)
-    return f"{said}{margin} {covered.sentence()}"
+    return f"{said}{margin} {covered.sentence(contrasts)}"
 
 
 def _about_two(c: SystemContrast, level: float, lower_is_better: bool) -> str:
@@ -85,21 +96,22 @@ def _about_two(c: SystemContrast, level: float, lower_is_better: bool) -> str:
     metric = f" {c.metric}" if c.metric else ""
     if c.difference == 0:
         return f"{c.left} and {c.right} have the same mean{metric}.{_about_margin(c, level)}"
-    size = format_number(abs(c.difference), uncertainty=c.se or None)
+    size = format_number(abs(c.difference), uncertainty=min(c.se, abs(c.difference)) or None)
     limits = format_interval(*sorted((abs(c.low), abs(c.high)))) if c.low * c.high > 0 else ""
     shown = say_p(c.p_adjusted, c.log10_p_adjusted)
     margin = _about_margin(c, level)
-    if c.p_adjusted <= 1 - level and limits:
+    measured = math.isfinite(c.high)
+    if c.p_adjusted <= 1 - level and (limits or not measured):
         strength = (
             "" if c.p_adjusted < (1 - level) / 5 else " The evidence is not strong: a repetition may well miss it."
         )
-        evidence = f"({level:.0%} limits {limits}, {shown})"
+        evidence = f"({level:.0%} limits {limits}, {shown})" if measured else f"({shown})"
         return f"{better} is better than {worse} by {size}{metric} {evidence}.{strength}{margin}"
+    lead = f"Whether {better} or {worse} is better cannot be told: {better} is ahead by {size}{metric}, but"
+    if not measured:
+        return f"{lead} so few runs do not tell how far off that may be ({shown}).{margin}"
     ahead = (c.low, c.high) if c.difference > 0 else (-c.high, -c.low)  # as the lead of the one that is ahead
-    return (
-        f"Whether {better} or {worse} is better cannot be told: {better} is ahead by {size}{metric}, but the lead may "
-        f"be anything in {format_interval(*ahead)} ({level:.0%} limits, {shown}).{margin}"
-    )
+    return f"{lead} the lead may be anything in {format_interval(*ahead)} ({level:.0%} limits, {shown}).{margin}"
 
 
 def _about_margin(c: SystemContrast, level: float) -> str:

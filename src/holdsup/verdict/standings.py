@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from holdsup.rendering.numbers import format_count
@@ -13,6 +14,7 @@ __all__ = ["better_of", "describe_pairs"]
 MOST_LEADERS = 3
 MOST_BEATEN = 2  # of each, told by name
 MOST_METRICS = 3  # told one by one
+SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
 
 
 def better_of(contrast: SystemContrast, *, lower_is_better: bool) -> tuple[str, str]:
@@ -52,6 +54,8 @@ def _standing(
     if len(contrasts) == 1:
         (c,) = contrasts
         better, worse = better_of(c, lower_is_better=lower_is_better)
+        if c.difference == 0:
+            return f"{c.left} and {c.right} have the same mean"
         p = say_p(c.p_adjusted, c.log10_p_adjusted)
         if c.p_adjusted <= 1 - level:
             return f"{better} is better than {worse} ({p})"
@@ -62,9 +66,17 @@ def _standing(
     names = [s.name for s in ordered if any(s.name in pair for pair in compared)]
     many = f"of {format_count(len(contrasts))} pairs,"
     if not told:
-        return f"{many} none differ{adjusted}; {names[0]} has the best mean"
+        return f"{many} none differ{adjusted}; {_best_mean([s for s in ordered if s.name in names])}"
     counted = "1 differs" if len(told) == 1 else f"{format_count(len(told))} differ"
     return f"{many} {counted}{adjusted}: {_leaders(names, told)}; {_top(names, told, compared)}"
+
+
+def _best_mean(ordered: Sequence[SystemMean]) -> str:
+    """Return whose mean is the best; several may have the same."""
+    best = [s.name for s in ordered if math.isclose(s.mean, ordered[0].mean, rel_tol=SAME)]
+    if len(best) == len(ordered):
+        return "all have the same mean"
+    return f"{join_names(best)} {'has' if len(best) == 1 else 'have'} the best mean"
 
 
 def _leaders(names: Sequence[str], told: Sequence[tuple[str, str]]) -> str:

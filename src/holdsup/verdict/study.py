@@ -29,6 +29,7 @@ class Study:
     variances : of each term, the items' among them; the residual's under no name, ()
     facets : the facets, and how many levels each has now
     hosts : for each facet, those that each of its levels lies within one level of
+    repeats : how many scores an item has at each combination of levels, now and in every plan
     """
 
     item: str
@@ -36,6 +37,7 @@ class Study:
     variances: Mapping[tuple[str, ...], float]
     facets: Mapping[str, int]
     hosts: Mapping[str, frozenset[str]]
+    repeats: float = 1.0
 
     def plans(self, asked: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:
         """Yield numbers of levels of all facets: the current ones, then those asked for or the usual ones.
@@ -57,11 +59,11 @@ class Study:
         plan = {facet: counts.get(facet, 1) for facet in self.facets}
         return {facet: max(n, *(plan[host] for host in self.hosts[facet]), 1) for facet, n in plan.items()}
 
-    def divisor(self, parts: tuple[str, ...], counts: Mapping[str, int]) -> int:
-        """Return over how many levels of a term an item's score is averaged; of the residual, for no parts."""
+    def divisor(self, parts: tuple[str, ...], counts: Mapping[str, int]) -> float:
+        """Return over how many levels of a term an item's score is averaged; for no parts, over how many scores."""
         own = [part for part in (parts or self.facets) if part != self.item]
         inner = [facet for facet in own if not any(facet in self.hosts[other] for other in own)]
-        return math.prod(counts[facet] for facet in inner)
+        return math.prod(counts[facet] for facet in inner) * (1.0 if parts else self.repeats)
 
     def error(self, counts: Mapping[str, int]) -> float:
         """Return the absolute error variance of an item's average: everything but the items' own variance."""

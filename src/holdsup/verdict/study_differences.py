@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from holdsup.numerics.clusters import find_clusters
+from holdsup.numerics.differences import FEWEST_DF
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.numerics.settings import FacetPart, find_settings, measure_facets, measure_over_settings
 from holdsup.numerics.spread import Spread, cautious_df, measure_arm, measure_spread, total_variance
@@ -123,15 +124,16 @@ class PairStudy:
             right_settings=settings[1],
             se=se,
             df=df,
-            detectable=se * (t_quantile(1 - ALPHA / 2, df) + t_quantile(POWER, df)),
+            detectable=se * (t_quantile(1 - ALPHA / 2, df) + t_quantile(POWER, df)) if df >= FEWEST_DF else math.inf,
         )
 
     def sentence(self) -> str:
         """Return what more runs are worth in items."""
         now, then = (math.sqrt(float(total_variance([self.planned(more_runs=more)]))) for more in (0, MORE_RUNS))
         each = "of each setting " if max(self.settings) > 1 else ""
+        by = f" ({self.metric})" if self.metric else ""
         said = (
-            f"{self.left} and {self.right}: three more runs {each}of each system bring the standard error of their "
+            f"{self.left} and {self.right}{by}: three more runs {each}of each system bring the standard error of their "
             f"difference from {format_number(now)} to {format_number(then)}"
         )
         more = self._items_for(then)

@@ -10,19 +10,22 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
+from holdsup.scores.audit import sign_roles
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.reliability import BOOTSTRAP, Limits, find_limits, name_band, reaches
+from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.study_differences import PairStudy, study_pair
 from holdsup.verdict.variance_facets import check_facets
 from holdsup.verdict.variance_fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance_records import Reliability, StudyPlan, VarianceComponent
 from holdsup.verdict.variance_report import Decomposition
 from holdsup.verdict.variance_rows import leave_out, select_rows
-from holdsup.verdict.variance_sentences import write_variance_verdict
+from holdsup.verdict.variance_sentences import name_of, write_variance_verdict
 
 __all__ = ["decompose_variance"]
 
 Where: TypeAlias = Mapping[str, Iterable[str] | str] | None
+Levels: TypeAlias = Mapping[str, Sequence[int]] | None
 DRAWS = 1000  # of the bootstrap
 
 
@@ -32,7 +35,7 @@ def decompose_variance(
     interactions: Iterable[str] | str = (),
     where: Where = None,
     by: Iterable[str] | str = (),
-    levels: Mapping[str, Sequence[int]] | None = None,
+    levels: Levels = None,
     level: float = 0.95,
     seed: int = 0,
     processes: int | None = None,
@@ -64,19 +67,19 @@ def decompose_variance(
     """
     if not 0 < level < 1:
         raise ScoresError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    interactions, by = _names(interactions), _names(by)
     scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
     chosen, rows = select_rows(scores, where or {})
-    interactions, by = _names(interactions), _names(by)
     check_facets(chosen.only(chosen.usable))
     evaluations = lay_out(chosen)
-    said: list[str] = list(scores.notes)
+    said: list[str] = [*scores.notes, *_repeats(evaluations)]
     asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
     tried = [decompose_system(evaluation, name, interactions, said, level=level) for evaluation, name in asked]
     everyone = [one for one in tried if isinstance(one, Decomposed)]
     left_out = [one for one in tried if isinstance(one, LeftOut)]
     if not everyone:
         raise _nothing_left(left_out)
-    said.extend(f"{one.system} is left out: {one.why}." for one in left_out)
+    said.extend(f"{name_of(one.system, one.metric)} is left out: {one.why}." for one in left_out)
     study = tuple(plan for one in everyone if one.item for plan in _plans(one, levels or {}))
     properties = tuple(crossed for one in everyone for name in by for crossed in one.by(name, level))
     found: list[tuple[Decomposed, Limits]] = []
@@ -88,7 +91,7 @@ def decompose_variance(
     reliabilities = tuple(_reliability(one, limits) for one, limits in found if one.item)
     components = tuple(c for one, limits in found for c in _components(one, limits))
     return Decomposition(
-        signature=_signature(chosen, interactions, where, by, level, seed if drawn else None),
+        signature=_signature(chosen, interactions, where, by, levels, level, seed if drawn else None),
         seed=seed if drawn else None,
         warnings=tuple(dict.fromkeys((*said, *_few_levels(components)))),
         rows=leave_out(rows, sum(one.scores for one in left_out), "a system that is left out"),
@@ -114,6 +117,12 @@ def _nothing_left(left_out: Sequence[LeftOut]) -> ScoresError:
     first = left_out[0]
     names = list_names([one.system for one in left_out if one.why == first.why], most=3)
     return ScoresError(f"there is no variance to decompose in the scores of {names}: {first.why}; {first.advice}")
+
+
+def _repeats(evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    for evaluation in evaluations:
+        by = f"{evaluation.metric}: " if evaluation.metric else ""
+        yield from (by + line for line in caution_repeats(evaluation, averaged=False))
 
 
 def _components(one: Decomposed, limits: Limits) -> Iterator[VarianceComponent]:
@@ -161,6 +170,7 @@ def _plans(one: Decomposed, asked: Mapping[str, Sequence[int]]) -> Iterator[Stud
             system=one.system,
             metric=one.metric,
             counts=counts,
+            repeats=study.repeats,
             current=counts == study.facets,
             phi=study.phi(counts),
             se=study.error(counts) ** 0.5,
@@ -170,32 +180,36 @@ def _plans(one: Decomposed, asked: Mapping[str, Sequence[int]]) -> Iterator[Stud
 
 def _pairs(evaluation: Evaluation, found: Sequence[Decomposed], said: list[str]) -> Iterator[PairStudy]:
     """Yield the study of each system and the one next to it by their means; `said` gets a line where there is none."""
+    by = f"{evaluation.metric}: " if evaluation.metric else ""
     here = [one.system for one in found if one.metric == evaluation.metric]
     able = [name for name in here if evaluation.system(name).repeats and not evaluation.per_run]
     if evaluation.datasets is not None and len(able) > 1:
-        said.append("There is no plan for differences: how much they vary between datasets is what decides them.")
+        said.append(f"{by}There is no plan for differences: how much they vary between datasets is what decides them.")
         return
     for left, right in itertools.pairwise(sorted(able, key=lambda name: -evaluation.system(name).mean())):
         try:
             yield study_pair(evaluation, left, right)
         except (ValueError, ScoresError) as error:
-            said.append(f"There is no plan for the difference of {left} and {right}: {str(error).rstrip('.')}.")
+            said.append(f"{by}There is no plan for the difference of {left} and {right}: {str(error).rstrip('.')}.")
 
 
 def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[str]:
     for c in components:
         if c.levels < 5:
             yield (
-                f"{c.system}: {c.name} has {c.levels} levels; a variance of so few is barely known, as its limits show."
+                f"{name_of(c.system, c.metric)}: {c.name} has {c.levels} levels; a variance of so few is barely known, "
+                "as its limits show."
             )
 
 
 def _signature(
-    scores: Scores, interactions: Sequence[str], where: Where, by: Sequence[str], level: float, seed: int | None
-) -> str:
+    scores: Scores, interactions: Sequence[str], where: Where, by: Sequence[str], levels: Levels, level: float,
+    seed: int | None,
+) -> str:  # fmt: skip
     chosen = ",".join(f"{name}={v if isinstance(v, str) else '/'.join(v)}" for name, v in (where or {}).items())
+    planned = ",".join(f"{facet}={'/'.join(map(str, counts))}" for facet, counts in (levels or {}).items())
     return sign(
-        "variance", data=scores.digest, facets=",".join(scores.facets) or None,
-        interactions=",".join(interactions) or None, where=chosen or None, by=",".join(by) or None, method="reml",
-        level=level, draws=None if seed is None else DRAWS, seed=seed,
+        "variance", data=scores.digest, **sign_roles(scores), interactions=",".join(interactions) or None,
+        where=chosen or None, by=",".join(by) or None, levels=planned or None, method="reml", level=level,
+        draws=None if seed is None else DRAWS, seed=seed,
     )  # fmt: skip

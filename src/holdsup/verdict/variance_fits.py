@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from holdsup.columns.crossing import cross
 from holdsup.errors import FitError, ScoresError
 from holdsup.fit import LmmFit, fit_lmm
 from holdsup.scores import Scores
@@ -18,6 +19,7 @@ from holdsup.verdict.properties import find_property
 from holdsup.verdict.study import Study, find_hosts
 from holdsup.verdict.variance_properties import cross_with_property
 from holdsup.verdict.variance_records import FacetByProperty, SystemScores
+from holdsup.verdict.variance_sentences import name_of
 from holdsup.verdict.variance_terms import Term, choose_terms
 
 __all__ = ["Decomposed", "LeftOut", "decompose_system"]
@@ -90,7 +92,13 @@ class Decomposed:
             variances=dict(zip(parts, self.variances, strict=True)),
             facets={term.name: term.levels.count for term in self.facets},
             hosts=find_hosts(self.facets),
+            repeats=self._repeats(),
         )
+
+    def _repeats(self) -> float:
+        """Return how many scores an item has at a combination of levels, the harmonic mean where numbers differ."""
+        cells = cross(self.codes, *(term.levels.codes for term in self.facets))
+        return float(cells.count / (1 / cells.sizes()).sum())
 
     def by(self, name: str, level: float) -> Iterator[FacetByProperty]:
         """Yield how the effect of each facet changes with a property."""
@@ -111,12 +119,14 @@ class LeftOut:
     Attributes
     ----------
     system : its name
+    metric : the metric, None if there is only one
     scores : how many scores it has
     why : what is lacking
     advice : what to do about it
     """
 
     system: str
+    metric: str | None
     scores: int
     why: str
     advice: str
@@ -130,16 +140,20 @@ def decompose_system(
     mine = everyone.system.codes == everyone.system.names.index(system)
     scores, (item, codes) = everyone.only(mine), _items(everyone, mine)
     atoms = {item: codes, **_facets(scores, system)} if item else _facets(scores, system)
-    terms, left_out = choose_terms(atoms, interactions, item=item, system=system)
+    terms, left_out = choose_terms(atoms, interactions, item=item, system=name_of(system, evaluation.metric))
     lacking = _lacking(scores, terms, item)
     if lacking:
-        return LeftOut(system, len(scores), *lacking)
+        return LeftOut(system, evaluation.metric, len(scores), *lacking)
     try:
         fit = _fit(scores.score, atoms, terms, level)
     except FitError:  # nothing is left for the residual
         names = " and ".join(term.name for term in terms)
         return LeftOut(
-            system, len(scores), f"{names} give every score exactly", "are runs copies of one? See holdsup check"
+            system,
+            evaluation.metric,
+            len(scores),
+            f"{names} give every score exactly",
+            "are runs copies of one? See holdsup check",
         )
     said.extend(left_out)
     if not fit.converged:

@@ -105,6 +105,7 @@ class StudyPlan:
     system : the system
     metric : the metric, null if there is only one
     counts : number of levels of each facet that scores are averaged over
+    repeats : number of scores of an item at each combination of levels, as many as now
     current : whether these are the numbers that there are now
     phi : reliability of such averages
     se : absolute standard error of an item's average
@@ -114,6 +115,7 @@ class StudyPlan:
     system: str
     metric: str | None
     counts: Mapping[str, int]
+    repeats: float
     current: bool
     phi: float
     se: float
@@ -192,7 +194,8 @@ class DifferencePlan:
     right_settings : number of settings of right
     se : standard error of the difference
     df : its degrees of freedom, cautious as those of compare at 5%
-    detectable : the smallest difference that a two-sided test at 5% finds four times in five
+    detectable : the smallest difference that a two-sided test at 5% finds four times in five; null where its df are
+        below one
     """
 
     left: str

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from holdsup.rendering import Interval, Percent, PValue, Table
+from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
 from holdsup.verdict.variance_records import (
@@ -17,8 +19,11 @@ from holdsup.verdict.variance_records import (
     SystemScores,
     VarianceComponent,
 )
+from holdsup.verdict.variance_sentences import name_of
 
 __all__ = ["Decomposition"]
+
+UNMEASURED = "Where nothing is detectable, runs are too few to measure their spread: it has less than one df."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +111,10 @@ class Decomposition(Result):
                 title="Decision study: averages over other numbers of levels",
                 columns=(*self._heads, "levels", "phi", "se of an item", "se of the mean"),
                 rows=tuple((*self._whose(plan), _levels(plan), plan.phi, plan.se, plan.se_mean) for plan in self.study),
-                notes=("phi does not depend on the number of items; the se of the mean is for the items there are.",),
+                notes=(
+                    "phi does not depend on the number of items; the se of the mean is for the items there are.",
+                    *_repeats(self.study),
+                ),
             )
 
     def _properties(self) -> Iterator[Table]:
@@ -134,7 +142,7 @@ class Decomposition(Result):
             if f.p > 1 - self.level:  # lines that cannot be told apart are in the JSON
                 continue
             yield Table(
-                title=f"{f.system}: predicted score by {f.facet} and {f.property}",
+                title=f"{name_of(f.system, f.metric)}: predicted score by {f.facet} and {f.property}",
                 columns=(f.facet, f.property, "score", f"{self.level:.0%} limits"),
                 rows=tuple((p.level, p.value, p.mean, Interval(p.low, p.high, p.mean)) for p in f.points),
                 notes=("Limits: how far a level lies from the mean of all levels, which is taken as known.",),
@@ -145,6 +153,7 @@ class Decomposition(Result):
             notes = [
                 "Detectable: found four times in five by the two-sided test of compare at 5%, cautious df.",
                 *(["More settings: more levels of each facet."] if any(_settled(d) for d in self.differences) else []),
+                *([UNMEASURED] if any(_finite(d.detectable) is None for d in self.differences) else []),
                 *self.next,
             ]
             yield Table(
@@ -153,16 +162,30 @@ class Decomposition(Result):
                          "detectable", " "),
                 rows=tuple(
                     (f"{d.left} - {d.right}", *([d.metric] if self._several else []), d.claim, d.items,
-                     _both(d.left_runs, d.right_runs), _both(d.left_settings, d.right_settings), d.se, d.detectable,
-                     "now" if d.current else "")
+                     _both(d.left_runs, d.right_runs), _both(d.left_settings, d.right_settings), d.se,
+                     _finite(d.detectable), "now" if d.current else "")
                     for d in self.differences
                 ),
                 notes=tuple(notes),
             )  # fmt: skip
 
 
+def _repeats(study: Sequence[StudyPlan]) -> Iterator[str]:
+    """Yield how many scores are averaged at each combination of levels, where some have more than one."""
+    most = max(plan.repeats for plan in study)
+    if most > 1:
+        yield (
+            f"An item keeps its scores at each combination of levels, on average up to {format_number(most)}; they are "
+            "averaged, too."
+        )
+
+
 def _settled(plan: DifferencePlan) -> bool:
     return plan.claim == "new-settings"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _both(left: int, right: int) -> str:

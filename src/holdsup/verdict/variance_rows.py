@@ -30,6 +30,9 @@ def select_rows(scores: Scores, where: Mapping[str, Iterable[str] | str]) -> tup
     if not isinstance(where, Mapping):
         raise ColumnError(f"where is {where!r:.60}: give a dict, such as {{'system': 'A'}}")
     for name, given in where.items():
+        if name not in known and name in scores.roles.columns():
+            role = scores.roles.columns()[name]
+            raise ScoresError(f"--where {name}: it is the column of the {role}, and rows are not chosen by that")
         if name not in known:
             raise ColumnError.not_found(name, known, where=scores.source)
         values = [given] if isinstance(given, str) else [str(value) for value in given]

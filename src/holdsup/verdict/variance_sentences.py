@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from holdsup.rendering.numbers import format_interval, format_number, format_percent
 from holdsup.verdict.variance_records import Reliability, VarianceComponent
 
-__all__ = ["write_variance_verdict"]
+__all__ = ["name_of", "write_variance_verdict"]
 
 ABOVE = {"yes": "and above", "no": "and below", "unsure": "and cannot be told to lie above or below"}
 
@@ -22,13 +22,18 @@ def write_variance_verdict(
     for owner in owners[:3]:
         own = [c for c in components if (c.system, c.metric) == owner]
         said.append(_about(own, known.get(owner), level))
-    more = f" {len(owners) - 3} more are in the tables." if len(owners) > 3 else ""
+    more = f" {len(owners) - 3} more {'is' if len(owners) == 4 else 'are'} in the tables." if len(owners) > 3 else ""
     covers = "a single score of a new item in a new run, its facets drawn anew" if reliabilities else "runs like these"
     return f"{' '.join(said)}{more} This is about {covers}; nothing is said about which system is better."
 
 
+def name_of(system: str, metric: str | None) -> str:
+    """Return the name of a system, with the metric where there are several."""
+    return system if metric is None else f"{system} ({metric})"
+
+
 def _about(own: Sequence[VarianceComponent], reliability: Reliability | None, level: float) -> str:
-    name = own[0].system if own[0].metric is None else f"{own[0].system} ({own[0].metric})"
+    name = name_of(own[0].system, own[0].metric)
     items = own[0].name if reliability else ""
     besides = f"{items}s and the residual" if items else "the residual"
     blame = _blame([c for c in own if c.name not in (items, "Residual")], besides)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from holdsup.errors import MeasurementError
-from holdsup.measurements import Measurement, conversion_notes, read_measurements
+from holdsup.measurements import Measurement, read_measurements, reading_notes
 from holdsup.numerics.precision import Precision, share_within
+from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows, sign
 from holdsup.verdict.reproduction.groups import Group, digest_measurements, group_measurements, select_measurements
 from holdsup.verdict.reproduction.matrix import (
@@ -21,7 +22,7 @@ from holdsup.verdict.reproduction.models import model_conditions
 from holdsup.verdict.reproduction.records import Assessment, ConditionSpread, MeasuredValue, Measures
 from holdsup.verdict.reproduction.reference import reference_cvs
 from holdsup.verdict.reproduction.report import Reproduction
-from holdsup.verdict.reproduction.sentences import advise, write_reproduction_verdict
+from holdsup.verdict.reproduction.sentences import advise, find_cautions, write_reproduction_verdict
 from holdsup.verdict.reproduction.spread import is_exact, spread_within
 
 __all__ = ["assess_reproduction"]
@@ -35,6 +36,7 @@ def assess_reproduction(
     measures: bool = False,
     reference: bool = True,
     seed: int = 0,
+    progress: Progress = no_progress,
 ) -> Reproduction:
     """Return how closely repeated measurements agree, under which conditions, and what goes with their spread.
 
@@ -49,6 +51,7 @@ def assess_reproduction(
     measures : whether to add the other measures of precision of the paper's section 3.2
     reference : whether to say how many of the paper's 18 results are less reproducible
     seed : of the random divisions that say what chance would explain, from eight measurements on
+    progress : called as the work goes on
 
     Examples
     --------
@@ -67,19 +70,20 @@ def assess_reproduction(
     chosen, unasked = select_measurements(given, where or {})
     groups, unused, said = group_measurements(chosen)
     cvs = reference_cvs() if reference else None
-    parts = sorted(
-        ((group, *_assess(group, level, measures, cvs, seed)) for group in groups),
-        key=lambda part: (part[1].cv, part[1].object, part[1].measurand),
-    )
+    parts = []
+    for i, group in enumerate(groups):
+        progress(i, len(groups), f"assessing {group.object}")
+        parts.append((group, *_assess(group, level, measures, cvs, seed)))
+    parts.sort(key=lambda part: (part[1].cv, part[1].object, part[1].measurand))
     ordered = [group for group, _, _ in parts]
     assessments = tuple(assessment for _, assessment, _ in parts)
     spread = tuple(row for _, _, rows in parts for row in rows)
-    models = model_conditions(ordered, said, level=level, seed=seed)
+    models = model_conditions(ordered, said, level=level, seed=seed, progress=progress)
     drawn = any(row for group, _, rows in parts for row in rows if not is_exact(group))
     return Reproduction(
         signature=_signature(chosen, where, level, measures, seed if drawn else None),
         seed=seed if drawn else None,
-        warnings=(*conversion_notes(chosen), *said, *_warnings(assessments)),
+        warnings=(*reading_notes(chosen), *said, *find_cautions(assessments)),
         rows=Rows(len(given), sum(a.n for a in assessments), {**unasked, **unused}),
         verdict=write_reproduction_verdict(assessments, level=level),
         level=level,
@@ -132,14 +136,14 @@ def _assessment(
         cv_low=found.cv_low,
         cv_high=found.cv_high,
         next_low=group.scale_minimum + max(0.0, found.next_low),  # nothing lies below the minimum of the scale
-        next_high=group.scale_minimum + found.next_high,
+        next_high=min(group.scale_maximum, group.scale_minimum + found.next_high),
         repeatability=agreement.repeatability,
         differing=agreement.differing,
         agreeing=agreement.agreeing,
         not_reported=agreement.not_reported,
         more_reproducible_than=None if cvs is None else sum(cv > found.cv * (1 + 1e-9) for cv in cvs),
         of=None if cvs is None else len(cvs),
-        align_next=advise(agreement, found.n, spread),
+        align_next=advise(agreement, found.n, found.sd, spread),
         measures=others if measures else None,
     )
 
@@ -162,35 +166,6 @@ def _values(group: Group) -> Iterable[MeasuredValue]:
 
 def _is_paired(group: Group) -> bool:
     return bool(group.conditions) and len(group.values) <= MOST_PAIRED
-
-
-def _warnings(assessments: Sequence[Assessment]) -> Iterable[str]:
-    """Yield what limits trust, each kind once."""
-    unknown = [a for a in assessments if a.repeatability is None]
-    if unknown:
-        yield (
-            f"{_whose(unknown)}: no condition of measurement is reported for all measurements, so that nobody can tell "
-            "repeatability from reproducibility."
-        )
-    partly = {a.not_reported: [b for b in assessments if b.not_reported == a.not_reported] for a in assessments}
-    for names, some in partly.items():
-        if names and some[0].repeatability is not None:
-            yield f"{_whose(some)}: not reported for all measurements: {', '.join(names)}."
-    pairs = [a for a in assessments if a.n == 2]
-    if pairs:
-        yield f"{_whose(pairs)}: with two measurements nothing can be said about which condition matters."
-    same = [a for a in assessments if a.sd == 0]
-    if same:
-        yield f"{_whose(same)}: all values are the same; limits of no width are no evidence of perfect agreement."
-    many = [a for a in assessments if a.differing and a.n > MOST_PAIRED]
-    if many:
-        yield f"{_whose(many)}: pairs are listed for up to {MOST_PAIRED} measurements only."
-
-
-def _whose(some: Sequence[Assessment]) -> str:
-    names = [f"{a.object}, {a.measurand}" for a in some[:3]]
-    more = f" and {len(some) - 3} more" if len(some) > 3 else ""
-    return "; ".join(names) + more
 
 
 def _signature(

@@ -44,8 +44,9 @@ def audit_measurements(source: Any) -> MeasurementAudit:
         draft = read_draft(source)
     except ColumnError as error:
         return _audit((explain_columns(error),), sign("qra_check"), Rows(0, 0))
-    faulty = {fault.row.where for fault in draft.faults}
-    sound = {row.where for row in draft.rows} - faulty
+    # A row of a wide table holds several measurements: each is counted.
+    faulty = {id(fault.row) for fault in draft.faults}
+    sound = {id(row) for row in draft.rows} - faulty
     rows = Rows(len(sound | faulty), len(sound), {"errors": len(faulty)} if faulty else {})
     signature = sign("qra_check", data=digest_measurements(draft.measurements), measurements=len(draft.measurements))
     return _audit(find_oddities(draft), signature, rows)

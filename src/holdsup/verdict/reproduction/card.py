@@ -7,19 +7,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdsup.errors import ResultError, list_names
+from holdsup.measurements import Measurement, reading_notes
 from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.results import write_file
-from holdsup.verdict.reproduction.matrix_tables import own_measurements, tabulate_matrix
-from holdsup.verdict.reproduction.records import Assessment
-from holdsup.verdict.reproduction.report import Reproduction, tabulate_spread
-from holdsup.verdict.reproduction.sentences import name_precision, show_conditions, write_reproduction_verdict
+from holdsup.verdict.reproduction.matrix_tables import tabulate_matrix
+from holdsup.verdict.reproduction.parts import Part, split_result
+from holdsup.verdict.reproduction.records import Assessment, MeasuredValue
+from holdsup.verdict.reproduction.report import Reproduction, tabulate_pairs, tabulate_spread
+from holdsup.verdict.reproduction.sentences import (
+    find_cautions,
+    name_precision,
+    show_conditions,
+    write_reproduction_verdict,
+)
 
 __all__ = ["make_cards", "write_card"]
 
 ENDINGS = (".html", ".md", ".tex")
 SHOWN_SPREAD = 3
 # The page loads nothing: what it shows is in it.
+LATEX_HEAD = "% Needs \\usepackage{booktabs} in the preamble.\n\n"
 HEAD = """<!doctype html>
 <html lang="en">
 <head>
@@ -32,6 +40,7 @@ section + section { border-top: 2px solid #ccc; margin-top: 2em; padding-top: 1e
 table { border-collapse: collapse; margin: 1em 0; }
 caption { text-align: left; font-weight: 600; padding: .3em 0; }
 th, td { padding: .2em .8em .2em 0; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; }
+th.number, td.number { text-align: right; }
 code { overflow-wrap: anywhere; }
 </style>
 </head>
@@ -41,7 +50,7 @@ code { overflow-wrap: anywhere; }
 
 def make_cards(found: Reproduction) -> tuple[Page, ...]:
     """Return a card for each assessment, in their order."""
-    return tuple(_card(found, assessment) for assessment in found.assessments)
+    return tuple(_card(found, part) for part in split_result(found))
 
 
 def write_card(found: Reproduction, path: str | Path) -> None:
@@ -56,32 +65,53 @@ def write_card(found: Reproduction, path: str | Path) -> None:
     elif ending == ".md":
         text = "\n---\n\n".join(card.markdown() for card in cards)
     else:
-        text = "\\clearpage\n\n".join(card.latex() for card in cards)
+        text = LATEX_HEAD + "\\clearpage\n\n".join(card.latex() for card in cards)
     write_file(file, text.encode("utf-8", "backslashreplace"))
 
 
-def _card(found: Reproduction, a: Assessment) -> Page:
-    own = tuple(row for row in found.spread if (row.object, row.measurand) == (a.object, a.measurand))
+def _card(found: Reproduction, part: Part) -> Page:
+    a = part.assessment
     facts = Table(
         title=f"Reproduction card: {a.object}, {a.measurand}",
         columns=("", " "),
-        rows=tuple(_facts(found, a)),
+        rows=tuple(_facts(found, part)),
     )
     return Page(
         verdict=write_reproduction_verdict([a], level=found.level),
-        tables=(facts, tabulate_matrix(found, [a]), *tabulate_spread(own[:SHOWN_SPREAD], each=True)),
-        warnings=(),
+        tables=(
+            facts,
+            tabulate_matrix([part]),
+            *tabulate_spread(part.spread[:SHOWN_SPREAD], each=True),
+            *tabulate_pairs(part.pairs),
+        ),
+        warnings=(*reading_notes([_measurement(m) for m in part.measurements]), *find_cautions([a])),
         rows=f"{a.n} measurements.",
         signature=found.signature,
     )
 
 
-def _facts(found: Reproduction, a: Assessment) -> Iterator[tuple[str, str]]:
+def _measurement(m: MeasuredValue) -> Measurement:
+    """Return a measurement as it was read; a restored result has only what it says about it."""
+    return Measurement(
+        object=m.object,
+        measurand=m.measurand,
+        value=m.value,
+        scale_minimum=m.scale_minimum,
+        conditions=m.conditions,
+        source=m.source,
+        time=m.time,
+        unit=m.unit,
+        reported=m.reported,
+    )
+
+
+def _facts(found: Reproduction, part: Part) -> Iterator[tuple[str, str]]:
+    a = part.assessment
     limits = f"{found.level:.0%} limits"
-    unit = next((m.unit for m in own_measurements(found, a) if m.unit), "")
+    unit = next((m.unit for m in part.measurements if m.unit), "")
     yield "object", a.object
     yield "measurand", f"{a.measurand} ({unit})" if unit else a.measurand
-    yield "values", ", ".join(format_number(m.value) for m in own_measurements(found, a))
+    yield "values", ", ".join(format_number(m.value) for m in part.measurements)
     yield "assessed as", name_precision(a.repeatability)
     yield "CV*", f"{format_number(a.cv, uncertainty=0.01)} over n = {a.n}"
     yield "mean, stdev", f"{format_number(a.mean)}, {format_number(a.sd)} on a scale that starts at zero"

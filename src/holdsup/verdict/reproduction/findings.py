@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from holdsup.errors import MeasurementError, list_names
-from holdsup.measurements import Measurement, conversion_notes, read_measurements
+from holdsup.measurements import Measurement, read_measurements, reading_notes
 from holdsup.rendering import Percent, Table
+from holdsup.rendering.numbers import format_counted
 from holdsup.results import Result, Rows, sign
 from holdsup.verdict.reproduction.groups import digest_measurements, select_measurements
 
 __all__ = ["FindingSet", "Findings", "Flip", "compare_findings"]
 
+UNCOMPARED = "no second object that the original and a reproduction both measured"
 MOST_FLIPS = 20  # shown; all of them are in the JSON
 
 
@@ -137,34 +139,42 @@ def compare_findings(
     """
     everything = read_measurements(measurements)
     given, unasked = select_measurements(everything, where or {})
-    warnings = list(conversion_notes(given))
+    warnings = list(reading_notes(given))
     tables = _tabulate(given, warnings)
     sets: list[FindingSet] = []
     flips: list[Flip] = []
+    compared: set[tuple[str, str, str]] = set()  # measurand, study, object
     for measurand, studies in tables.items():
         first = next(iter(studies)) if original is None else original
         if first not in studies:
             continue
-        if original is None:
-            warnings.append(f"{measurand}: the original is taken to be {first}, which comes first.")
         for study, values in studies.items():
             shared = [name for name in studies[first] if name in values]
             if study != first and len(shared) > 1:
                 missed = list(_missed(measurand, study, studies[first], values, shared))
                 sets.append(_count(measurand, study, shared, missed))
                 flips.extend(missed)
+                compared.update((measurand, one, name) for one in (first, study) for name in shared)
+        if original is None and sets and sets[-1].measurand == measurand:
+            warnings.append(f"{measurand}: the original is taken to be {first}, which comes first.")
     if not sets:
         raise _nothing(tables, original)
+    used = sum((m.measurand, _study(m), m.object) in compared for m in given)
+    unused = {UNCOMPARED: len(given) - used} if used < len(given) else {}
     flips.sort(key=lambda flip: (-abs(flip.difference), flip.measurand, flip.reproduction))
     return Findings(
         signature=sign("qra_findings", data=digest_measurements(given), original=original),
         seed=None,
         warnings=tuple(warnings),
-        rows=Rows(len(everything), len(given), unasked),
+        rows=Rows(len(everything), used, {**unasked, **unused}),
         verdict=_verdict(sets),
         sets=tuple(sets),
         flips=tuple(flips),
     )
+
+
+def _study(m: Measurement) -> str:
+    return m.source or m.known.get("performed_by", "")
 
 
 Studies = Mapping[str, Mapping[str, float]]  # study -> object -> value
@@ -174,7 +184,7 @@ def _tabulate(measurements: Sequence[Measurement], warnings: list[str]) -> dict[
     """Return the value of each object in each study, by measurand."""
     cells: dict[str, dict[str, dict[str, list[float]]]] = {}
     for m in measurements:
-        study = m.source or m.conditions.get("performed_by", "")
+        study = _study(m)
         if not study:
             raise MeasurementError(
                 f"a measurement of {m.measurand} of {m.object} names neither source nor performed_by: findings are "
@@ -242,8 +252,8 @@ def _verdict(sets: Sequence[FindingSet]) -> str:
     total, upheld = sum(s.conclusions for s in sets), sum(s.upheld for s in sets)
     worst = min(sets, key=lambda s: s.percent)
     return (
-        f"{upheld} of {total} pairwise conclusions ({100 * upheld / total:.0f}%) are upheld over {len(sets)} "
-        f"comparisons with an original. The fewest are in {worst.reproduction} ({worst.measurand}): {worst.upheld} of "
-        f"{worst.conclusions}. An order may hold or flip by chance where differences are small: "
-        "holdsup compare tests them."
+        f"{upheld} of {total} pairwise conclusions ({100 * upheld / total:.0f}%) are upheld over "
+        f"{format_counted(len(sets), 'comparison')} with an original. The fewest are in {worst.reproduction} "
+        f"({worst.measurand}): {worst.upheld} of {worst.conclusions}. An order may hold or flip by chance where "
+        "differences are small: holdsup compare tests them."
     )

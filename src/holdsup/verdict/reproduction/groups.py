@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ __all__ = ["Group", "digest_measurements", "group_measurements", "select_measure
 SINGLE = "no second measurement of the same object and measurand"
 ZERO = "a mean of zero after the shift, which leaves no CV*"
 OTHER = "other values than asked for"
+WHOLE = {"percent": 100.0, "proportion": 1.0}
+FIELDS = ("object", "measurand", "source", "time", "unit")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,12 @@ class Group:
         """Where the scale starts."""
         return self.measurements[0].scale_minimum
 
+    @property
+    def scale_maximum(self) -> float:
+        """Where the scale ends: that of shares of a whole, unless a value lies beyond it."""
+        top = WHOLE.get(self.measurements[0].unit, math.inf)
+        return top if max(m.value for m in self.measurements) <= top else math.inf
+
     @cached_property
     def values(self) -> NDArray[np.float64]:
         """The values on a scale that starts at zero, shape (n,)."""
@@ -57,7 +66,7 @@ class Group:
     @cached_property
     def conditions(self) -> tuple[str, ...]:
         """The conditions that any measurement reports: the standard ones first."""
-        there = dict.fromkeys(name for m in self.measurements for name in m.conditions)
+        there = dict.fromkeys(name for m in self.measurements for name in m.known)
         return (*(name for name in CONDITIONS if name in there), *(name for name in there if name not in CONDITIONS))
 
     @cached_property
@@ -66,7 +75,7 @@ class Group:
         sources = [m.source for m in self.measurements]
         if all(sources) and len(set(sources)) == len(sources):
             return tuple(sources)
-        names = [m.conditions.get("performed_by") or m.source or "measurement" for m in self.measurements]
+        names = [m.known.get("performed_by") or m.source or "measurement" for m in self.measurements]
         repeated, seen = Counter(names), Counter[str]()
         labels = []
         for name in names:
@@ -76,7 +85,7 @@ class Group:
 
     def column(self, condition: str) -> tuple[str | None, ...]:
         """Return the value of a condition in each measurement, None where it is not reported."""
-        return tuple(m.conditions.get(condition) for m in self.measurements)
+        return tuple(m.known.get(condition) for m in self.measurements)
 
     def precision(self, level: float) -> Precision:
         """Return how closely the values agree."""
@@ -135,6 +144,11 @@ def select_measurements(
     for name, asked in where.items():
         allowed = {asked} if isinstance(asked, str) else set(asked)
         there = {read for m in measurements if (read := _read(m, name)) is not None}
+        if not there:
+            names = dict.fromkeys(condition for m in measurements for condition in m.conditions)
+            raise MeasurementError(
+                f"there is no condition {name!r} to select by; there is {list_names([*FIELDS, *names])}"
+            )
         if not there & allowed:
             listed = " or ".join(map(repr, sorted(allowed)))
             raise MeasurementError(f"no measurement has {name} {listed}; there is {list_names(sorted(there))}")
@@ -145,7 +159,7 @@ def select_measurements(
 
 
 def _read(measurement: Measurement, name: str) -> str | None:
-    if name in ("object", "measurand", "source", "time", "unit"):
+    if name in FIELDS:
         return str(getattr(measurement, name))
     return measurement.conditions.get(name)
 

@@ -166,17 +166,31 @@ def _pair(found: Judgements, values: NDArray[np.float64], i: int, j: int, scale:
 
 def _warnings(rated: NDArray[np.int64], studies: int) -> list[str]:
     alone, partly = int((rated < 2).sum()), int(((rated >= 2) & (rated < studies)).sum())
+    them = "it" if partly == 1 else "them"
     said = [f"{format_counted(alone, 'item')} with fewer than two labels: left out."] if alone else []
-    return [*said, *([f"{format_counted(partly, 'item')} not labelled by all: kappa leaves out."] if partly else [])]
+    return [
+        *said,
+        *([f"{format_counted(partly, 'item')} not labelled by all: kappa leaves {them} out."] if partly else []),
+    ]
 
 
 def _verdict(found: Judgements, alpha: float, scale: str, pairs: tuple[LabelPair, ...]) -> str:
     if np.isnan(alpha):
         return "All labels are the same, so that agreement cannot be told from chance."
-    worst = min(pairs, key=lambda p: (np.isnan(p.percent), p.percent))
+    # On a scale with distances two studies may rarely give the same label and yet be near each other.
+    by_label = scale == "nominal"
+    worst = min(pairs, key=lambda p: _last_if_unknown(p.percent if by_label else p.alpha))
+    how = (
+        f"give the same label to {format_number(worst.percent, uncertainty=1)}% of"
+        if by_label
+        else f"agree at alpha = {format_number(worst.alpha, uncertainty=0.01)} on"
+    )
     return (
         f"{len(found.studies)} studies agree at alpha = {format_number(alpha, uncertainty=0.01)} (Krippendorff, "
-        f"{scale}: 1 is perfect, 0 chance). The two farthest apart, {worst.left} and {worst.right}, give the same "
-        f"label to {format_number(worst.percent, uncertainty=1)}% of {worst.items} items. There are no limits: "
-        "alpha is about these items."
+        f"{scale}: 1 is perfect, 0 chance). The two farthest apart, {worst.left} and {worst.right}, {how} "
+        f"{format_counted(worst.items, 'item')}. There are no limits: alpha is about these items."
     )
+
+
+def _last_if_unknown(agreement: float) -> tuple[bool, float]:
+    return bool(np.isnan(agreement)), agreement

@@ -11,6 +11,7 @@ from holdsup.verdict.reproduction.groups import Group
 from holdsup.verdict.reproduction.records import ConditionRow, MeasurementPair
 
 __all__ = [
+    "MOST_CROSSED",
     "MOST_PAIRED",
     "Agreement",
     "compare_conditions",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 MOST_PAIRED = 30  # measurements of which all pairs are listed: 435 pairs
+MOST_CROSSED = 12  # conditions that are tried two by two: 66 pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Agreement:
     ----------
     agreeing : reported for all measurements, with one value
     differing : reported with two values or more
-    not_reported : the others, among them standard conditions that nobody reports
+    not_reported : those that some or all measurements leave open, among them standard conditions that nobody reports
     """
 
     agreeing: tuple[str, ...]
@@ -48,7 +50,7 @@ class Agreement:
 def sort_conditions(group: Group) -> Agreement:
     """Return which conditions agree, which differ, and which are not known."""
     rows = list(compare_conditions(group))
-    unknown = [row.condition for row in rows if row.agrees is None]
+    unknown = [row.condition for row in rows if None in row.values]
     return Agreement(
         agreeing=tuple(row.condition for row in rows if row.agrees),
         differing=tuple(row.condition for row in rows if row.agrees is False),
@@ -78,8 +80,9 @@ def pair_measurements(group: Group) -> Iterator[MeasurementPair]:
     """Yield each pair of measurements with the share of conditions in which the two agree."""
     numbered = zip(group.measurements, group.labels, group.values.tolist(), strict=True)
     for (one, left, a), (other, right, b) in itertools.combinations(numbered, 2):
-        shared = [name for name in one.conditions if name in other.conditions]
-        agree = sum(one.conditions[name] == other.conditions[name] for name in shared)
+        shared = [name for name in one.known if name in other.known]
+        agree = sum(one.known[name] == other.known[name] for name in shared)
+        mean = a / 2 + b / 2  # halved first: the sum of the largest numbers is none
         yield MeasurementPair(
             object=group.object,
             measurand=group.measurand,
@@ -89,7 +92,7 @@ def pair_measurements(group: Group) -> Iterator[MeasurementPair]:
             of=len(shared),
             similarity=agree / len(shared) if shared else float("nan"),
             difference=one.value - other.value,
-            percent=200 * abs(a - b) / (a + b) if a + b > 0 else 0.0,
+            percent=100 * (abs(a - b) / mean) if mean > 0 else 0.0,
         )
 
 

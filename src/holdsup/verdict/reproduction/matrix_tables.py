@@ -3,53 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from holdsup.rendering import Table
-from holdsup.verdict.reproduction.records import Assessment, ConditionRow, MeasuredValue
+from holdsup.rendering.numbers import format_counted
+from holdsup.verdict.reproduction.parts import Part
+from holdsup.verdict.reproduction.records import Assessment, ConditionRow
 from holdsup.verdict.reproduction.sentences import show_condition
 
-if TYPE_CHECKING:
-    from holdsup.verdict.reproduction.report import Reproduction
-
-__all__ = ["own_conditions", "own_measurements", "tabulate_conditions", "tabulate_matrix"]
+__all__ = ["tabulate_conditions", "tabulate_matrix"]
 
 MOST_NAMED = 3
 MOST_ROWS = 40
 
 
-def own_measurements(found: Reproduction, a: Assessment) -> tuple[MeasuredValue, ...]:
-    """Return the measurements of one assessment."""
-    return tuple(m for m in found.measurements if (m.object, m.measurand) == (a.object, a.measurand))
-
-
-def own_conditions(found: Reproduction, a: Assessment) -> tuple[ConditionRow, ...]:
-    """Return the rows of the matrix of one assessment."""
-    return tuple(row for row in found.conditions if (row.object, row.measurand) == (a.object, a.measurand))
-
-
-def tabulate_conditions(found: Reproduction) -> Iterator[Table]:
+def tabulate_conditions(parts: Sequence[Part]) -> Iterator[Table]:
     """Yield a table for each matrix that occurs; of several assessments, only those in which something differs."""
-    matrices: dict[tuple[object, ...], list[Assessment]] = {}
-    for a in found.assessments:
-        rows = own_conditions(found, a)
-        if rows and (len(found.assessments) == 1 or not all(row.agrees for row in rows)):
-            labels = tuple(m.label for m in own_measurements(found, a))
-            matrices.setdefault((labels, *((row.condition, row.values) for row in rows)), []).append(a)
+    matrices: dict[tuple[object, ...], list[Part]] = {}
+    for part in parts:
+        rows = part.conditions
+        if rows and (len(parts) == 1 or not all(row.agrees for row in rows)):
+            labels = tuple(m.label for m in part.measurements)
+            matrices.setdefault((labels, *((row.condition, row.values) for row in rows)), []).append(part)
     for several in matrices.values():
-        yield tabulate_matrix(found, several)
+        yield tabulate_matrix(several)
 
 
-def tabulate_matrix(found: Reproduction, several: Sequence[Assessment]) -> Table:
+def tabulate_matrix(several: Sequence[Part]) -> Table:
     """Return the matrix of assessments that have the same one: a row a measurement, a column a condition that differs.
 
     The values are in it if there is one assessment.
     """
     first = several[0]
-    rows = own_conditions(found, first)
-    measured = own_measurements(found, first)
+    rows, measured = first.conditions, first.measurements
     shown = [row for row in rows if not row.agrees]
-    same, unreported = _agreeing(rows), _unreported(first, rows)
+    same, unreported = _agreeing(rows), _unreported(first.assessment, rows)
     one = len(several) == 1
     left = len(measured) - MOST_ROWS
     return Table(
@@ -60,7 +47,7 @@ def tabulate_matrix(found: Reproduction, several: Sequence[Assessment]) -> Table
             for i, m in enumerate(measured[:MOST_ROWS])
         ),
         notes=(
-            *([f"{left} more measurements are in the JSON."] if left > 0 else []),
+            *([f"In the JSON only: {format_counted(left, 'measurement')}."] if left > 0 else []),
             *([f"The same in all: {same}"] if same else []),
             *([f"Not reported: {unreported}"] if unreported else []),
         ),
@@ -81,7 +68,7 @@ def _unreported(a: Assessment, rows: Sequence[ConditionRow]) -> str:
     return ", ".join(show_condition(name) for name in a.not_reported if name not in shown)
 
 
-def _names(several: Sequence[Assessment]) -> str:
-    names = [f"{a.object} ({a.measurand})" for a in several[:MOST_NAMED]]
+def _names(several: Sequence[Part]) -> str:
+    names = [f"{part.assessment.object} ({part.assessment.measurand})" for part in several[:MOST_NAMED]]
     more = len(several) - MOST_NAMED
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdsup.errors import FitError
 from holdsup.fit import fit_lmm
+from holdsup.numerics.precision import magnitude
+from holdsup.progress import Progress, no_progress
 from holdsup.verdict.reliability import find_limits
 from holdsup.verdict.reproduction.groups import Group
 from holdsup.verdict.reproduction.matrix import number_values
@@ -25,23 +28,37 @@ __all__ = ["FEWEST_LEVELS", "FEWEST_MEASUREMENTS", "model_conditions"]
 # freedom for the rest.
 FEWEST_MEASUREMENTS = 10
 FEWEST_LEVELS = 3
+# Each object is a coefficient and each condition a variance whose limits follow a profile: at these numbers that takes
+# seconds, and it grows with their third power.
+MOST_OBJECTS = 50
+MOST_CONDITIONS = 10
 NOTHING = 1e-10  # of the total variance: the optimizer stops this near to zero
 DRAWS = 500  # of the bootstrap, where profiles cannot be followed
 
 
 def model_conditions(
-    groups: Sequence[Group], said: list[str], *, level: float, seed: int
+    groups: Sequence[Group], said: list[str], *, level: float, seed: int, progress: Progress = no_progress
 ) -> tuple[ConditionModel, ...]:
     """Return a model for each measurand that has enough measurements, conditions with enough values and any spread.
 
     Why there is none although there are enough is added to what is `said`.
     """
     found = []
-    for measurand in dict.fromkeys(group.measurand for group in groups):
-        own = [group for group in groups if group.measurand == measurand]
+    measurands: dict[str, list[Group]] = {}
+    for group in groups:
+        measurands.setdefault(group.measurand, []).append(group)
+    for i, (measurand, own) in enumerate(measurands.items()):
         divisions = _divide(own)
         if not divisions or not any(np.ptp(group.values) for group in own):
             continue
+        if len(own) > MOST_OBJECTS or len(divisions) > MOST_CONDITIONS:
+            said.append(
+                f"{measurand}: there is no mixed model over conditions: it takes up to {MOST_OBJECTS} objects and "
+                f"{MOST_CONDITIONS} conditions with three values or more, and there are {len(own):,} and "
+                f"{len(divisions):,}. Keep fewer objects with where, or fewer columns."
+            )
+            continue
+        progress(i, len(measurands), f"modelling {measurand}")
         try:
             found.append(_model(own, divisions, level, seed))
         except FitError as error:
@@ -56,14 +73,14 @@ def _divide(groups: Sequence[Group]) -> dict[str, tuple[int, ...]]:
         return {}
     divisions: dict[tuple[int, ...], list[str]] = {}
     for name in dict.fromkeys(name for group in groups for name in group.conditions):
-        if all(name in m.conditions for m in measurements):
-            divisions.setdefault(number_values(m.conditions[name] for m in measurements), []).append(name)
+        if all(name in m.known for m in measurements):
+            divisions.setdefault(number_values(m.known[name] for m in measurements), []).append(name)
     most = len(measurements) - len(groups)  # with as many values a condition could not be told from the residual
     return {" = ".join(names): codes for codes, names in divisions.items() if FEWEST_LEVELS <= len(set(codes)) < most}
 
 
 def _model(groups: Sequence[Group], divisions: dict[str, tuple[int, ...]], level: float, seed: int) -> ConditionModel:
-    relative = np.concatenate([100 * group.values / group.values.mean() for group in groups])
+    relative = np.concatenate([100 * _relative(group.values) for group in groups])
     # Neutral names: those of conditions come from files and could mean something in a formula.
     columns = {f"condition_{i}": [str(code) for code in codes] for i, codes in enumerate(divisions.values())}
     names = dict(zip(columns, divisions, strict=True))
@@ -94,3 +111,8 @@ def _model(groups: Sequence[Group], divisions: dict[str, tuple[int, ...]], level
         components=tuple(rows),
         method=limits.method,
     )
+
+
+def _relative(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    scaled = values / magnitude(values)
+    return np.asarray(scaled / scaled.mean())

@@ -62,7 +62,7 @@ class Assessment:
         if no condition is reported for all measurements
     differing : conditions that differ
     agreeing : conditions that agree
-    not_reported : conditions that some or all measurements leave open, and that do not differ otherwise
+    not_reported : conditions that some or all measurements leave open; one may differ among the others
     more_reproducible_than : how many of the paper's results have a larger CV*; null if not asked for
     of : how many results the paper has; null if not asked for
     align_next : what to align, or to find out, before the next measurement
@@ -110,7 +110,7 @@ class MeasuredValue:
     unit : "percent" or "proportion" where that is known, otherwise empty
     source : where the value is published
     time : when it was measured
-    conditions : the conditions of measurement that are reported
+    conditions : the conditions of measurement as they are written
     """
 
     object: str

@@ -63,8 +63,18 @@ def assess_repeatability(
             f"no system of {scores.source} has two runs, so that there is no spread between runs: name the columns "
             "in which runs differ with --facets (seed, say), or the run with --run"
         )
+    if below := next((run for run, _ in runs if run.value < scale_minimum), None):
+        raise ScoresError(
+            f"the mean of run {below.source!r} of {below.object} is {below.value:g}, below the minimum of the scale, "
+            f"{scale_minimum:g}: give the lowest score there can be with --scale-minimum (scale_minimum= in Python)"
+        )
     found = assess_reproduction(
-        [run for run, _ in runs], level=level, measures=measures, reference=reference, seed=seed
+        [run for run, _ in runs],
+        level=level,
+        measures=measures,
+        reference=reference,
+        seed=seed,
+        progress=progress,
     )
     assessed = {(a.object, a.measurand) for a in found.assessments}
     rows = scores.rows()

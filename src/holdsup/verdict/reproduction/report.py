@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from holdsup.rendering import Estimate, Interval, Percent, Table
-from holdsup.rendering.numbers import format_number
+from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
 from holdsup.verdict.reproduction.matrix_tables import tabulate_conditions
+from holdsup.verdict.reproduction.parts import split_result
 from holdsup.verdict.reproduction.records import (
     Assessment,
     ConditionModel,
@@ -62,7 +63,7 @@ class Reproduction(Result):
         one = len(self.assessments) == 1
         return (
             *tabulate_precision(self.assessments, self.level),
-            *tabulate_conditions(self),
+            *tabulate_conditions(split_result(self)),
             *tabulate_spread(self.spread, each=one),
             *(tabulate_pairs(self.pairs) if one else ()),
             *(_model(model, self.level) for model in self.models),
@@ -151,7 +152,7 @@ def tabulate_spread(spread: tuple[ConditionSpread, ...], *, each: bool) -> Itera
             "adjusted for their number. chance: random divisions into such groups that explain as much. "
             "Conditions joined by = divide alike and cannot be told apart. Many divisions are tried: the first is "
             "first partly by chance.",
-            *([f"{left} more divisions are in the JSON."] if left else []),
+            *([f"In the JSON only: {format_counted(left, 'division')}."] if left else []),
         ),
     )
 
@@ -172,7 +173,7 @@ def _groups(row: ConditionSpread) -> str:
     """Return the groups with a spread, and how many measurements stand alone."""
     shown = [f"{' + '.join(g.values)}: {_cv(g.cv)} ({g.n})" for g in row.groups if g.cv is not None]
     alone, more = sum(g.n == 1 for g in row.groups), len(shown) - MOST_GROUPS
-    tail = [*([f"{more} more groups"] if more > 0 else []), *([f"{alone} alone"] if alone else [])]
+    tail = [*([format_counted(more, "more group")] if more > 0 else []), *([f"{alone} alone"] if alone else [])]
     return "; ".join([*shown[:MOST_GROUPS], *tail])
 
 
@@ -191,9 +192,10 @@ def tabulate_pairs(pairs: tuple[MeasurementPair, ...]) -> Iterator[Table]:
 
 
 def _model(model: ConditionModel, level: float) -> Table:
+    objects = format_counted(model.objects, "object")
     few = [c.condition for c in model.components if c.condition != "Residual" and c.levels < 5]
     return Table(
-        title=f"{model.measurand}: mixed model of {model.n} measurements of {model.objects} objects over conditions",
+        title=f"{model.measurand}: mixed model of {model.n} measurements of {objects} over conditions",
         columns=("condition", "values", "stdev, % of the mean", "share", f"{level:.0%} limits of the stdev"),
         rows=tuple(
             (show_condition(c.condition), c.levels, c.cv, Percent(c.percent), Interval(c.low, c.high, drawn=False))

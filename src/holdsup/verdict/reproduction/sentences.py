@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from holdsup.rendering.numbers import format_interval, format_number, format_percent
-from holdsup.verdict.reproduction.matrix import Agreement
+from holdsup.verdict.reproduction.matrix import MOST_CROSSED, MOST_PAIRED, Agreement
 from holdsup.verdict.reproduction.records import Assessment, ConditionSpread
 
-__all__ = ["advise", "name_precision", "show_condition", "show_conditions", "write_reproduction_verdict"]
+__all__ = [
+    "advise",
+    "find_cautions",
+    "name_precision",
+    "show_condition",
+    "show_conditions",
+    "write_reproduction_verdict",
+]
 
+MOST_NAMED = 8  # conditions in a sentence; tables and the JSON have all
 CONVINCING = 0.05  # share of random divisions that explain as much
 REFERENCE = "the {of} results of Belz et al. (2022)"
 
@@ -41,8 +49,10 @@ def name_precision(repeatability: bool | None) -> str:
     return "repeatability" if repeatability else "reproducibility"
 
 
-def advise(agreement: Agreement, n: int, spread: Sequence[ConditionSpread]) -> str:
+def advise(agreement: Agreement, n: int, sd: float, spread: Sequence[ConditionSpread]) -> str:
     """Return what to align, or to find out, before the next measurement."""
+    if sd == 0:
+        return _praise(agreement)
     if agreement.repeatability is None:
         return "Report the conditions of measurement: without them nobody can say what the spread is due to."
     report = f" Report {show_conditions(agreement.not_reported)}." if agreement.not_reported else ""
@@ -55,6 +65,20 @@ def advise(agreement: Agreement, n: int, spread: Sequence[ConditionSpread]) -> s
         return f"Only who measured differs, as far as it is reported: find out what they did differently.{report}"
     best = next((row for row in spread if len(row.conditions) == 1 and row.explained > 0), None)
     return _align_all(agreement, n) if best is None else _align_best(best)
+
+
+def _praise(agreement: Agreement) -> str:
+    """Return the advice where there is no spread that anything could go with."""
+    if agreement.repeatability is None:
+        return "Report the conditions of measurement: without them nobody can say under which the values agree."
+    if not agreement.differing:
+        return "No reported condition differs. Measure again under other conditions to learn whether the values hold."
+    return f"There is nothing to align: the values agree although {_differ(agreement.differing)}."
+
+
+def _differ(names: Sequence[str]) -> str:
+    shown = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED + 1 else names
+    return f"{show_conditions(shown)} {'differs' if len(names) == 1 else 'differ'}"
 
 
 def _align_all(agreement: Agreement, n: int) -> str:
@@ -71,11 +95,11 @@ def _align_best(best: ConditionSpread) -> str:
         if best.chance <= CONVINCING
         else f"but so do {format_percent(100 * best.chance)} of random divisions, so take it as a hint"
     )
-    with_it = f"goes with {format_percent(best.explained)} of the variance ({sure})."
     names = [best.conditions[0], *best.same_groups]
+    with_it = f"with {format_percent(best.explained)} of the variance ({sure})."
     if names == ["performed_by"]:
-        return f"Find out what those who measured did differently: who it was {with_it}"
-    return f"Align {show_conditions(names)} first: it {with_it}"
+        return f"Find out what those who measured did differently: who it was goes {with_it}"
+    return f"Align {show_conditions(names)} first: {'it goes' if len(names) == 1 else 'they go'} {with_it}"
 
 
 def write_reproduction_verdict(assessments: Sequence[Assessment], *, level: float) -> str:
@@ -94,7 +118,7 @@ def write_reproduction_verdict(assessments: Sequence[Assessment], *, level: floa
 
 
 def _about(a: Assessment, level: float) -> str:
-    differ = f"; {show_conditions(a.differing)} differ{'s' if len(a.differing) == 1 else ''}" if a.differing else ""
+    differ = f"; {_differ(a.differing)}" if a.differing else ""
     if a.more_reproducible_than is None or a.of is None:
         rank = ""
     else:
@@ -114,6 +138,38 @@ def _how_sure(a: Assessment, level: float) -> str:
         limits = f"in {format_interval(a.cv_low, a.cv_high)}% of the mean"
     little = ": two measurements say next to nothing about it" if a.n == 2 else ""
     return f"The standard deviation may be anything {limits} ({level:.0%} limits){little}."
+
+
+def find_cautions(assessments: Sequence[Assessment]) -> Iterator[str]:
+    """Yield what limits trust in assessments, each kind once."""
+    if unknown := [a for a in assessments if a.repeatability is None]:
+        yield (
+            f"{_whose(unknown)}: no condition of measurement is reported for all measurements, so that nobody can tell "
+            "repeatability from reproducibility."
+        )
+    partly: dict[tuple[str, ...], list[Assessment]] = {}
+    for a in assessments:
+        partly.setdefault(a.not_reported, []).append(a)
+    for names, some in partly.items():
+        if names and some[0].repeatability is not None:
+            yield f"{_whose(some)}: not reported for all measurements: {', '.join(names)}."
+    if pairs := [a for a in assessments if a.n == 2]:
+        yield f"{_whose(pairs)}: with two measurements nothing can be said about which condition matters."
+    if same := [a for a in assessments if a.sd == 0]:
+        yield f"{_whose(same)}: all values are the same; limits of no width are no evidence of perfect agreement."
+    if many := [a for a in assessments if a.differing and a.n > MOST_PAIRED]:
+        yield f"{_whose(many)}: pairs are listed for up to {MOST_PAIRED} measurements only."
+    if wide := [a for a in assessments if a.n > 2 and len({*a.differing} - {*a.not_reported}) > MOST_CROSSED]:
+        yield (
+            f"{_whose(wide)}: conditions are tried two by two among the {MOST_CROSSED} that explain most alone; two "
+            "that matter only together may be missed."
+        )
+
+
+def _whose(some: Sequence[Assessment]) -> str:
+    names = [_name(a) for a in some[:3]]
+    more = f" and {len(some) - 3} more" if len(some) > 3 else ""
+    return "; ".join(names) + more
 
 
 def _name(a: Assessment) -> str:

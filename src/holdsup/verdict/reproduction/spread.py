@@ -8,16 +8,17 @@ as well.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.numerics.precision import c4, measure_precision
+from holdsup.numerics.precision import c4, magnitude, measure_cv
 from holdsup.verdict.reproduction.groups import Group
-from holdsup.verdict.reproduction.matrix import Agreement, number_values
+from holdsup.verdict.reproduction.matrix import MOST_CROSSED, Agreement, number_values
 from holdsup.verdict.reproduction.records import ConditionSpread, GroupSpread
 
 __all__ = ["is_exact", "spread_within"]
@@ -39,77 +40,99 @@ def spread_within(group: Group, agreement: Agreement, *, seed: int) -> tuple[Con
     """Return the conditions that differ, and pairs of them, by how much of the spread they explain.
 
     Left out: conditions that some measurements do not report, and divisions in which every measurement stands alone.
+    Pairs are tried among the conditions that explain most alone.
     """
-    values = group.values
-    if len(values) < 3 or values.max() == values.min():
+    if len(group.values) < 3 or np.ptp(group.values) == 0:
         return ()
-    known = [name for name in agreement.differing if None not in group.column(name)]
-    orders = _orders(values, seed)
+    known = [name for name in agreement.differing if name not in agreement.not_reported]
+    trial = _Trial(group, seed)
     alone = _divide(group, [(name,) for name in known])
-    pairs = _divide(group, itertools.combinations(known, 2))
-    divisions = {**{p: names for p, names in pairs.items() if p not in alone}, **alone}
-    found = [
-        _describe(group, partition, names, orders)
-        for partition, names in divisions.items()
-        if 1 < max(partition) + 1 < len(values)
-    ]
-    return tuple(sorted(found, key=lambda row: (-row.explained, len(row.conditions), row.conditions)))
+    found = trial.describe(alone)
+    crossed = [name for row in sorted(found, key=_rank) for name in (*row.conditions, *row.same_groups)][:MOST_CROSSED]
+    pairs = _divide(group, itertools.combinations([name for name in known if name in crossed], 2))
+    found += trial.describe({p: names for p, names in pairs.items() if p not in alone})
+    return tuple(sorted(found, key=_rank))
+
+
+def _rank(row: ConditionSpread) -> tuple[float, int, tuple[str, ...]]:
+    return -row.explained, len(row.conditions), row.conditions
 
 
 def _divide(group: Group, several: Iterable[tuple[str, ...]]) -> dict[Partition, list[tuple[str, ...]]]:
     """Return the divisions that conditions make, each with all conditions that make it."""
     divisions: dict[Partition, list[tuple[str, ...]]] = {}
+    columns = {name: group.column(name) for name in group.conditions}
     for names in several:
-        rows = zip(*(group.column(name) for name in names), strict=True)
+        rows = zip(*(columns[name] for name in names), strict=True)
         divisions.setdefault(number_values(rows), []).append(names)
     return divisions
 
 
-def _describe(
-    group: Group, partition: Partition, names: list[tuple[str, ...]], orders: NDArray[np.float64]
-) -> ConditionSpread:
-    values, codes = group.values, np.array(partition)
-    n, count = len(values), max(partition) + 1
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    centred = values - values.mean()
-    total = float(centred @ centred)
-    between = float(_between(centred[None, :], members)[0])
-    left = total - between
-    within = left / (n - count) if left > ROUNDING * total else 0.0
-    as_much = int((_between(orders, members) >= between - ROUNDING * total).sum())
-    columns = [group.column(name) for name in names[0]]
-    return ConditionSpread(
-        object=group.object,
-        measurand=group.measurand,
-        conditions=names[0],
-        same_groups=tuple(" + ".join(other) for other in names[1:]),
-        groups=tuple(_member(values[rows], tuple(str(column[rows[0]]) for column in columns)) for rows in members),
-        cv=measure_precision(values).cv,
-        cv_within=100 * math.sqrt(within) / c4(n - count + 1) / float(values.mean()),
-        explained=100 * (1 - within / (total / (n - 1))),
-        chance=as_much / len(orders) if is_exact(group) else (1 + as_much) / (1 + len(orders)),
-    )
+class _Trial:
+    """The values of a group, in units of their magnitude, and the orders in which chance would put them."""
 
+    def __init__(self, group: Group, seed: int) -> None:
+        self.group = group
+        self.unit = magnitude(group.values)
+        self.values = group.values / self.unit
+        self.centred = self.values - self.values.mean()
+        self.total = float(self.centred @ self.centred)
+        self.cv = measure_cv(self.values)
+        self.orders = _orders(self.centred, seed)
 
-def _member(own: NDArray[np.float64], agree_in: tuple[str, ...]) -> GroupSpread:
-    spread = len(own) > 1 and own.any()
-    return GroupSpread(
-        values=agree_in, n=len(own), mean=float(own.mean()), cv=measure_precision(own).cv if spread else None
-    )
+    def describe(self, divisions: Mapping[Partition, list[tuple[str, ...]]]) -> list[ConditionSpread]:
+        """Return what divisions explain, but for those that divide nothing or everything."""
+        return [
+            self._describe(partition, names)
+            for partition, names in divisions.items()
+            if 1 < max(partition) + 1 < len(self.values)
+        ]
+
+    def _describe(self, partition: Partition, names: list[tuple[str, ...]]) -> ConditionSpread:
+        n, count = len(self.values), max(partition) + 1
+        codes = np.array(partition)
+        members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+        between = float(_between(self.centred[:, None], members)[0])
+        left = self.total - between
+        within = left / (n - count) if left > ROUNDING * self.total else 0.0
+        as_much = int((_between(self.orders, members) >= between - ROUNDING * self.total).sum())
+        tried = self.orders.shape[1]
+        columns = [self.group.column(name) for name in names[0]]
+        return ConditionSpread(
+            object=self.group.object,
+            measurand=self.group.measurand,
+            conditions=names[0],
+            same_groups=tuple(" + ".join(other) for other in names[1:]),
+            groups=tuple(self._member(rows, tuple(str(column[rows[0]]) for column in columns)) for rows in members),
+            cv=self.cv,
+            cv_within=100 * math.sqrt(within) / c4(n - count + 1) / float(self.values.mean()),
+            explained=100 * (1 - within / (self.total / (n - 1))),
+            chance=as_much / tried if is_exact(self.group) else (1 + as_much) / (1 + tried),
+        )
+
+    def _member(self, rows: NDArray[np.intp], agree_in: tuple[str, ...]) -> GroupSpread:
+        own = self.values[rows]
+        spread = len(own) > 1 and own.any()
+        mean = float(own.mean()) * self.unit
+        return GroupSpread(values=agree_in, n=len(own), mean=mean, cv=measure_cv(own) if spread else None)
 
 
 def _between(values: NDArray[np.float64], members: list[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Return the sum of squares between groups of each row of centred values."""
+    """Return the sum of squares between groups of each column of centred values."""
     sizes = np.array([len(rows) for rows in members])
-    sums = np.add.reduceat(values[:, np.concatenate(members)], np.cumsum(sizes) - sizes, axis=1)
-    return np.asarray((sums**2 / sizes).sum(axis=1))
+    sums = np.add.reduceat(values[np.concatenate(members)], np.cumsum(sizes) - sizes, axis=0)
+    return np.asarray((sums**2 / sizes[:, None]).sum(axis=0))
 
 
-def _orders(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Return the centred values in all orders, or in many random ones, shape (orders, n)."""
-    centred = values - values.mean()
-    if len(values) <= EXACT:
-        return np.array(list(itertools.permutations(centred)))
+def _orders(centred: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Return centred values in all orders, or in many random ones, shape (n, orders)."""
+    if len(centred) <= EXACT:
+        return centred[_permutations(len(centred))]
     rng = np.random.default_rng(seed)
-    draws = max(99, min(DRAWS, MOST_NUMBERS // len(values)))
-    return rng.permuted(np.tile(centred, (draws, 1)), axis=1)
+    draws = max(99, min(DRAWS, MOST_NUMBERS // len(centred)))
+    return np.ascontiguousarray(rng.permuted(np.tile(centred, (draws, 1)), axis=1).T)
+
+
+@functools.cache
+def _permutations(n: int) -> NDArray[np.intp]:
+    return np.array(list(itertools.permutations(range(n)))).T

@@ -1,0 +1,96 @@
+"""Scores that repeat a run and an item in a decomposition, and what its lines and its signature name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import holdsup
+from holdsup.errors import ScoresError
+
+
+def repeated(times: int = 3, *, items: int = 40, seeds: int = 4, systems: str = "A") -> pd.DataFrame:
+    """Return scores of items by seeds, each asked for several times under another prompt."""
+    rng = np.random.default_rng(2)
+    frames = []
+    for system in systems:
+        item, seed, prompt = (axis.ravel() for axis in np.indices((items, seeds, times)))
+        score = rng.normal(0, 0.2, items)[item] + rng.normal(0, 0.05, seeds)[seed] + rng.normal(0, 0.1, len(item))
+        frames.append(pd.DataFrame({"system": system, "item": item, "seed": seed, "prompt": prompt, "score": score}))
+    return pd.concat(frames)
+
+
+def test_repeated_scores_are_said_with_the_column_that_tells_them_apart() -> None:
+    frame = repeated()
+    (line,) = [w for w in holdsup.decompose_variance(frame).warnings if "repeat" in w]
+    assert line.startswith("320 scores repeat a run and an item and were taken for scores of their own")
+    assert "prompt tells them apart; name it (--facets prompt, say)" in line
+    assert not any("repeat" in w for w in holdsup.decompose_variance(repeated(1)).warnings)
+    (compared,) = [w for w in holdsup.compare_systems(repeated(systems="AB")).warnings if "repeat" in w]
+    assert compared.startswith("640 scores repeat a run and an item and were averaged: prompt tells them apart")
+
+
+def test_repeats_that_no_column_tells_apart_are_said_as_well() -> None:
+    frame = repeated(2).drop(columns="prompt")
+    (line,) = [w for w in holdsup.decompose_variance(frame).warnings if "repeat" in w]
+    assert "name the columns that tell them apart" in line
+
+
+def test_the_standard_error_now_is_that_of_all_scores() -> None:
+    """By the closed form: an item's average is over seeds, and over its scores at each."""
+    found = holdsup.decompose_variance(repeated(3))
+    variances = {c.name: c.variance for c in found.components}
+    now = next(plan for plan in found.study if plan.current)
+    assert (now.counts, now.repeats) == ({"seed": 4}, pytest.approx(3))
+    error = variances["seed"] / 4 + variances["Residual"] / (4 * 3)
+    assert now.se == pytest.approx(np.sqrt(error))
+    assert now.se_mean == pytest.approx(
+        np.sqrt(variances["item"] / 40 + variances["seed"] / 4 + variances["Residual"] / (4 * 3 * 40))
+    )
+
+
+def test_unequal_repeats_count_as_their_harmonic_mean() -> None:
+    frame = repeated(2)
+    frame = frame[(frame["item"] % 2 == 0) | (frame.prompt == 0)]  # half of the items twice, half once
+    assert holdsup.decompose_variance(frame).study[0].repeats == pytest.approx(1 / (0.5 / 2 + 0.5))
+
+
+def test_a_signature_names_all_that_was_asked_for() -> None:
+    frame = repeated(1, systems="AB").rename(columns={"score": "f1"})
+    frame["text"] = [f"some words {'more ' * (i % 5)}" for i in frame["item"]]
+    found = holdsup.decompose_variance(
+        frame, properties=["long=length(text)"], by="long", levels={"seed": [3, 10]}, where={"system": "A"}
+    )
+    for part in ("score:f1", "system:system", "item:item", "facets:seed", "properties:long=length(text)",
+                 "where:system=A", "by:long", "levels:seed=3/10", "method:reml"):  # fmt: skip
+        assert f"|{part}|" in found.signature
+
+
+def test_a_measurement_is_no_facet_where_settings_have_the_same_seeds() -> None:
+    """Three rates by three seeds: seeds repeat, the score on development data does not."""
+    rng = np.random.default_rng(5)
+    item, rate, seed = (axis.ravel() for axis in np.indices((12, 3, 3)))
+    table = {
+        "system": ["A"] * 108, "item": item, "rate": rate, "seed": seed, "dev": rng.normal(size=(3, 3))[rate, seed],
+        "score": rng.normal(size=108),
+    }  # fmt: skip
+    with pytest.raises(ScoresError, match="--facets dev: 'dev' has a value of its own in every run"):
+        holdsup.decompose_variance(table, facets=["seed", "dev"])
+    assert len(holdsup.decompose_variance(table, facets=["seed", "rate"]).components) == 4
+    one_seed = {name: np.asarray(column)[seed == 1] for name, column in table.items()}
+    assert holdsup.decompose_variance(one_seed, facets=["seed", "rate"]).components[1].name == "rate"
+
+
+def test_a_line_about_one_of_several_metrics_names_it() -> None:
+    frame = pd.concat([repeated(1, systems="AB").assign(metric=metric) for metric in ("bleu", "chrf")])
+    found = holdsup.decompose_variance(frame)
+    few = [w for w in found.warnings if "levels; a variance of so few" in w]
+    assert {w.partition(":")[0] for w in few} == {"A (bleu)", "A (chrf)", "B (bleu)", "B (chrf)"}
+    assert all("(bleu): three more runs" in line or "(chrf): three more runs" in line for line in found.next)
+    assert "1 more is in the tables." in found.verdict
+
+
+def test_rows_are_not_chosen_by_the_score() -> None:
+    with pytest.raises(ScoresError, match="--where score: it is the column of the score, and rows are not chosen by"):
+        holdsup.decompose_variance(repeated(), where={"score": "0.5"})
