@@ -13,8 +13,11 @@ import pytest
 import holdsup
 
 PUBLIC = """
-Audit ColumnError Comparison Decomposition FitError FormulaError HoldsupError LmmFit MissingExtra NotNested ReadError ResultError Scores
-ScoresError __version__ audit_scores compare_systems decompose_variance fit_lmm plot read_result read_scores simulate_scores
+Audit BlockedCV ColumnError Comparison Contest Decomposition EarlyStopping EstimateStudy FitError FormulaError HoldOut HoldsupError JKFold JKSearchCV
+KFold LmmFit MetricError MissingExtra NotNested Plan ReadError RepeatedHoldOut ResultError RunError RunReport Scores ScoresError Spec SpecError
+SplitError StoppingStudy Store StoreError TaskError Tuning TuningAdvice TuningError TuningStudy __version__ advise_tuning audit_scores compare_systems
+decompose_variance fit_lmm judge_tuning make_plan optuna_objective plot read_result read_scores read_spec run_contest run_plan simulate_scores
+study_estimates study_stopping study_tuning
 """.split()
 
 HEAVY = ("numpy", "scipy", "pyarrow", "sklearn", "matplotlib", "pandas", "polars", "rich", "jinja2")
@@ -53,7 +56,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_help_of_each_command_loads_nothing_heavy() -> None:
-    code = "from holdsup.cli import main\nfor c in ('check', 'compare', 'variance', 'fit', 'demo'):\n    try: main([c, '--help'])\n    except SystemExit: pass"
+    code = "from holdsup.cli import main\nfor c in ('check', 'compare', 'variance', 'contest', 'tune', 'run', 'fit', 'demo'):\n    try: main([c, '--help'])\n    except SystemExit: pass"
     assert not modules_after(code) & set(HEAVY)
 
 

@@ -21,6 +21,13 @@ KINDS = {
     "fit": "holdsup.fit:LmmFit",
     "compare": "holdsup.verdict:Comparison",
     "variance": "holdsup.verdict:Decomposition",
+    "contest": "holdsup.verdict.contest:Contest",
+    "tune": "holdsup.verdict.tuning:Tuning",
+    "tune-advice": "holdsup.verdict.tuning:TuningAdvice",
+    "tune-study": "holdsup.studies.tuning:TuningStudy",
+    "estimate-study": "holdsup.studies.tuning:EstimateStudy",
+    "stopping-study": "holdsup.studies.tuning:StoppingStudy",
+    "run": "holdsup.experiment:RunReport",
 }
 
 
