@@ -58,6 +58,17 @@ def test_dry_run_imports_nothing_and_counts_all_trainings(run: Run, contest: Pat
     assert not list(contest.parent.glob("*.db"))
 
 
+def test_a_metric_of_the_spec_s_folder_judges_what_was_trained_before(run: Run, contest: Path) -> None:
+    run("contest", contest)
+    contest.with_name("hit_rates.py").write_text(
+        "def hits(known, predicted):\n    return sum(a == b for a, b in zip(known, predicted)) / len(known)\n"
+    )
+    contest.write_text(contest.read_text().replace('name = "accuracy"', 'name = "hit_rates:hits"'))
+    done = run("contest", contest)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("length is ahead of majority in 3 of 3 re-partitions")
+
+
 def test_a_learning_curve_is_trained_on_request(run: Run, contest: Path) -> None:
     found = json.loads(run("contest", contest, "--learning-curve", "--format", "json").out)
     assert sorted({point["size"] for point in found["curve"]}) == [15, 30, 45, 53]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from holdsup.errors import MetricError
+from holdsup.experiment.importing import import_from
 from holdsup.experiment.plan import Label, Plan, Task
 from holdsup.experiment.scored_rows import Row, rows_by_item, rows_by_run
 from holdsup.experiment.store import Store
@@ -43,8 +43,7 @@ def export_scores(
     """
     asked = dict(metric or plan.description["metric"])
     by_item = _is_by_item(make_metric(**asked), per)
-    if plan.folder not in sys.path:  # a metric may be a function of the user's
-        sys.path.insert(0, plan.folder)
+    import_from(plan.folder)
     tasks = {task.id: task for task in plan.tasks}
     run_of = _find_runs(plan)
     found = rows_by_item(tasks, store, asked) if by_item else rows_by_run(tasks, store, asked, run_of)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 import traceback
 from dataclasses import dataclass
 
 from holdsup.errors import TaskError
-from holdsup.experiment.importing import load_callable
+from holdsup.experiment.importing import import_from, load_callable
 from holdsup.experiment.plan import Outcome, Task
 from holdsup.experiment.replies import Failure, Success
 from holdsup.experiment.store.payload import encode_table, encode_values, undefined_values
@@ -50,8 +49,7 @@ def order_of(task: Task, folder: str) -> Order:
 
 def carry_out(order: Order) -> Success | Failure:
     """Return what a task gives, or how it failed; only an interruption of the whole process is raised."""
-    if order.folder not in sys.path[:1]:
-        sys.path.insert(0, order.folder)
+    import_from(order.folder)
     started = time.perf_counter()
     try:
         with time_limit(order.timeout, deadly=_deadly):

@@ -13,6 +13,7 @@ from typing import Any
 from holdsup.errors import SpecError
 from holdsup.experiment import Store, export_scores, write_scores
 from holdsup.experiment.holding import forget
+from holdsup.experiment.importing import import_from
 from holdsup.experiment.score_files import check_ending
 from holdsup.metrics import make_metric
 from holdsup.progress import Progress
@@ -138,6 +139,7 @@ def _run(
     trainer: Trainer, rounds: Rounds, judged: Mapping[str, Any], *, learning_curve: bool, export: str | Path | None
 ) -> Contest:
     field = trainer.field
+    import_from(field.folder)
     check_question(list(field.systems), **judged)
     if export is not None:
         check_ending(Path(export))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 
 from holdsup.errors import TuningError
 from holdsup.experiment import Plan, Store, Task, run_plan
+from holdsup.experiment.importing import import_from
 from holdsup.experiment.scored_rows import rows_by_run
 from holdsup.progress import Progress, no_progress
 from holdsup.splits import make_splitter
@@ -87,8 +87,7 @@ class Trials:
 
     def _read(self, plan: Plan, partitions: Sequence[int]) -> Pool:
         """Return the scores of a plan's trainings by the metric asked for; the store may hold those of another."""
-        if plan.folder not in sys.path:  # a metric may be a function of the user's
-            sys.path.insert(0, plan.folder)
+        import_from(plan.folder)
         tasks = {task.id: task for task in plan.tasks}
         names = {name: place for place, name in enumerate(self.field.systems)}
         outcomes = []
