@@ -15,6 +15,7 @@ from holdsup.errors import StoreError, TaskError
 from holdsup.experiment import Store, read_status, rescue_store, run_plan
 from holdsup.experiment.replies import Success
 from holdsup.experiment.store.connection import DamagedStore
+from holdsup.experiment.store.frames import count_sound_frames
 from holdsup.experiment.store.pages import find_rows
 from holdsup.experiment.store.payload import decode_values, encode_values
 from holdsup.testing import check_store
@@ -266,6 +267,22 @@ def test_a_bit_flipped_in_the_log_hides_no_row(unclosed: Path) -> None:
     assert all(score == int(task.removeprefix("task-")) + 0.5 for task, score in found.items())
 
 
+def test_a_log_is_sound_up_to_the_frame_that_was_changed(unclosed: Path) -> None:
+    """SQLite itself, which must see all rows of a sound log, and none behind a changed frame, is the reference."""
+    log = unclosed.with_name("runs.db-wal")
+    content = bytearray(log.read_bytes())
+    frames = (len(content) - 32) // (24 + 4096)
+    assert count_sound_frames(log) == frames > 20
+    content[32 + 11 * (24 + 4096) + 500] ^= 1
+    log.write_bytes(content)
+    assert count_sound_frames(log) == 11
+    connection = sqlite3.connect(unclosed)
+    busy, seen, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    connection.close()
+    assert busy == 0
+    assert 0 < seen <= 11  # frames of whole transactions
+
+
 def test_a_log_that_was_cut_off_is_noticed(unclosed: Path) -> None:
     log = unclosed.with_name("runs.db-wal")
     log.write_bytes(log.read_bytes()[: 32 + 20 * (24 + 4096)])
@@ -273,3 +290,23 @@ def test_a_log_that_was_cut_off_is_noticed(unclosed: Path) -> None:
         Store(unclosed)
     with Store(unclosed, writing=False) as store:
         assert "cut off" in store.damage[0].reason
+
+
+def test_a_commit_that_was_never_acknowledged_is_no_damage_where_another_process_reads(tmp_path: Path) -> None:
+    """Killed after the log was written and before its index: with a reader attached SQLite does not see the commit."""
+    place = tmp_path / "left"
+    place.mkdir()
+    with Store(tmp_path / "runs.db") as store:
+        run_plan(errands.make_plan("give", 10), store)
+        for end in ("", "-wal", "-shm"):
+            shutil.copy(tmp_path / f"runs.db{end}", place / f"runs.db{end}")
+        reader = sqlite3.connect(place / "runs.db")
+        assert reader.execute("SELECT count(*) FROM results").fetchone() == (10,)
+        run_plan(errands.make_plan("give", 20), store)
+        before = (place / "runs.db-wal").read_bytes()
+        after = (tmp_path / "runs.db-wal").read_bytes()
+        assert after.startswith(before)
+        (place / "runs.db-wal").write_bytes(after)
+    assert reader.execute("SELECT count(*) FROM results").fetchone() == (10,)
+    assert run_plan(errands.make_plan("give", 20), place / "runs.db").executed == 10
+    reader.close()

@@ -46,9 +46,9 @@ def find_rows(path: Path) -> Iterator[Found]:
     yield from find_logged_rows(path)
 
 
-def find_logged_rows(path: Path) -> Iterator[Found]:
-    """Yield everything in the write-ahead log beside a file that reads as a row of a table."""
-    log = list(_committed_pages(path.with_name(path.name + "-wal")))
+def find_logged_rows(path: Path, frames: int | None = None) -> Iterator[Found]:
+    """Yield everything in the write-ahead log beside a file, or its first frames, that reads as a row of a table."""
+    log = list(_committed_pages(path.with_name(path.name + "-wal"), frames))
     pages = {**_pages_of(path), **dict(log)} if log else {}
     for number, page in log:
         yield from _rows_of(number, page, pages)
@@ -59,7 +59,7 @@ def _pages_of(path: Path) -> dict[int, memoryview]:
     return {start // PAGE + 1: content[start : start + PAGE] for start in range(0, len(content), PAGE)}
 
 
-def _committed_pages(wal: Path) -> Iterator[tuple[int, memoryview]]:
+def _committed_pages(wal: Path, frames: int | None) -> Iterator[tuple[int, memoryview]]:
     """Yield the pages of all transactions in a log that were committed.
 
     Those from before the log was last begun anew are among them: rows never change, so old pages are as good.
@@ -68,6 +68,8 @@ def _committed_pages(wal: Path) -> Iterator[tuple[int, memoryview]]:
         content = memoryview(wal.read_bytes())
     except FileNotFoundError:  # no log, or one that another process has just put away
         return
+    if frames is not None:
+        content = content[: WAL_HEADER + frames * (FRAME_HEADER + PAGE)]
     salts = b""
     waiting: list[tuple[int, memoryview]] = []
     for start in range(WAL_HEADER, len(content) - FRAME_HEADER - PAGE + 1, FRAME_HEADER + PAGE):

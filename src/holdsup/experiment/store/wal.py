@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdsup.experiment.store.connection import RESCUE, DamagedStore, clear_errors, connect
+from holdsup.experiment.store.frames import count_sound_frames
 from holdsup.experiment.store.liveness import any_alive
 from holdsup.experiment.store.pages import FRAME_HEADER, WAL_HEADER, find_logged_rows
 from holdsup.experiment.store.rescue import recognize
@@ -45,6 +46,12 @@ def require_whole_log(path: Path) -> None:
                     return
         finally:
             connection.close()
+    # A commit whose process was killed before it was in the log's index was not acknowledged. SQLite takes it in when it
+    # reads the log anew, and writes over it while another process has the store open. Neither is damage.
+    sound = _last_logged(path, count_sound_frames(path.with_name(path.name + "-wal")))
+    hidden = [table for table in hidden if last[table] > sound.get(table, 0)]
+    if not hidden:
+        return
     raise DamagedStore(f"the log of the store {path} is damaged and hides rows of {hidden[0]}: {RESCUE}")
 
 
@@ -75,9 +82,10 @@ def _is_cut_off(path: Path) -> bool:
     return bool(copied < frames and content < frames * (FRAME_HEADER + PAGE))
 
 
-def _last_logged(path: Path) -> dict[str, int]:
+def _last_logged(path: Path, frames: int | None = None) -> dict[str, int]:
+    """Return the last row of each table that the log, or its first frames, hold."""
     last: dict[str, int] = {}
-    for found in find_logged_rows(path) if path.exists() else ():
+    for found in find_logged_rows(path, frames) if path.exists() else ():
         table, sound = recognize(found)
         if sound is not None:
             last[table] = max(last.get(table, 0), found.ident)
