@@ -46,8 +46,8 @@ def require_whole_log(path: Path) -> None:
                     return
         finally:
             connection.close()
-    # A commit whose process was killed before it was in the log's index was not acknowledged. SQLite takes it in when it
-    # reads the log anew, and writes over it while another process has the store open. Neither is damage.
+    # A commit whose process was killed before it was in the log's index was not acknowledged. SQLite takes it in when
+    # it reads the log anew, and writes over it while another process has the store open. Neither is damage.
     sound = _last_logged(path, count_sound_frames(path.with_name(path.name + "-wal")))
     hidden = [table for table in hidden if last[table] > sound.get(table, 0)]
     if not hidden:
