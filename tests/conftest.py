@@ -48,3 +48,80 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Done(int(stopped.value.code or 0), captured.out, captured.err)
 
     return call
+
+
+SYSTEMS = """
+from collections import Counter
+
+
+def train_majority(inputs, targets, *, seed, floor=0):
+    top = Counter(targets).most_common(1)[0][0]
+    return lambda unseen: [top] * len(unseen)
+
+
+def train_length(inputs, targets, *, seed, floor=0):
+    longest = {label: max(len(x) for x, y in zip(inputs, targets) if y == label) for label in set(targets)}
+    cut = min(longest.values()) - floor
+    return lambda unseen: ["long" if len(x) > cut else "short" for x in unseen]
+
+
+def make_tree(max_depth=1):
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.pipeline import Pipeline
+    from sklearn.tree import DecisionTreeClassifier
+
+    return Pipeline([("count", CountVectorizer(analyzer="char")), ("tree", DecisionTreeClassifier(max_depth=max_depth))])
+"""
+PROGRAM = """
+import json
+import sys
+
+train, test, out, seed = sys.argv[1:5]
+with open(out, "w") as file:
+    for line in open(test):
+        file.write(json.dumps("long" if len(json.loads(line)["input"]) > 6 else "short") + "\\n")
+"""
+SPEC = """
+holdsup = 1
+kind = "run"
+seed = 5
+store = "runs.db"
+
+[data.toy]
+path = "toy.jsonl"
+input = "text"
+target = "label"
+
+[metric]
+name = "accuracy"
+
+[splits]
+name = "holdout"
+test = 0.25
+
+[systems.length]
+call = "systems:train_length"
+
+[systems.majority]
+call = "systems:train_majority"
+
+[facets]
+seed = [1, 2, 3]
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A spec in a folder with 60 short texts, two functions, an estimator and a program to train."""
+    folder = tmp_path / "study"
+    folder.mkdir()
+    texts = ["ab" * (1 + i * 7 % 6) for i in range(60)]
+    rows = [
+        f'{{"text": "{x}", "label": "{"long" if len(x) > 6 else "short"}", "doc": {i % 12}}}'
+        for i, x in enumerate(texts)
+    ]
+    (folder / "toy.jsonl").write_text("\n".join(rows) + "\n")
+    (folder / "systems.py").write_text(SYSTEMS)
+    (folder / "tag.py").write_text(PROGRAM)
+    (folder / "run.toml").write_text(SPEC)
+    return folder / "run.toml"

@@ -17,11 +17,24 @@ if TYPE_CHECKING:
         FormulaError as FormulaError,
         HoldsupError as HoldsupError,
         MeasurementError as MeasurementError,
+        MetricError as MetricError,
         MissingExtra as MissingExtra,
         NotNested as NotNested,
         ReadError as ReadError,
         ResultError as ResultError,
+        RunError as RunError,
         ScoresError as ScoresError,
+        SpecError as SpecError,
+        SplitError as SplitError,
+        StoreError as StoreError,
+        TaskError as TaskError,
+        TuningError as TuningError,
+    )
+    from holdsup.experiment import (
+        Plan as Plan,
+        RunReport as RunReport,
+        Store as Store,
+        run_plan as run_plan,
     )
     from holdsup.fit import LmmFit as LmmFit, fit_lmm as fit_lmm
     from holdsup.measurements import Measurement as Measurement, read_measurements as read_measurements
@@ -33,6 +46,30 @@ if TYPE_CHECKING:
         audit_scores as audit_scores,
         read_scores as read_scores,
     )
+    from holdsup.splits import (
+        BlockedCV as BlockedCV,
+        HoldOut as HoldOut,
+        JKFold as JKFold,
+        KFold as KFold,
+        RepeatedHoldOut as RepeatedHoldOut,
+    )
+    from holdsup.studies import (
+        Spec as Spec,
+        make_plan as make_plan,
+        read_spec as read_spec,
+        run_contest as run_contest,
+    )
+    from holdsup.studies.tuning import (
+        EarlyStopping as EarlyStopping,
+        EstimateStudy as EstimateStudy,
+        JKSearchCV as JKSearchCV,
+        StoppingStudy as StoppingStudy,
+        TuningStudy as TuningStudy,
+        optuna_objective as optuna_objective,
+        study_estimates as study_estimates,
+        study_stopping as study_stopping,
+        study_tuning as study_tuning,
+    )
     from holdsup.verdict import (
         Comparison as Comparison,
         Decomposition as Decomposition,
@@ -42,38 +79,79 @@ if TYPE_CHECKING:
         compare_systems as compare_systems,
         decompose_variance as decompose_variance,
     )
+    from holdsup.verdict.contest import Contest as Contest
+    from holdsup.verdict.tuning import (
+        Tuning as Tuning,
+        TuningAdvice as TuningAdvice,
+        advise_tuning as advise_tuning,
+        judge_tuning as judge_tuning,
+    )
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Audit": "holdsup.scores",
-    "Comparison": "holdsup.verdict",
+    "BlockedCV": "holdsup.splits",
     "ColumnError": "holdsup.errors",
+    "Comparison": "holdsup.verdict",
+    "Contest": "holdsup.verdict.contest",
     "Decomposition": "holdsup.verdict",
+    "EarlyStopping": "holdsup.studies.tuning",
+    "EstimateStudy": "holdsup.studies.tuning",
     "FitError": "holdsup.errors",
     "FormulaError": "holdsup.errors",
+    "HoldOut": "holdsup.splits",
     "HoldsupError": "holdsup.errors",
+    "JKFold": "holdsup.splits",
+    "JKSearchCV": "holdsup.studies.tuning",
+    "KFold": "holdsup.splits",
     "LmmFit": "holdsup.fit",
     "Measurement": "holdsup.measurements",
     "MeasurementError": "holdsup.errors",
+    "MetricError": "holdsup.errors",
     "MissingExtra": "holdsup.errors",
     "NotNested": "holdsup.errors",
+    "Plan": "holdsup.experiment",
     "ReadError": "holdsup.errors",
     "Reproduction": "holdsup.verdict",
+    "RepeatedHoldOut": "holdsup.splits",
     "ResultError": "holdsup.errors",
+    "RunError": "holdsup.errors",
+    "RunReport": "holdsup.experiment",
     "Scores": "holdsup.scores",
     "ScoresError": "holdsup.errors",
     "assess_repeatability": "holdsup.verdict",
     "assess_reproduction": "holdsup.verdict",
+    "Spec": "holdsup.studies",
+    "SpecError": "holdsup.errors",
+    "SplitError": "holdsup.errors",
+    "StoppingStudy": "holdsup.studies.tuning",
+    "Store": "holdsup.experiment",
+    "StoreError": "holdsup.errors",
+    "TaskError": "holdsup.errors",
+    "Tuning": "holdsup.verdict.tuning",
+    "TuningAdvice": "holdsup.verdict.tuning",
+    "TuningError": "holdsup.errors",
+    "TuningStudy": "holdsup.studies.tuning",
+    "advise_tuning": "holdsup.verdict.tuning",
     "audit_scores": "holdsup.scores",
     "compare_systems": "holdsup.verdict",
     "decompose_variance": "holdsup.verdict",
     "fit_lmm": "holdsup.fit",
+    "judge_tuning": "holdsup.verdict.tuning",
+    "make_plan": "holdsup.studies",
+    "optuna_objective": "holdsup.studies.tuning",
     "plot": "holdsup.plots",
     "read_measurements": "holdsup.measurements",
     "read_result": "holdsup.results",
     "read_scores": "holdsup.scores",
+    "read_spec": "holdsup.studies",
+    "run_contest": "holdsup.studies",
+    "run_plan": "holdsup.experiment",
     "simulate_scores": "holdsup.data",
+    "study_estimates": "holdsup.studies.tuning",
+    "study_stopping": "holdsup.studies.tuning",
+    "study_tuning": "holdsup.studies.tuning",
 }
 
 __all__ = [*sorted(_HOME), "__version__"]

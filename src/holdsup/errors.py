@@ -8,6 +8,13 @@ HoldsupError
 ├── FormulaError      a formula that cannot be read, or not with these columns
 ├── FitError          a model that cannot be fitted, or a question that a fit cannot answer
 │   └── NotNested     two fits that cannot be compared
+├── MetricError       a metric that is not there, or targets and predictions that it cannot count
+├── SplitError        a corpus that cannot be split as asked
+├── SpecError         a spec that cannot be read, or asks for what is not there
+├── TaskError         a system that gave no usable predictions
+├── StoreError        a store that cannot be opened, read or written
+├── RunError          a run that cannot go on: its executor or its workers are gone
+├── TuningError       a search over hyper-parameters that cannot be made; a ValueError too, as scikit-learn expects
 ├── ResultError       a saved result that cannot be restored
 └── MissingExtra      an optional dependency that is not installed
 """
@@ -23,11 +30,18 @@ __all__ = [
     "FormulaError",
     "HoldsupError",
     "MeasurementError",
+    "MetricError",
     "MissingExtra",
     "NotNested",
     "ReadError",
     "ResultError",
+    "RunError",
     "ScoresError",
+    "SpecError",
+    "SplitError",
+    "StoreError",
+    "TaskError",
+    "TuningError",
 ]
 
 
@@ -75,6 +89,34 @@ class FitError(HoldsupError):
 
 class NotNested(FitError):
     """Two fits cannot be compared: other rows, another response, or neither contains the other."""
+
+
+class MetricError(HoldsupError):
+    """A metric is not there, or cannot count these targets and predictions."""
+
+
+class SplitError(HoldsupError):
+    """A corpus cannot be split as asked."""
+
+
+class SpecError(HoldsupError):
+    """A spec cannot be read, or asks for what is not there."""
+
+
+class TaskError(HoldsupError):
+    """A system gave no usable predictions."""
+
+
+class StoreError(HoldsupError):
+    """A store cannot be opened, read or written."""
+
+
+class RunError(HoldsupError):
+    """A run cannot go on: its executor or its workers are gone."""
+
+
+class TuningError(HoldsupError, ValueError):
+    """A search over hyper-parameters cannot be made; scikit-learn's contract asks for a ValueError."""
 
 
 class ResultError(HoldsupError):

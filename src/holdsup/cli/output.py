@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,9 +15,11 @@ import click
 from holdsup.errors import ResultError
 
 if TYPE_CHECKING:
+    from holdsup.rendering import Table
+    from holdsup.rendering.text import Ink
     from holdsup.results import Result
 
-__all__ = ["emit", "name_file", "output_options", "refuse_to_overwrite"]
+__all__ = ["emit", "name_file", "output_options", "print_tables", "refuse_to_overwrite"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("text", "json", "markdown", "latex")
@@ -86,6 +89,24 @@ def emit(result: Result, *, style: str, output: Path | None, picture: Path | Non
     write_file(output, _rendered(result, style, "utf-8", False).encode("utf-8", "backslashreplace"))
 
 
+def print_tables(sentence: str, tables: Sequence[Table]) -> None:
+    """Print a sentence and tables that are no result: nothing was computed."""
+    from holdsup.rendering.text import render_text
+
+    width, ink = _sheet(sys.stdout.encoding, sys.stdout.isatty())
+    parts = [textwrap.fill(sentence, width), *(render_text(table, width=width, ink=ink) for table in tables)]
+    click.echo("\n\n".join(parts))
+
+
+def _sheet(encoding: str, terminal: bool) -> tuple[int, Ink]:
+    """Return how wide text may be, and what lines are drawn with."""
+    from holdsup.rendering.text import ASCII, UNICODE
+
+    asked = terminal or "COLUMNS" in os.environ
+    width = shutil.get_terminal_size().columns if asked else PIPED_WIDTH
+    return max(40, width), UNICODE if UNICODE.drawable(encoding) else ASCII
+
+
 def _rendered(result: Result, style: str, encoding: str, terminal: bool) -> str:
     if style == "json":
         return result.to_json(ascii_only=encoding.lower().replace("-", "") != "utf8")
@@ -94,11 +115,8 @@ def _rendered(result: Result, style: str, encoding: str, terminal: bool) -> str:
         return page.markdown()
     if style == "latex":
         return page.latex()
-    from holdsup.rendering.text import ASCII, UNICODE
-
-    asked = terminal or "COLUMNS" in os.environ
-    width = shutil.get_terminal_size().columns if asked else PIPED_WIDTH
-    text = page.text(width=max(40, width), ink=UNICODE if UNICODE.drawable(encoding) else ASCII)
+    width, ink = _sheet(encoding, terminal)
+    text = page.text(width=width, ink=ink)
     if terminal and not os.environ.get("NO_COLOR"):
         verdict, _, rest = text.partition("\n\n")
         return f"{click.style(verdict, bold=True)}\n\n{rest}"

@@ -15,7 +15,7 @@ from holdsup.errors import HoldsupError
 
 __all__ = ["COMMANDS", "main", "program"]
 
-COMMANDS = ("check", "compare", "variance", "qra", "fit", "demo")
+COMMANDS = ("check", "compare", "variance", "qra", "contest", "tune", "run", "fit", "demo")
 
 
 class LazyGroup(click.Group):
@@ -69,9 +69,10 @@ def main(args: Sequence[str] | None = None, prog_name: str = "holdsup") -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        _complain("stopped")
-        sys.exit(130)
+    except (click.Abort, KeyboardInterrupt) as error:
+        stopped = error.__cause__ or error  # click wraps what Python raises; a run says how to go on
+        _complain(str(stopped) or "stopped")
+        sys.exit(128 + getattr(stopped, "number", 2))
     except HoldsupError as error:
         if os.environ.get("HOLDSUP_DEBUG"):
             raise

@@ -1,5 +1,6 @@
-"""What ships with the package: simulators whose truth is known, and published measurements."""
+"""What ships with the package: simulators whose truth is known, published measurements, scores of trained systems."""
 
+from holdsup.data.grids import text_classifiers
 from holdsup.data.reproductions import (
     PublishedGroup,
     PublishedPrecision,
@@ -16,4 +17,5 @@ __all__ = [
     "belz2022_groups",
     "belz2022_table",
     "simulate_scores",
+    "text_classifiers",
 ]

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from holdsup.errors import ResultError, list_names
 from holdsup.plots.comparison import plot_comparison
+from holdsup.plots.contest import plot_contest
 from holdsup.plots.coverage import plot_coverage
 from holdsup.plots.forest import plot_effects
 from holdsup.plots.reproduction import plot_reproduction
+from holdsup.plots.tuning import plot_tuning
+from holdsup.plots.tuning_studies import plot_choices, plot_estimates
 from holdsup.plots.variance import plot_variance
 from holdsup.results import Result, write_file
 
@@ -25,8 +28,12 @@ __all__ = ["plot", "save_plot"]
 FIGURES: dict[str, Callable[..., Figure]] = {
     "check": plot_coverage,
     "compare": plot_comparison,
+    "contest": plot_contest,
+    "estimate-study": plot_estimates,
     "fit": plot_effects,
     "qra": plot_reproduction,
+    "tune": plot_tuning,
+    "tune-study": plot_choices,
     "variance": plot_variance,
 }
 ENDINGS = (".svg", ".pdf", ".png")

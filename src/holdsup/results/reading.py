@@ -26,6 +26,13 @@ KINDS = {
     "qra_scores": "holdsup.verdict:ScoreSets",
     "qra_labels": "holdsup.verdict:LabelAgreement",
     "qra_findings": "holdsup.verdict:Findings",
+    "contest": "holdsup.verdict.contest:Contest",
+    "tune": "holdsup.verdict.tuning:Tuning",
+    "tune-advice": "holdsup.verdict.tuning:TuningAdvice",
+    "tune-study": "holdsup.studies.tuning:TuningStudy",
+    "estimate-study": "holdsup.studies.tuning:EstimateStudy",
+    "stopping-study": "holdsup.studies.tuning:StoppingStudy",
+    "run": "holdsup.experiment:RunReport",
 }
 
 

@@ -1,0 +1,130 @@
+"""What a store holds about a plan, as a table of scores: the one that `compare`, `variance` and `rank` take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from holdsup.errors import MetricError
+from holdsup.experiment.importing import import_from
+from holdsup.experiment.plan import Label, Plan, Task
+from holdsup.experiment.scored_rows import Row, rows_by_item, rows_by_run
+from holdsup.experiment.store import Store
+from holdsup.metrics import Metric, make_metric
+from holdsup.splits import make_splitter
+
+__all__ = ["REPLICATION", "export_scores"]
+
+Run = tuple[tuple[str, Label], ...]  # the labels of a run
+REPLICATION = "replication"  # facet of runs that differ in the split alone
+
+
+def export_scores(
+    plan: Plan,
+    store: Store,
+    *,
+    metric: Mapping[str, Any] | None = None,
+    per: Literal["item", "run"] | None = None,
+) -> pa.Table:
+    """Return the scores of a plan's tasks: dataset, system, run, item, metric, score, status, facets, reason.
+
+    Folds that together test each item once are one run: its score is that of all their items. What has no score (the
+    task failed, or was not run yet) is there all the same, with a status and a reason.
+
+    Parameters
+    ----------
+    plan : whose tasks; its corpora must be there
+    store : where their results are
+    metric : name and options of a metric, the plan's own by default; predictions are kept, so any will do
+    per : "item" for a row per item and run, "run" for a row per run; by default items where the score of a run is the
+        mean over its items
+    """
+    asked = dict(metric or plan.description["metric"])
+    by_item = _is_by_item(make_metric(**asked), per)
+    import_from(plan.folder)
+    tasks = {task.id: task for task in plan.tasks}
+    run_of = _find_runs(plan)
+    found = rows_by_item(tasks, store, asked) if by_item else rows_by_run(tasks, store, asked, run_of)
+    order = {task: number for number, task in enumerate(tasks)}
+    rows = sorted(found, key=lambda row: order[row.task])  # stable: items stay in their order
+    return _assemble(rows, run_of, _name_metric(asked))
+
+
+def _is_by_item(metric: Metric, per: str | None) -> bool:
+    if per == "item" and not metric.columns:
+        raise MetricError(f"{metric.name} scores all predictions of a run at once: export it with --per run")
+    return metric.is_mean if per is None else per == "item"
+
+
+def _find_runs(plan: Plan) -> dict[str, Run]:
+    """Return the run that each task is part of."""
+    replications = {task.id: _count_replications(task) for task in plan.tasks}
+    several = any(replications.values())
+    found = {}
+    for task in plan.tasks:
+        labels = {name: value for name, value in task.labels.items() if name != "split"}
+        found[task.id] = tuple(
+            {**labels, REPLICATION: replications[task.id] + 1}.items() if several else labels.items()
+        )
+    return found
+
+
+def _count_replications(task: Task) -> int:
+    """Return how many times each item has been tested before the split of a task."""
+    options = dict(task.arguments["split"])
+    index: int = options.pop("index")
+    promises = make_splitter(**options).promises
+    folds = promises.per_partition // (promises.times_tested or promises.per_partition)
+    return index // folds
+
+
+def _assemble(rows: Sequence[Row], run_of: Mapping[str, Run], metric: str) -> pa.Table:
+    runs = list(dict.fromkeys(run_of.values()))
+    number = {run: place for place, run in enumerate(runs)}
+    place = pa.array([number[run_of[row.task]] for row in rows], pa.int64())
+    labels = {name: _column([dict(run)[name] for run in runs]).take(place) for name, _ in runs[0]}
+    items = pa.array([row.item for row in rows], pa.string())
+    return pa.table(
+        {
+            "dataset": labels.pop("dataset"),
+            "system": labels.pop("system"),
+            "run": pa.array([_name_run(run) for run in runs]).take(place),
+            **({"item": items} if items.null_count < len(items) else {}),
+            "metric": pa.repeat(metric, len(rows)),
+            "score": pa.array([row.score for row in rows], pa.float64()),
+            "status": pa.array([row.status for row in rows], pa.string()),
+            **labels,
+            "reason": pa.array([row.reason for row in rows], pa.string()),
+        }
+    )
+
+
+def _column(values: list[Any]) -> pa.Array:
+    """Return the values of a label; as text where they are of several kinds."""
+    kinds = {type(value) for value in values}
+    if kinds == {int, float}:
+        values = [float(value) for value in values]
+    elif len(kinds) > 1:
+        values = [str(value) for value in values]
+    return pa.array(values)
+
+
+def _name_metric(metric: Mapping[str, Any]) -> str:
+    """Return a metric as --metric takes it.
+
+    >>> _name_metric({"name": "f1", "average": "macro"})
+    'f1,average=macro'
+    """
+    options = (f"{option}={value}" for option, value in metric.items() if option != "name")
+    return ",".join([str(metric["name"]), *options])
+
+
+def _name_run(run: Run) -> str:
+    """Return what tells a run from the others of its system.
+
+    >>> _name_run((("dataset", "d"), ("system", "A"), ("seed", 1), ("rate", 0.1)))
+    'seed=1,rate=0.1'
+    """
+    return ",".join(f"{name}={value}" for name, value in run if name not in ("dataset", "system")) or "1"

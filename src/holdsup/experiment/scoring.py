@@ -1,0 +1,62 @@
+"""Predictions as scores, by any metric."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from holdsup.columns.limits import reason_of
+from holdsup.experiment.corpora import read_corpus
+from holdsup.metrics import Metric, make_metric
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Scored", "find_metric", "score_counts", "score_predictions"]
+
+KEPT = 16  # metrics that know their labels, held by a process
+
+
+class Scored(NamedTuple):
+    """The score of a set of items, or why there is none (None where there is one)."""
+
+    score: float | None
+    reason: str | None
+
+
+def find_metric(data: Mapping[str, Any], metric: Mapping[str, Any]) -> Metric:
+    """Return the metric of a task, which knows the labels of the task's corpus."""
+    return _find(json.dumps(data), json.dumps(metric))
+
+
+@lru_cache(maxsize=KEPT)
+def _find(data: str, metric: str) -> Metric:
+    return make_metric(**json.loads(metric)).for_targets(read_corpus(json.loads(data)).targets)
+
+
+def score_predictions(
+    metric: Metric, targets: Sequence[Any], predictions: Sequence[Any]
+) -> tuple[Scored, NDArray[Any] | None]:
+    """Return the score of items, and their counts (None where they cannot be counted).
+
+    Nothing is raised: a metric that fails must not lose the training whose predictions it was given.
+    """
+    try:
+        counts = metric.count(targets, predictions)
+        if metric.columns:
+            return score_counts(metric, np.asarray(counts.sum(axis=0))), counts
+        score = metric.evaluate(targets, predictions)
+    except Exception as error:  # a metric may be a function of the user's
+        return Scored(None, reason_of(error)), None
+    return (Scored(score, None) if math.isfinite(score) else Scored(None, f"{metric.name} is {score}")), counts
+
+
+def score_counts(metric: Metric, sums: NDArray[Any]) -> Scored:
+    """Return the score of summed counts, shape (counts,)."""
+    reason = metric.why_undefined(sums)
+    return Scored(None, reason) if reason else Scored(float(metric.score(sums)), None)

@@ -1,0 +1,9 @@
+"""The store: one SQLite file that only grows, every row with a checksum, shared by any number of processes."""
+
+from holdsup.experiment.store.database import Store
+from holdsup.experiment.store.ledger import Damage
+from holdsup.experiment.store.recording import Claim, FailedAttempt, OpenRun
+from holdsup.experiment.store.records import Recorded, RecordedFailure
+from holdsup.experiment.store.rescue import rescue_store
+
+__all__ = ["Claim", "Damage", "FailedAttempt", "OpenRun", "Recorded", "RecordedFailure", "Store", "rescue_store"]

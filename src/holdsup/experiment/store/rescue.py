@@ -1,0 +1,129 @@
+"""A damaged store, made new from every row that is still what was written."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from holdsup.errors import StoreError
+from holdsup.experiment.store.connection import clear_errors, connect, make, transaction
+from holdsup.experiment.store.ledger import Damage
+from holdsup.experiment.store.pages import Found, find_rows
+from holdsup.experiment.store.rows import checksum, is_sound
+from holdsup.experiment.store.schema import TABLES, insertion, with_reason
+
+__all__ = ["recognize", "rescue_store"]
+
+Rows: TypeAlias = dict[int, tuple[Any, ...]]
+COPIED = (
+    "runs",
+    "tasks",
+    "results",
+    "attachments",
+    "failures",
+    "damages",
+)  # claims of a file that is given up are void
+
+
+def rescue_store(damaged: str | Path, fresh: str | Path) -> tuple[Damage, ...]:
+    """Write every sound row of a damaged store to a new one, and return what was lost.
+
+    The damaged file is only read. What was lost stands in the new store too, and a run with it does those
+    tasks again.
+
+    Parameters
+    ----------
+    damaged : file of the store
+    fresh : file to write, which must not exist
+    """
+    old, new = Path(damaged), Path(fresh)
+    if new.exists():
+        raise StoreError(f"{new} exists already: name another file for the rescued store")
+    try:
+        tables, damage = _sift(old)
+    except OSError as error:
+        raise StoreError(f"cannot read {old}: {error.strerror or error}") from error
+    if not tables["tasks"] and not tables["results"]:
+        raise StoreError(f"nothing in {old} can be read as a store of holdsup")
+    damage += _drop_incomplete(tables)
+    with clear_errors(new):
+        make(new)
+        connection = connect(new, writing=True)
+        try:
+            with transaction(connection):
+                _copy(connection, tables, damage)
+        finally:
+            connection.close()
+    return tuple(damage)
+
+
+def _sift(path: Path) -> tuple[dict[str, Rows], list[Damage]]:
+    """Return the sound rows by table and number, and those that are not sound or not there."""
+    tables: dict[str, Rows] = {name: {} for name in TABLES}
+    suspects: dict[tuple[str, int], str] = {}
+    for found in find_rows(path):
+        table, sound = recognize(found)
+        if sound is not None:
+            tables[table].setdefault(found.ident, sound)
+        elif table:
+            suspects[table, found.ident] = str(found.values[1]) if "task" in TABLES[table] else ""
+    damage = []
+    for table in COPIED:
+        last = max([*tables[table], *(row for place, row in suspects if place == table)], default=0)
+        last = min(last, 2 * len(tables[table]) + len(suspects))  # a number that is itself damaged may be anything
+        for row in range(1, last + 1):
+            if row not in tables[table]:
+                suspect = suspects.get((table, row))
+                reason = "the row is gone" if suspect is None else "its checksum is wrong"
+                damage.append(Damage(table, row, suspect or "", reason))
+    return tables, damage
+
+
+def recognize(found: Found) -> tuple[str, tuple[Any, ...] | None]:
+    """Return the table of a row and its values; None for values that are not what was written, "" for no table."""
+    if len(found.values) < 3 or found.values[0] is not None:
+        return "", None
+    ident, values, stamp = found.ident, found.values[1:-1], found.values[-1]
+    likely = ""
+    for table, columns in TABLES.items():
+        typed = tuple(
+            float(value) if kind.startswith("REAL") and isinstance(value, int) else value
+            for value, kind in zip(values, columns.values(), strict=False)
+        )
+        if len(values) == len(columns):
+            if is_sound(table, ident, typed, stamp):
+                return table, typed
+            likely = table if isinstance(stamp, bytes) else likely
+        if table == "results" and len(values) == len(columns) - 1 and is_sound(table, ident, values, stamp):
+            return table, with_reason(values)  # of a store of version 1
+    return likely, None
+
+
+def _drop_incomplete(tables: Mapping[str, Rows]) -> list[Damage]:
+    """Take out results that lack one of their tables, and return them."""
+    attached = {(result, name) for result, name, _ in tables["attachments"].values()}
+    damage = []
+    for row, values in sorted(tables["results"].items()):
+        lost = [name for name in json.loads(values[-1]) if (row, name) not in attached]
+        if lost:
+            damage.append(Damage("results", row, values[0], f"its table {lost[0]!r} is lost"))
+            del tables["results"][row]
+    return damage
+
+
+def _copy(connection: sqlite3.Connection, tables: Mapping[str, Rows], damage: list[Damage]) -> None:
+    """Append rows under new numbers, without gaps."""
+    numbers = {row: i for i, row in enumerate(sorted(tables["results"]), start=1)}
+    for table in COPIED:
+        rows = [values for _, values in sorted(tables[table].items())]
+        if table == "attachments":
+            rows = [(numbers[result], name, content) for result, name, content in rows if result in numbers]
+        if table == "damages":
+            rows += [(lost.place, lost.row, lost.task, lost.reason) for lost in damage]
+        if "UNIQUE" in " ".join(TABLES[table].values()):  # the first row of each task is the one that counts
+            rows = list({values[0]: values for values in reversed(rows)}.values())[::-1]
+        stamped = [(i, *values, checksum(table, i, values)) for i, values in enumerate(rows, start=1)]
+        connection.executemany(insertion(table), stamped)

@@ -1,0 +1,155 @@
+"""Metrics of which each item has its own score: the score of a set is the mean, or comes from it."""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import eq
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.errors import MetricError
+from holdsup.metrics.metric import Counts, Floats, Metric
+from holdsup.metrics.pairs import read_pairs, read_sequences, show
+
+__all__ = ["Agreement", "NumberError", "TokenAgreement"]
+
+ARTICLE = re.compile(r"\b(a|an|the)\b")
+NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanMetric(Metric):
+    """A sum over something, divided by how many there are."""
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the score of a set is the mean of its items' scores."""
+        return True
+
+    def score(self, sums: NDArray[Any]) -> Floats:
+        """Return the means of summed counts."""
+        total, number = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+        mean = np.full(total.shape, np.nan)
+        np.divide(total, number, out=mean, where=number > 0)
+        return mean
+
+    def why_undefined(self, sums: NDArray[Any]) -> str | None:
+        """Return why a sum of counts has no score."""
+        return None if sums[1] > 0 else f"there are no {self.columns[1]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement(MeanMetric):
+    """The share of items whose prediction is the target: accuracy, exact match.
+
+    Attributes
+    ----------
+    name : as in a spec
+    normalize : whether texts are compared as SQuAD does: without case, punctuation, articles and extra blanks
+    """
+
+    normalize: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the counts."""
+        return ("correct", "items")
+
+    def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
+        """Return whether each item is correct, and 1."""
+        known, predicted = read_pairs(targets, predictions)
+        _check_kinds(known, predicted)
+        if self.normalize:
+            known, predicted = [_normal(value) for value in known], [_normal(value) for value in predicted]
+        correct = [left == right for left, right in zip(known, predicted, strict=True)]
+        return np.stack([np.array(correct, dtype=np.intp), np.ones(len(known), dtype=np.intp)], axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenAgreement(MeanMetric):
+    """The share of correct tags over all tokens, as conlleval's accuracy; long items weigh more."""
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the score of a set is the mean of its items' scores: not when items differ in length."""
+        return False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the counts."""
+        return ("correct", "tokens")
+
+    def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
+        """Return how many tags of each item are correct, and how many there are."""
+        known, predicted = read_sequences(targets, predictions)
+        correct = [sum(map(eq, tags, guesses)) for tags, guesses in zip(known, predicted, strict=True)]
+        return np.stack([np.array(correct, dtype=np.intp), np.array(list(map(len, known)), dtype=np.intp)], axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberError(MeanMetric):
+    """How far predicted numbers are from targets: mean squared error, its root, or mean absolute error.
+
+    Attributes
+    ----------
+    name : mse, rmse or mae
+    """
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the score of a set is the mean of its items' scores."""
+        return self.name != "rmse"
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger score is a better one: an error should be small."""
+        return False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the counts."""
+        return ("absolute error" if self.name == "mae" else "squared error", "items")
+
+    def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
+        """Return the error of each item, and 1."""
+        known, predicted = map(_numbers, read_pairs(targets, predictions))
+        error = np.abs(predicted - known)
+        return np.stack([error if self.name == "mae" else error**2, np.ones(len(known))], axis=1)
+
+    def score(self, sums: NDArray[Any]) -> Floats:
+        """Return the mean error, or its root."""
+        mean = super().score(sums)
+        return np.sqrt(mean) if self.name == "rmse" else mean
+
+
+def _numbers(values: list[Any]) -> Floats:
+    for item, value in enumerate(values):
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise MetricError(f"item {item} (counted from 0) is {show(value)}, but must be a finite number.")
+    return np.array(values, dtype=np.float64)
+
+
+def _check_kinds(known: list[Any], predicted: list[Any]) -> None:
+    """Refuse predictions that cannot be right: "1" is never 1, and a score of 0 would hide it."""
+    kinds = [
+        {str if isinstance(value, str) else list if isinstance(value, list | tuple) else float for value in values}
+        for values in (known, predicted)
+    ]
+    if known and not kinds[0] & kinds[1]:
+        raise MetricError(
+            f"targets such as {show(known[0])} and predictions such as {show(predicted[0])} are of different kinds: "
+            "no prediction could be right. Give both as texts, or both as numbers."
+        )
+
+
+def _normal(value: Any) -> Any:
+    """Return a text as SQuAD compares it."""
+    if not isinstance(value, str):
+        return value
+    return " ".join(ARTICLE.sub(" ", value.lower().translate(NO_PUNCTUATION)).split())

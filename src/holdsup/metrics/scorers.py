@@ -1,0 +1,105 @@
+"""Any function of targets and predictions as a metric: it has no counts, and predictions are scored again each time."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.errors import MetricError
+from holdsup.metrics.metric import Counts, Floats, Metric
+from holdsup.metrics.pairs import read_pairs
+
+__all__ = ["FunctionMetric"]
+
+SKLEARN = "sklearn"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionMetric(Metric):
+    """A function of targets and predictions, found by its import string when it is first used.
+
+    Attributes
+    ----------
+    name : "module:function", or "sklearn:scorer" for one of scikit-learn's scorers by its name
+    lower_is_better : whether a smaller score is a better one; scikit-learn's scorers never are
+    options : what the function is called with besides
+    """
+
+    lower_is_better: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger score is a better one."""
+        return not self.lower_is_better
+
+    @property
+    def keeps_counts(self) -> bool:
+        """Whether counts are kept: there are none, so predictions must be kept."""
+        return False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the counts, of which there are none."""
+        return ()
+
+    def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
+        """Return no counts for each item."""
+        return np.zeros((len(read_pairs(targets, predictions)[0]), 0))
+
+    def score(self, sums: NDArray[Any]) -> Floats:
+        """Refuse: there is nothing to sum."""
+        raise MetricError(f"{self.name} has no counts to sum: use evaluate, or count_systems to score sets again.")
+
+    def why_undefined(self, sums: NDArray[Any]) -> str | None:
+        """Return why no sum of counts has a score."""
+        return f"{self.name} has no counts"
+
+    def evaluate(self, targets: Sequence[Any], predictions: Sequence[Any]) -> float:
+        """Return what the function makes of all predictions."""
+        known, predicted = read_pairs(targets, predictions)
+        value = _find(self.name)(known, predicted, **self.options)
+        try:
+            return float(value)
+        except (TypeError, ValueError) as err:
+            raise MetricError(f"{self.name} must give one number, but gave {value!r:.60}.") from err
+
+
+@functools.cache
+def _find(name: str) -> Callable[..., Any]:
+    """Return the function that an import string names."""
+    module, _, attribute = name.partition(":")
+    if module == SKLEARN:
+        return _find_scorer(attribute)
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as err:
+        raise MetricError(f"the metric {name!r} cannot be imported: {err}.") from err
+    if not callable(found):
+        raise MetricError(f"the metric {name!r} is no function, but a {type(found).__name__}.")
+    return found  # type: ignore[no-any-return]
+
+
+def _find_scorer(name: str) -> Callable[..., Any]:
+    """Return the function behind one of scikit-learn's scorers, with its sign and settings."""
+    try:
+        from sklearn.metrics import get_scorer, get_scorer_names
+    except ImportError as err:
+        raise MetricError(f"the metric sklearn:{name} needs scikit-learn: pip install scikit-learn") from err
+    if name not in get_scorer_names():
+        near = get_close_matches(name, get_scorer_names(), n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else " sklearn.metrics.get_scorer_names() lists them."
+        raise MetricError(f"scikit-learn has no scorer {name!r}.{hint}")
+    scorer = get_scorer(name)
+    if scorer._response_method != "predict":
+        raise MetricError(f"the metric sklearn:{name} needs {scorer._response_method!s:.40}, but predictions are kept.")
+    return lambda known, predicted, **options: (
+        scorer._sign * scorer._score_func(known, predicted, **{**scorer._kwargs, **options})
+    )

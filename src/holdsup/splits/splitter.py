@@ -1,0 +1,214 @@
+"""What all splitters share: they are frozen and seeded, read a corpus, and yield who trains and who tests."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from holdsup.errors import SplitError
+from holdsup.splits.corpus import Codes, Corpus, Labelled, count_items, encode_column
+from holdsup.splits.dealing import deal
+from holdsup.splits.features import Features
+
+__all__ = ["TARGETS", "Promises", "Split", "Splitter", "require_count"]
+
+TARGETS = "targets"  # match= this: the labels that are given as y
+COMMON = {"seed": 0, "stratify": False, "match": None, "uneven": False}  # options of all splitters
+UNEVEN = 0.5  # by how much of its even size a part may be off before groups are too large for it
+
+
+class Split(NamedTuple):
+    """Who trains and who tests: two arrays of places in the corpus, in increasing order."""
+
+    train: Codes
+    test: Codes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promises:
+    """What a splitter promises; `holdsup.testing.check_splitter` holds it to this.
+
+    Attributes
+    ----------
+    test_share : share of the items in a test set
+    slack : by how many items a test set may be off that share
+    class_slack : by how many items a class in it may be off, where classes are spread evenly
+    parts : how many parts the corpus is dealt into; there must be as many items, groups, items of each class
+    per_partition : how many splits, one after the other, come from one deal; other deals are independent
+    times_tested : in how many of these splits each item is tested, if it is the same for all
+    shared : share of the corpus that training sets of one deal have in common, unless they have nothing in common
+    shared_slack : by how many items that may be off
+    keeps_groups : whether groups never straddle
+    stratifies : whether it spreads the classes of y evenly
+    """
+
+    test_share: float
+    parts: int
+    slack: float = 1
+    class_slack: float = 1
+    per_partition: int = 1
+    times_tested: int | None = None
+    shared: float | None = None
+    shared_slack: float = 0
+    keeps_groups: bool = True
+    stratifies: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Splitter(ABC):
+    """A seeded way to split a corpus, a value that can be printed, compared, and passed to scikit-learn as ``cv=``.
+
+    Attributes
+    ----------
+    seed : of the random numbers; deal i of a seed is the same however many follow it
+    stratify : whether each class of y has the same share in all parts to within one item; with groups as
+        nearly as they allow
+    match : what shall be alike in all parts besides: an array (items x features), labels or sequences of labels, or
+        "targets" for those given as y
+    uneven : whether parts may be very unequal because of large groups; else that is refused
+    """
+
+    seed: int = 0
+    stratify: bool = False
+    match: Any = None
+    uneven: bool = False
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        require_count(self, "seed", least=0)
+        for flag in ("stratify", "uneven"):
+            if not isinstance(getattr(self, flag), bool):
+                raise SplitError(f"{flag} of {type(self).__name__} is {getattr(self, flag)!r}: give true or false")
+        if isinstance(self.match, str) and self.match != TARGETS:
+            raise SplitError(f"match is {self.match!r}: give {TARGETS!r}, labels, or an array (items x features)")
+        if self.stratify and self.match is not None:
+            raise SplitError("both stratify and match are given: match balances classes too, so give one of them")
+        if self.match is not None and not isinstance(self.match, str | Features):
+            object.__setattr__(self, "match", Features.of(self.match, "match"))
+
+    @property
+    @abstractmethod
+    def promises(self) -> Promises:
+        """What `holdsup.testing.check_splitter` may hold it to."""
+
+    @property
+    @abstractmethod
+    def partitions(self) -> int:
+        """How many independent deals of the corpus there are."""
+
+    @abstractmethod
+    def _pattern(self, n: int, rng: np.random.Generator) -> Codes:
+        """Return the pattern (see `dealing`) by which n items are dealt."""
+
+    @abstractmethod
+    def _cut(self, part: Codes) -> Iterator[Split]:
+        """Yield the splits of one deal, given the part of each item."""
+
+    def __repr__(self) -> str:
+        own = [field.name for field in fields(self) if field.name not in COMMON]
+        common = [name for name, default in COMMON.items() if name == "seed" or getattr(self, name) != default]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in (*own, *common))})"
+
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
+        """Return how many splits there are; they do not depend on the corpus."""
+        return self.partitions * self.promises.per_partition
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
+        """Return an iterator over the splits of a corpus.
+
+        Parameters
+        ----------
+        X : the items; only their number matters. None if y or groups is given
+        y : the class of each item, needed with `stratify` or ``match="targets"``
+        groups : what each item belongs to; the items of a group are never on both sides of a split
+
+        Raises
+        ------
+        SplitError : columns of different lengths; too few items, groups, or items of a class
+        """
+        corpus = self._read(X, y, groups)
+        return (split for index in range(self.partitions) for split in self._cut(self._deal(corpus, index)))
+
+    def split_at(self, index: int, X: Any, y: Any = None, groups: Any = None) -> Split:
+        """Return one split, the one at `index` (from 0) of those that `split` yields, without dealing all."""
+        if not 0 <= index < self.get_n_splits():
+            raise SplitError(f"there is no split {index} of {self!r}: it has splits 0 to {self.get_n_splits() - 1}")
+        partition, place = divmod(index, self.promises.per_partition)
+        return next(islice(self._cut(self._deal(self._read(X, y, groups), partition)), place, None))
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and options in plain values, as `make_splitter` takes them; an array is named by its digest."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        if isinstance(self.match, Features):
+            options["match"] = repr(self.match)
+        return {"name": self.name, **options}
+
+    def _deal(self, corpus: Corpus, index: int) -> Codes:
+        rng = np.random.default_rng([self.seed, index])
+        pattern = self._pattern(corpus.n, rng)
+        part = deal(corpus, pattern, rng)
+        if corpus.groups is not None and not self.uneven:
+            self._require_even(corpus.groups, np.bincount(pattern), np.bincount(part, minlength=self.promises.parts))
+        return part
+
+    def _read(self, X: Any, y: Any, groups: Any) -> Corpus:
+        n, parts = count_items(X=X, y=y, groups=groups), self.promises.parts
+        if n < parts:
+            raise SplitError(f"{self!r} needs {parts:,} items or more, one for each part, but there are {n:,}")
+        if (self.stratify or self.match == TARGETS) and y is None:
+            raise SplitError(f"{self!r} needs the class of each item: pass y")
+        encoded = None if groups is None else encode_column(groups, "groups")
+        if encoded is not None and len(encoded.levels) < parts:
+            raise SplitError(
+                f"{self!r} deals groups into {parts:,} parts, but there are only {len(encoded.levels):,} groups:"
+                " ask for fewer parts, or split without groups if items really are independent"
+            )
+        classes = encode_column(y, "y") if self.stratify else None
+        if classes is not None:
+            self._require_classes(classes, groups=encoded is not None)
+        return Corpus(n=n, classes=classes, groups=encoded, features=self._features(y, n))
+
+    def _features(self, y: Any, n: int) -> Any:
+        if self.match is None:
+            return None
+        features = Features.of(y, "y") if isinstance(self.match, str) else self.match
+        if len(features.amounts) != n:
+            raise SplitError(f"there are {n:,} items, but match has {len(features.amounts):,}: give one row per item")
+        return features.amounts
+
+    def _require_classes(self, classes: Labelled, *, groups: bool) -> None:
+        if len(classes.levels) < 2:
+            raise SplitError(f"all items have the class {classes.levels[0]!r}: there is nothing to stratify")
+        sizes = classes.sizes()
+        rarest, parts = int(sizes.argmin()), self.promises.parts
+        if sizes[rarest] < parts and not groups:
+            raise SplitError(
+                f"class {classes.levels[rarest]!r} has {sizes[rarest]} items, too few for {parts} parts:"
+                " ask for fewer parts, merge rare classes, or use match='targets', which needs no item in each part"
+            )
+
+    def _require_even(self, groups: Labelled, wanted: Codes, found: Codes) -> None:
+        worst = int(np.abs(found - wanted).argmax())
+        if found.min() and abs(found[worst] - wanted[worst]) <= UNEVEN * wanted[worst]:
+            return
+        sizes = groups.sizes()
+        largest = int(sizes.argmax())
+        raise SplitError(
+            f"groups do not fit into {len(wanted)} parts: a part of about {wanted[worst]:,} items gets {found[worst]:,}"
+            f" (group {groups.levels[largest]!r} alone has {sizes[largest]:,} of {len(groups.codes):,}). Ask for fewer"
+            " or larger parts, use smaller groups, or set uneven=True"
+        )
+
+
+def require_count(splitter: Splitter, name: str, *, least: int) -> None:
+    """Refuse an option that is not a whole number of at least `least`; NumPy's numbers become Python's."""
+    value = getattr(splitter, name)
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise SplitError(f"{name} of {type(splitter).__name__} is {value!r}: give a whole number from {least} up")
+    object.__setattr__(splitter, name, int(value))

@@ -1,0 +1,54 @@
+"""What is wrong with a corpus, before hours are spent on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from holdsup.errors import SplitError, list_names
+from holdsup.experiment.corpora import Corpus
+from holdsup.metrics import Metric
+from holdsup.metrics.labels import AveragedMetric, LabelMetric
+from holdsup.metrics.means import Agreement
+from holdsup.rendering.numbers import format_counted
+from holdsup.studies.contests.strategies import Strategy
+
+__all__ = ["check_corpus"]
+
+MOST = 20  # partitions that are looked through for absent classes
+FEW = 5  # items of a class, on average, below which targets are texts of their own rather than classes
+
+
+def check_corpus(corpus: Corpus, metric: Metric, strategy: Strategy, repeats: int) -> tuple[str, ...]:
+    """Refuse a corpus that cannot be split, or has nothing to tell; return warnings about the rest."""
+    splitter = strategy.make(min(repeats, MOST))
+    splits = list(splitter.split(corpus.inputs, corpus.targets, corpus.groups))
+    if not isinstance(metric, Agreement | LabelMetric | AveragedMetric):
+        return ()
+    classes = _count_classes(corpus.targets)
+    if len(classes) == 1:
+        raise SplitError(
+            f"all {len(corpus):,} items have the target {next(iter(classes))!r}: there is nothing to compare systems by"
+        )
+    if len(corpus) < FEW * len(classes):
+        return ()
+    rare = [name for name, count in classes.items() if count < len(corpus) / strategy.splits]
+    absent = dict.fromkeys(
+        name for split in splits for name in _missing(rare, [corpus.targets[i] for i in split.train.tolist()])
+    )
+    if not absent:
+        return ()
+    return (
+        f"In some splits nothing of {format_counted(len(absent), 'class')} is trained on ({list_names(absent)}): set "
+        "stratify, or merge rare classes.",
+    )
+
+
+def _count_classes(targets: Sequence[Any]) -> Counter[Any]:
+    return Counter(tuple(target) if isinstance(target, list) else target for target in targets)
+
+
+def _missing(names: Sequence[Any], targets: Sequence[Any]) -> list[Any]:
+    found = set(map(tuple, targets)) if isinstance(targets[0], list) else set(targets)
+    return [name for name in names if name not in found]

@@ -1,0 +1,203 @@
+"""From a spec to a plan: datasets x systems x splits x facets, each task with its identity."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from holdsup.errors import HoldsupError, SpecError
+from holdsup.experiment.corpora import read_corpus
+from holdsup.experiment.digests import digest_file, digest_matching
+from holdsup.experiment.identity import Imported, identify, probe_sources
+from holdsup.experiment.plan import Label, Plan, Task
+from holdsup.experiment.systems import split_settings
+from holdsup.experiment.training import WORK
+from holdsup.metrics import make_metric
+from holdsup.splits import make_splitter
+from holdsup.studies.specs.reading import read_spec
+from holdsup.studies.specs.records import DataSource, Scalar, Spec, SystemSource
+from holdsup.studies.specs.shapes import Place
+
+__all__ = ["count_splits", "describe_data", "describe_systems", "make_plan", "make_task", "vary"]
+
+HOW_MANY = (
+    "repeats",
+    "j",
+)  # options of splitters that change no split: more of them leave the earlier ones as they are
+IN_PASSING = ("path", "held")  # where data are found, which changes nothing
+
+
+def make_plan(spec: Spec | str | Path) -> Plan:
+    """Return the tasks of a spec, ready for `run_plan`.
+
+    The data are read, and what systems need is imported in other processes, to find out what the tasks depend on:
+    the content of the files, the sources of the modules, the versions of the libraries. So whatever cannot work (a
+    missing column, an import string that leads nowhere, a setting that no function takes) is refused here, before
+    anything runs.
+
+    Parameters
+    ----------
+    spec : what `read_spec` returns, or the path of a spec
+    """
+    spec = spec if isinstance(spec, Spec) else read_spec(spec)
+    data = {name: describe_data(spec, name) for name in spec.data}
+    splits = {name: count_splits(spec, name, described) for name, described in data.items()}
+    systems = describe_systems(spec)
+    tasks: dict[str, Task] = {}
+    for dataset, system, facets in product(spec.data, spec.systems, vary(spec.facets)):
+        for index in range(splits[dataset]):
+            labels: dict[str, Label] = {"dataset": dataset, "system": system, **facets}
+            if splits[dataset] > 1:
+                labels["split"] = index + 1
+            varied = {name: value for name, value in facets.items() if name != "seed"}
+            task = make_task(
+                labels, data=data[dataset], described=systems[system], settings=varied, metric=spec.metric,
+                split={**spec.splits, "seed": spec.seed, "index": index}, seed=facets.get("seed", spec.seed),
+            )  # fmt: skip
+            if task.id in tasks:
+                raise _same_task(spec, tasks[task.id], task)
+            tasks[task.id] = task
+    description = {
+        "kind": spec.kind,
+        "spec": spec.file.name,
+        "seed": spec.seed,
+        "metric": dict(spec.metric),
+        "distributions": sorted({name for system in systems.values() for name in system["code"].get("versions", ())}),
+    }
+    return Plan(tuple(tasks.values()), description, str(spec.folder))
+
+
+def vary(facets: Mapping[str, tuple[Scalar, ...]]) -> Iterator[dict[str, Scalar]]:
+    """Yield all combinations of the facets' values; the last facet varies fastest."""
+    for values in product(*facets.values()):
+        yield dict(zip(facets, values, strict=True))
+
+
+def describe_data(spec: Spec, name: str) -> dict[str, Any]:
+    """Return a dataset as tasks are given it: where it is, what it holds, which columns matter."""
+    source: DataSource = spec.data[name]
+    try:
+        digest = digest_file(source.path)
+        columns = source.input if isinstance(source.input, str) else list(source.input)
+        described = {
+            "path": str(source.path), "digest": digest, "input": columns, "target": source.target,
+            "group": source.group, "item": source.item,
+        }  # fmt: skip
+        make_metric(**spec.metric).for_targets(read_corpus(described).targets)
+    except HoldsupError as error:
+        raise Place(spec.file.name, f"data.{name}").refuse(str(error)) from error
+    return described
+
+
+def count_splits(spec: Spec, name: str, data: Mapping[str, Any]) -> int:
+    """Return how many splits a dataset has; it is split once to see that it can be."""
+    corpus = read_corpus(data)
+    splitter = make_splitter(**spec.splits, seed=spec.seed)
+    try:
+        splitter.split_at(0, corpus.inputs, corpus.targets, corpus.groups)
+    except HoldsupError as error:
+        raise Place(spec.file.name, "splits").refuse(f"{name} cannot be split: {error}") from error
+    return splitter.get_n_splits()
+
+
+def describe_systems(spec: Spec) -> dict[str, dict[str, Any]]:
+    """Return each system as tasks are given it, and under "code" what its identity rests on."""
+    calls: dict[str, list[dict[str, Any]]] = {}
+    for system in spec.systems.values():
+        if isinstance(system.source, str):
+            names = [*system.settings, *(name for name in spec.facets if name != "seed")]
+            if system.kind == "call":
+                call = {"positional": [None, None], "keywords": ["seed", *names]}
+            else:
+                call = {"positional": [], "keywords": list(split_settings(dict.fromkeys(names))[0])}
+            calls.setdefault(system.source, []).append(call)
+    try:
+        imported = probe_sources(spec.folder, calls)
+    except SpecError as error:
+        raise Place(spec.file.name, "systems").refuse(str(error)) from error
+    return {name: _describe_system(spec, name, system, imported) for name, system in spec.systems.items()}
+
+
+def _describe_system(spec: Spec, name: str, system: SystemSource, imported: Mapping[str, Imported]) -> dict[str, Any]:
+    place = Place(spec.file.name, f"systems.{name}")
+    try:
+        files = digest_matching(spec.folder, system.code)
+    except HoldsupError as error:
+        raise place.refuse(str(error)) from error
+    code: dict[str, Any] = {"key": system.key, "files": files}
+    described: dict[str, Any] = {"kind": system.kind, "settings": dict(system.settings)}
+    if isinstance(system.source, str):
+        loaded = imported[system.source]
+        if not (loaded.has_source or system.key or system.code):
+            raise place.refuse(f"{system.source} has no source to tell its versions apart: give key = or code =")
+        versions = dict(loaded.versions)
+        if system.kind == "estimator":  # imported by the function when it is called, perhaps
+            versions["scikit-learn"] = metadata.version("scikit-learn")
+        code |= {"modules": {} if files else loaded.modules, "versions": versions, "python": _python()}
+        described |= {"source": system.source, "modules": dict(loaded.modules), "pinned": not files}
+    else:
+        named = {part: spec.folder / part for part in system.source}
+        code["files"] = files | {
+            part: digest_file(file) for part, file in named.items() if _is_below(file, spec.folder)
+        }
+        if not (code["files"] or system.key):
+            raise place.refuse(
+                "command names no file of the spec's folder, so that its versions cannot be told: give key ="
+            )
+        described |= {"source": list(system.source), "folder": str(spec.folder), "timeout": system.timeout}
+    return {**described, "code": code, "limit": None if system.kind == "command" else system.timeout}
+
+
+def _is_below(file: Path, folder: Path) -> bool:
+    return file.is_file() and file.resolve().is_relative_to(folder)
+
+
+def _python() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def make_task(
+    labels: Mapping[str, Label],
+    *,
+    data: Mapping[str, Any],
+    described: Mapping[str, Any],
+    split: Mapping[str, Any],
+    metric: Mapping[str, Any],
+    seed: Scalar,
+    settings: Mapping[str, Any] | None = None,
+) -> Task:
+    """Return the task of one training.
+
+    Parameters
+    ----------
+    labels : what people call it
+    data : what `describe_data` returns
+    described : what `describe_systems` returns of its system
+    split : name, options and seed of the splitter, and the index of the split
+    metric : name and options
+    seed : of the training
+    settings : of this training, besides those of the system
+    """
+    system = {name: value for name, value in described.items() if name not in ("code", "limit")}
+    system["settings"] = {**system["settings"], **(settings or {})}
+    content = {
+        "system": {name: system[name] for name in ("kind", "source", "settings")},
+        "code": described["code"],
+        "data": {name: value for name, value in data.items() if name not in IN_PASSING},
+        "split": {name: value for name, value in split.items() if name not in HOW_MANY},
+        "seed": seed,
+    }
+    arguments = {"system": system, "data": data, "split": dict(split), "metric": dict(metric), "seed": seed}
+    return Task(identify(content), labels, WORK, arguments, described["limit"])
+
+
+def _same_task(spec: Spec, first: Task, second: Task) -> SpecError:
+    shown = [" ".join(f"{name}={value}" for name, value in task.labels.items()) for task in (first, second)]
+    return SpecError(
+        f"{spec.file.name}: {shown[0]} and {shown[1]} are the same training on the same data: leave one out, or give "
+        "one of the systems a key ="
+    )

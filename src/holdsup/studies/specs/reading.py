@@ -1,0 +1,202 @@
+"""TOML files as specs. Nothing is imported and no data are read here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from holdsup.columns.limits import reason_of
+from holdsup.errors import HoldsupError, SpecError, list_names
+from holdsup.experiment.commands import FILLED, find_placeholders
+from holdsup.experiment.importing import split_source
+from holdsup.experiment.systems import KINDS as SYSTEM_KINDS
+from holdsup.metrics import make_metric
+from holdsup.splits import make_splitter
+from holdsup.studies.specs.records import DataSource, Spec, SystemSource
+from holdsup.studies.specs.shapes import (
+    BUDGET,
+    CONTEST,
+    DATA,
+    HEADER,
+    NAMED,
+    SEARCH,
+    SYSTEM,
+    Key,
+    Place,
+    is_scalar,
+    nearest,
+)
+from holdsup.studies.specs.variation import FILES, read_facets
+
+__all__ = ["check_command", "read_spec"]
+
+VERSION = 1
+FIRST = ("holdsup", "kind")  # what says how to read the rest
+LARGEST = 2**20  # bytes; a spec is written by hand
+ALL = ("data", "metric", "splits", "systems")  # tables of every spec
+KINDS = {  # and those that each kind of spec may have besides
+    "run": ("facets",),
+    "contest": ("contest",),
+    "tune": ("candidates", "budget"),
+}
+
+
+def read_spec(path: str | Path) -> Spec:
+    """Return the spec in a TOML file; paths in it resolve from its folder.
+
+    Raises
+    ------
+    SpecError : the file is no TOML, a key is unknown or missing, a value is not what it must be
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise SpecError(f"cannot read {file}: {error.strerror or error}") from error
+    if len(raw) > LARGEST:
+        raise SpecError(f"{file} has more than {LARGEST >> 20} MiB: this is no spec")
+    try:
+        tables = tomllib.loads(raw.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SpecError(f"{file} is not TOML: {reason_of(error)}") from error
+    return _read(file.resolve(), tables)
+
+
+def _read(file: Path, tables: Mapping[str, Any]) -> Spec:
+    place = Place(file.name)
+    start = place.check(
+        {name: tables[name] for name in FIRST if name in tables}, {name: HEADER[name] for name in FIRST}
+    )
+    if start["holdsup"] != VERSION:
+        raise place.refuse(f"holdsup is {start['holdsup']}: this version reads specs of version {VERSION}")
+    if start["kind"] not in KINDS:
+        raise place.refuse(f"kind is {start['kind']!r}; it can be {list_names(KINDS)}")
+    is_table = {name: Key("a table", lambda value: isinstance(value, dict), name in (*ALL, "candidates"))
+                for name in (*ALL, *KINDS[start["kind"]])}  # fmt: skip
+    header = place.check(tables, {**HEADER, **is_table})
+    facets = read_facets(file.name, header["kind"], tables)
+    systems = {name: _read_system(where, table, facets) for name, where, table in _parts(place, tables, "systems")}
+    _require_fitting(place, header["kind"], len(systems), len(tables["data"]))
+    splits, tuning = _part_splits(file, header["kind"], tables)
+    return Spec(
+        file=file,
+        kind=header["kind"],
+        seed=header.get("seed", 0),
+        store=file.parent / header.get("store", f"{file.stem}.db"),
+        data={name: _read_data(where, table, file.parent) for name, where, table in _parts(place, tables, "data")},
+        metric=_read_options(Place(file.name, "metric"), tables["metric"], make_metric),
+        splits=_read_options(Place(file.name, "splits"), splits, lambda **options: make_splitter(seed=0, **options)),
+        systems=systems,
+        facets=facets,
+        contest=Place(file.name, "contest").check(tables.get("contest", {}), CONTEST),
+        tuning=tuning,
+    )
+
+
+def _require_fitting(place: Place, kind: str, systems: int, datasets: int) -> None:
+    """Refuse numbers of systems and datasets that a kind of spec has no answer for."""
+    found = f"but there are {systems} [systems.X] and {datasets} [data.X]"
+    if kind == "contest" and (systems < 2 or datasets != 1):
+        raise place.refuse(f"a contest is between two systems or more on one corpus, {found}")
+    if kind == "tune" and (systems, datasets) != (1, 1):
+        raise place.refuse(f"a tuning is of one system on one corpus, {found}: write a spec for each")
+
+
+def _part_splits(file: Path, kind: str, tables: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of the splitter, and those of a tuning, which stand beside them and in [budget]."""
+    if kind != "tune":
+        return tables["splits"], {}
+    place, given = Place(file.name, "splits"), tables["splits"]
+    if given.get("name") != "jkfold":
+        raise place.refuse(f'name is {given.get("name")!r:.40}: a tuning is by J-K-fold, name = "jkfold"')
+    tuning = place.check({name: value for name, value in given.items() if name in SEARCH}, SEARCH)
+    if "margin" in tuning and not tuning.get("adaptive"):
+        raise place.refuse("margin is what an adaptive tuning may be off by: set adaptive = true, too")
+    if "budget" in tables:
+        tuning |= Place(file.name, "budget").check(tables["budget"], BUDGET)
+    return {name: value for name, value in given.items() if name not in SEARCH}, tuning
+
+
+def _parts(place: Place, tables: Mapping[str, Any], name: str) -> Iterator[tuple[str, Place, Any]]:
+    """Yield the tables [name.X]."""
+    if not tables[name]:
+        raise place.refuse(f"there is no [{name}.X]: name at least one")
+    for part, table in tables[name].items():
+        if not part.strip():
+            raise place.refuse(f"there is a [{name}.X] whose name is empty: it becomes a label")
+        yield part, Place(place.file, f"{name}.{part}"), table
+
+
+def _read_data(place: Place, table: Any, folder: Path) -> DataSource:
+    values = place.check(table, DATA)
+    columns = values["input"]
+    if "://" in values["path"]:
+        raise place.refuse(f"path is {values['path']!r:.80}, an address on a network: download the file first")
+    return DataSource(
+        path=folder / values["path"],
+        input=columns if isinstance(columns, str) else tuple(columns),
+        target=values["target"],
+        group=values.get("group"),
+        item=values.get("item"),
+    )
+
+
+def _read_system(place: Place, table: Any, facets: Mapping[str, Any]) -> SystemSource:
+    values = place.check(table, SYSTEM)
+    kinds = [kind for kind in SYSTEM_KINDS if kind in values]
+    if len(kinds) != 1:
+        found = " and ".join(kinds) or "none of them"
+        raise place.refuse(f"it has {found}: give one of {list_names(SYSTEM_KINDS)}")
+    kind, source, settings = kinds[0], values[kinds[0]], values.get("settings", {})
+    if twice := [name for name in settings if name in (*facets, "seed")]:
+        raise place.refuse(
+            f"settings has {list_names(twice)}, which comes from [facets], [candidates] or the header: name it once"
+        )
+    if kind == "command":
+        check_command(place, source, settings, facets)
+        source = tuple(source)
+    elif split_source(source) is None:
+        raise place.refuse(f'{kind} is {source!r:.80}, which is no import string: write "module:function"')
+    return SystemSource(
+        kind=kind,  # type: ignore[arg-type]  # one of KINDS, which are the kinds of systems
+        source=source,
+        settings=settings,
+        timeout=values.get("timeout"),
+        code=tuple(values.get("code", ())),
+        key=values.get("key"),
+    )
+
+
+def check_command(place: Place, arguments: list[str], settings: Mapping[str, Any], facets: Mapping[str, Any]) -> None:
+    """Refuse a command with a placeholder that nothing fills, or without one for something that it must know."""
+    for name, value in settings.items():
+        if name in FILES or not is_scalar(value):
+            raise place.refuse(f"settings has {name} = {value!r:.60}, which cannot fill a placeholder of a command")
+    asked = find_placeholders(arguments)
+    known = dict.fromkeys([*FILLED, *settings, *facets])
+    for name in sorted(asked - set(known)):
+        raise place.refuse(
+            f"command has {{{name}}}, which nothing fills; there are {list_names(known)}.{nearest(name, known)}"
+        )
+    for name in ("test", "out", *settings, *facets):
+        if name not in asked:
+            what = "file" if name in ("test", "out") else "setting" if name in settings else "facet or parameter"
+            raise place.refuse(f"command does not have {{{name}}}: the program would not know this {what}")
+
+
+def _read_options(place: Place, table: Any, make: Any) -> dict[str, Any]:
+    """Return the name and options of a metric or a splitter that can be made."""
+    if not isinstance(table, dict) or not NAMED.accepts(table.get("name")):
+        raise place.refuse(f"name is missing; it must be {NAMED.what}")
+    if "seed" in table:
+        raise place.refuse("'seed' is no key here: the seed of the header is used")
+    try:
+        make(**table)
+    except HoldsupError as error:
+        raise place.refuse(str(error)) from error
+    except TypeError as error:
+        raise place.refuse(f"it holds what {table['name']} does not take: {reason_of(error)}") from error
+    return dict(table)

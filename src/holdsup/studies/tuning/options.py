@@ -1,0 +1,65 @@
+"""Options of a search that make no sense, refused before anything is trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from holdsup.errors import TuningError
+
+__all__ = ["require_budget", "require_folds", "require_sense"]
+
+LEAST_FOLDS = 3  # Moss et al., section 3: with two, training sets do not overlap
+
+
+def require_sense(search: Any, candidates: int, items: int) -> None:
+    """Refuse options of a `JKSearchCV` that make no sense with so many candidates and items."""
+    _require_counts(search)
+    require_folds(search.k, items)
+    if not 0 < search.level < 1:
+        raise TuningError(f"level is {search.level!r}: give a confidence between 0 and 1, such as 0.95")
+    if search.margin is not None and not 0 <= search.margin < np.inf:
+        raise TuningError(f"margin is {search.margin!r}: give a difference in score that does not matter, 0 or more")
+    _require_error_score(search.error_score)
+    require_budget(search, candidates)
+
+
+def require_folds(k: int, items: int) -> None:
+    """Refuse to tune on fewer than three folds, or on more folds than items."""
+    if k < LEAST_FOLDS:
+        raise TuningError(
+            f"k is {k}: with fewer than {LEAST_FOLDS} folds training sets do not overlap, and scores vary more."
+            f" Use k of {LEAST_FOLDS} or more, and a larger j rather than a larger k"
+        )
+    if items < k:
+        raise TuningError(f"{k} folds need as many items, but n_samples={items}: lower k, or give more items")
+
+
+def _require_counts(search: Any) -> None:
+    for name in ("j", "k", "budget", "n_candidates"):
+        value = getattr(search, name)
+        optional = name in ("budget", "n_candidates")
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not (whole and value >= 1) and not (optional and value is None):
+            raise TuningError(f"{name} is {value!r}: give a whole number from 1 up")
+
+
+def _require_error_score(given: Any) -> None:
+    if given != "raise" and not (isinstance(given, float) and np.isnan(given)):
+        raise TuningError(
+            f"error_score is {given!r}: give 'raise', or NaN, which records failures."
+            " A number would rank a candidate that failed"
+        )
+
+
+def require_budget(search: Any, candidates: int) -> None:
+    """Refuse a budget that all partitions, or with adaptive J the first one, go beyond."""
+    j = 1 if search.adaptive else search.j
+    fits = j * search.k * candidates
+    if search.budget is not None and search.budget < fits:
+        other = "" if search.adaptive else ", or adaptive=True"
+        raise TuningError(
+            f"the budget is {search.budget:,} fits, but {candidates:,} candidates on {j} x {search.k} folds take"
+            f" {fits:,}: raise it, lower k{other}, or give fewer candidates"
+        )

@@ -1,0 +1,261 @@
+"""`JKSearchCV`: scikit-learn's search over hyper-parameters, by J-K-fold cross-validation."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _check_method_params, _num_samples
+
+from holdsup.errors import TuningError
+from holdsup.numerics.tuning import AdaptivePlan
+from holdsup.splits import Split
+from holdsup.studies.tuning.candidates import Params, configure, list_candidates
+from holdsup.studies.tuning.options import require_sense
+from holdsup.studies.tuning.pools import Pool, deal_partitions, run_partitions
+from holdsup.studies.tuning.scoring import ONE_METRIC, find_scorer, name_metric, takes_weights
+from holdsup.studies.tuning.search_table import tabulate
+from holdsup.studies.tuning.training import Training, prepare_training
+from holdsup.verdict.tuning import judge_tuning
+
+__all__ = ["JKSearchCV"]
+
+
+class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
+    """Search for the candidate with the best mean over J partitions of K folds (Moss, Leslie & Rayson 2018).
+
+    It takes the place of ``GridSearchCV`` and ``RandomizedSearchCV``. Every candidate is trained on the same
+    partitions; of equal means the first candidate wins. `tuning_` says how far the choice can be trusted.
+
+    Parameters
+    ----------
+    estimator : scikit-learn's contract: ``fit``, and ``score`` unless `scoring` is given
+    candidates : a dict from parameter names to lists of values, a list of such dicts, or, with `n_candidates`,
+        distributions to draw from
+    n_candidates : how many candidates to draw
+    j : how many partitions; with `adaptive`, the most
+    k : how many folds each has, 3 or more
+    scoring : as in scikit-learn: a name, a function, or several with `refit` naming the one to rank by
+    refit : whether to train the best candidate on all items; with several metrics, the name of one; or a function of
+        `cv_results_` that returns the place of a candidate
+    stratify : whether classes have the same share in all folds; None: for classifiers
+    adaptive : whether to drop candidates that can no longer win by more than the margin, and to stop when the choice is
+        settled
+    margin : a difference in score that does not matter; None: found from the first partitions
+    budget : the most fits on folds; training the best one on all items is not counted
+    level : the confidence of what `tuning_` states
+    share_steps : whether steps of a pipeline that candidates set alike are fitted once per fold
+    error_score : NaN records a candidate that fails, which is then ranked last; "raise" ends the search
+    n_jobs : how many processes; scores do not depend on it
+    seed : of the partitions, and of candidates that are drawn
+
+    Attributes
+    ----------
+    tuning_ : the verdict: best candidate, errors, wins, probability that it is the best over all partitions
+    cv_results_ : a dict of columns, a row for each candidate; see `search_table.tabulate`
+    best_index_ : place of the best candidate
+    best_params_ : its parameters
+    best_score_ : its mean score
+    best_estimator_ : it, trained on all items
+    refit_time_ : seconds that this took
+    scorer_ : the scorer, or a dict of them
+    multimetric_ : whether there are several
+    n_splits_ : how many folds there were
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> search = JKSearchCV(RidgeClassifier(), {"alpha": [1, 1000]}, j=3, k=3).fit(*load_iris(return_X_y=True))
+    >>> search.best_params_, search.n_splits_
+    ({'alpha': 1}, 9)
+    """
+
+    cv = None  # scikit-learn's name for the splitter, which j, k, seed and stratify stand for here
+
+    def __init__(
+        self,
+        estimator: Any,
+        candidates: Any,
+        *,
+        n_candidates: int | None = None,
+        j: int = 4,
+        k: int = 5,
+        scoring: Any = None,
+        refit: Any = True,
+        stratify: bool | None = None,
+        adaptive: bool = False,
+        margin: float | None = None,
+        budget: int | None = None,
+        level: float = 0.95,
+        share_steps: bool = True,
+        error_score: Any = np.nan,
+        n_jobs: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.candidates = candidates
+        self.n_candidates = n_candidates
+        self.j = j
+        self.k = k
+        self.scoring = scoring
+        self.refit = refit
+        self.stratify = stratify
+        self.adaptive = adaptive
+        self.margin = margin
+        self.budget = budget
+        self.level = level
+        self.share_steps = share_steps
+        self.error_score = error_score
+        self.n_jobs = n_jobs
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> JKSearchCV:
+        """Train all candidates on all folds, then the best one on all items.
+
+        Parameters
+        ----------
+        X : the items
+        y : their targets
+        groups : what each item belongs to; the items of a group are never on both sides of a split
+        params : for ``fit`` of the estimator, and by scikit-learn's routing for the scorer; what has a value for each
+            item is split with the items
+
+        Raises
+        ------
+        TuningError : options, candidates or data that make no sense; a scorer that gives no number; all fits failed
+        """
+        candidates = list_candidates(self.candidates, n_candidates=self.n_candidates, seed=self.seed)
+        for candidate in candidates:
+            configure(self.estimator, candidate)
+        X, y, groups = indexable(X, y, groups)
+        require_sense(self, len(candidates), _num_samples(X))
+        if y is None and get_tags(self.estimator).target_tags.required:
+            raise TuningError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None")
+        training = self._training(X, y, candidates, _check_method_params(X, params))
+        dealt = deal_partitions(
+            self.estimator, X, y, groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify
+        )  # fmt: skip
+        pool = self._run(training, dealt, candidates)
+        self._conclude(pool, candidates, training.scorer)
+        if self.refit:
+            self._refit(training)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags = copy.deepcopy(get_tags(self.estimator).target_tags)
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return what is routed where: `groups` stays here, the rest goes to the estimator and the scorer."""
+        to_scorer = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+            .add(scorer=find_scorer(self.estimator, self.scoring), method_mapping=to_scorer)
+        )
+
+    def _training(self, X: Any, y: Any, candidates: Sequence[Params], params: Params) -> Training:
+        fit_params, score_params = params, {}
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", **params)
+            fit_params, score_params = routed.estimator.fit, routed.scorer.score
+        elif "sample_weight" in params and takes_weights(find_scorer(self.estimator, self.scoring)):
+            score_params = {"sample_weight": params["sample_weight"]}
+        return prepare_training(
+            self.estimator,
+            candidates,
+            X,
+            y,
+            scoring=self.scoring,
+            fit_params=fit_params,
+            score_params=score_params,
+            share=self.share_steps,
+            strict=self.error_score == "raise",
+        )
+
+    def _run(self, training: Training, dealt: Iterator[list[Split]], candidates: Sequence[Params]) -> Pool:
+        everyone = range(len(candidates))
+        plan = self._plan(len(candidates))
+        if plan is None:
+            return run_partitions(training, list(dealt), candidates, everyone, n_jobs=self.n_jobs)
+        pool = run_partitions(training, [next(dealt)], candidates, everyone, n_jobs=self.n_jobs)
+        metric = self._metric(pool)
+        while chosen := plan.next(pool.means(metric)):
+            pool = pool.joined(run_partitions(training, [next(dealt)], candidates, chosen, n_jobs=self.n_jobs))
+        return pool
+
+    def _plan(self, candidates: int) -> AdaptivePlan | None:
+        if not self.adaptive:
+            return None
+        return AdaptivePlan(
+            candidates=candidates, k=self.k, margin=self.margin, level=self.level, budget=self.budget, most=self.j
+        )
+
+    def _metric(self, pool: Pool) -> str:
+        """Return the metric to rank by; refuse a pool without scores, and several metrics without a choice."""
+        if pool.failed.all():
+            first = pool.failures[0]
+            raise TuningError(
+                f"all {len(pool.failed)} candidates failed; candidate {first.candidate} on fold {first.fold} of"
+                f" partition {first.partition}: {first.error}. error_score='raise' shows where"
+            )
+        if list(pool.scores) == [ONE_METRIC]:
+            return ONE_METRIC
+        if isinstance(self.refit, str) and self.refit in pool.scores:
+            return self.refit
+        raise TuningError(
+            f"refit is {self.refit!r}, but there are the metrics {', '.join(pool.scores)}: name the one to rank by"
+        )
+
+    def _conclude(self, pool: Pool, candidates: Sequence[Params], scorer: Any) -> None:
+        metric = self._metric(pool)
+        self.scorer_ = getattr(scorer, "_scorers", scorer)
+        self.multimetric_ = list(pool.scores) != [ONE_METRIC]
+        self.n_splits_ = pool.fit_times.shape[0] * pool.fit_times.shape[1]
+        self.cv_results_ = tabulate(pool, candidates)
+        self.tuning_ = judge_tuning(
+            pool.means(metric),
+            candidates,
+            k=self.k,
+            metric_name=name_metric(self.scoring, self.refit),
+            level=self.level,
+            margin=self.margin,
+            budget=self.budget,
+            seed=self.seed,
+            fits=pool.fits,
+            failures=pool.failures,
+            plan=self._plan(len(candidates)),
+        )
+        self.best_index_ = int(self.refit(self.cv_results_)) if callable(self.refit) else self.tuning_.best_index
+        self.best_score_ = float(self.cv_results_[f"mean_test_{metric}"][self.best_index_])
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
+        if pool.failures:
+            first = pool.failures[0]
+            warnings.warn(
+                f"{len(pool.failures)} of {pool.fits} fits failed; the candidates ({pool.failed.sum()} of"
+                f" {len(candidates)}) are ranked last. The first: {candidates[first.candidate]}, fold {first.fold} of"
+                f" partition {first.partition}: {first.error}",
+                FitFailedWarning,
+                stacklevel=3,
+            )
+
+    def _refit(self, training: Training) -> None:
+        began = perf_counter()
+        targets = () if training.y is None else (training.y,)
+        self.best_estimator_ = configure(self.estimator, self.best_params_)
+        self.best_estimator_.fit(training.X, *targets, **training.fit_params)
+        self.refit_time_ = perf_counter() - began
+        if hasattr(self.best_estimator_, "feature_names_in_"):
+            self.feature_names_in_ = self.best_estimator_.feature_names_in_

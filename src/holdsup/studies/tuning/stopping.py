@@ -1,0 +1,132 @@
+"""Early stopping inside cross-validation: the validation set is cut from the training part of each fold."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from holdsup.errors import SplitError, TuningError
+from holdsup.splits import HoldOut
+
+__all__ = ["EarlyStopping"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _estimator_has(name: str) -> Callable[[Method], Method]:
+    there: Callable[[Method], Method] = available_if(lambda stopped: hasattr(stopped.estimator, name))
+    return there
+
+
+class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Train epoch by epoch until the score on a validation set stops rising, and keep the best epoch.
+
+    The validation set is a random part of what ``fit`` is given: inside cross-validation, of the training part of each
+    fold, so that no tested item decides when to stop (Moss, Leslie & Rayson 2018, section 4.3). It is one more random
+    cut; `study_stopping` measures what it adds to the spread of scores.
+
+    Parameters
+    ----------
+    estimator : one with ``partial_fit``, each call of which is an epoch: SGDClassifier, MLPRegressor, ...
+    validation : share of the items to validate on
+    patience : how many epochs without a better score to wait for
+    epochs : the most epochs
+    seed : of the cut
+
+    Attributes
+    ----------
+    estimator_ : as it was after the best epoch
+    epochs_ : how many epochs were trained
+    validation_scores_ : the score after each of them
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> stopped = EarlyStopping(SGDClassifier(random_state=0), patience=2).fit(*load_iris(return_X_y=True))
+    >>> stopped.epochs_ == int(np.argmax(stopped.validation_scores_)) + 1 + 2
+    True
+    """
+
+    def __init__(
+        self, estimator: Any, *, validation: float = 0.2, patience: int = 5, epochs: int = 100, seed: int = 0
+    ) -> None:
+        self.estimator = estimator
+        self.validation = validation
+        self.patience = patience
+        self.epochs = epochs
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any) -> EarlyStopping:
+        """Cut the validation set, then train until it says to stop."""
+        if not hasattr(self.estimator, "partial_fit"):
+            raise TuningError(f"{type(self.estimator).__name__} has no partial_fit: it cannot be trained by epochs")
+        X, y = indexable(X, y)
+        train, test = self._cut(X, y)
+        held_out = _safe_indexing(X, test), _safe_indexing(y, test)
+        items, targets = _safe_indexing(X, train), _safe_indexing(y, train)
+        classes = {"classes": np.unique(np.asarray(y))} if is_classifier(self.estimator) else {}
+        current = clone(self.estimator)
+        scores: list[float] = []
+        while len(scores) < self.epochs and len(scores) - _best(scores) < self.patience:
+            current.partial_fit(items, targets, **classes)
+            scores.append(float(current.score(*held_out)))
+            if _best(scores) == len(scores):
+                self.estimator_ = copy.deepcopy(current)
+        self.epochs_, self.validation_scores_ = len(scores), np.array(scores)
+        return self
+
+    def _cut(self, X: Any, y: Any) -> tuple[Any, Any]:
+        try:
+            stratify = is_classifier(self.estimator)
+            return next(iter(HoldOut(test=self.validation, seed=self.seed, stratify=stratify).split(X, y)))
+        except SplitError as error:
+            raise TuningError(f"no validation set can be cut from {len(y):,} items: {error}") from error
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type, tags.input_tags.sparse = inner.estimator_type, inner.input_tags.sparse
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        return tags
+
+    @property
+    def classes_(self) -> Any:
+        """The classes, if there are any."""
+        return self.estimator_.classes_
+
+    @_estimator_has("predict")
+    def predict(self, X: Any) -> Any:
+        """Return what the best epoch predicts."""
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @_estimator_has("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Return probabilities by the best epoch."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @_estimator_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Return decision values by the best epoch."""
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @_estimator_has("score")
+    def score(self, X: Any, y: Any) -> float:
+        """Return the score of the best epoch."""
+        check_is_fitted(self)
+        return float(self.estimator_.score(X, y))
+
+
+def _best(scores: list[float]) -> int:
+    """Return which epoch (from 1) has the best score, the first of several; 0 before the first."""
+    return int(np.argmax(scores)) + 1 if scores else 0

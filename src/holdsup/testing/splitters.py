@@ -1,0 +1,222 @@
+"""The contract of a splitter, as a suite that any splitter can be run through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.errors import HoldsupError
+from holdsup.splits import Promises, Split
+
+__all__ = ["BrokenPromise", "check_splitter"]
+
+FEWEST = 240  # items of the smallest corpus tried: enough for every class and group to reach all parts
+PER_PART = 12
+CLASSES = (0.6, 0.3, 0.1)  # shares of the classes in the corpora tried
+ROUNDING = 1e-9  # of a share times a number of items
+SURELY = 6  # standard deviations beyond which two deals are not independent
+
+
+class BrokenPromise(AssertionError):
+    """A splitter does not do what it promises; the message names the promise and what was found."""
+
+
+def check_splitter(
+    splitter: Any, *, promises: Promises | None = None, reseed: Callable[[int], Any] | None = None
+) -> None:
+    """Hold a splitter to its promises, on corpora of several sizes; return if it keeps them all.
+
+    Parameters
+    ----------
+    splitter : anything with ``split(X, y, groups)`` and ``get_n_splits()``
+    promises : what it promises; by default its own ``promises``, which the splitters of `holdsup.splits` have
+    reseed : a function that gives the same splitter with another seed; not needed for a dataclass with a ``seed``
+
+    Raises
+    ------
+    BrokenPromise : the first promise that it does not keep
+
+    Examples
+    --------
+    >>> from holdsup.splits import JKFold
+    >>> check_splitter(JKFold(j=2, k=5))
+    """
+    promised = promises or getattr(splitter, "promises", None)
+    if promised is None:
+        raise TypeError(f"{splitter!r} has no promises: pass promises=Promises(...)")
+    if reseed is None and not (is_dataclass(splitter) and "seed" in {field.name for field in fields(splitter)}):
+        raise TypeError(f"{splitter!r} has no field 'seed': pass reseed, a function that makes it with another seed")
+    trial = _Trial(splitter, promised, reseed or (lambda seed: replace(splitter, seed=seed)))
+    least = max(FEWEST, PER_PART * promised.parts)
+    for n in (least, least + 1, least + promised.parts - 1, least + 7):
+        trial.check_sets(n)
+        trial.check_partitions(n)
+    trial.check_seeds(least + 1)
+    trial.check_classes(least + 1)
+    trial.check_groups(least + 1)
+    trial.check_shapes(least + 1)
+    trial.check_lengths(least + 1)
+    trial.check_scikit_learn(least + 1)
+
+
+class _Trial:
+    """A splitter on trial: each method tries some promises on a corpus of n items."""
+
+    def __init__(self, splitter: Any, promises: Promises, reseed: Callable[[int], Any]) -> None:
+        self.splitter, self.promises, self.reseed = splitter, promises, reseed
+
+    def broken(self, promise: str, found: str) -> BrokenPromise:
+        return BrokenPromise(f"{self.splitter!r} breaks the promise '{promise}': {found}")
+
+    def splits(self, n: int, groups: Any = None, *, seed: int | None = None) -> list[Split]:
+        splitter = self.splitter if seed is None else self.reseed(seed)
+        return [Split(*split) for split in splitter.split(np.zeros((n, 1)), _classes(n), groups)]
+
+    def check_sets(self, n: int) -> None:
+        """Try whether each split is one: places in the corpus, everyone on one side, sizes as promised."""
+        splits = self.splits(n)
+        if len(splits) != (said := self.splitter.get_n_splits(np.zeros((n, 1)), _classes(n), None)):
+            raise self.broken("get_n_splits", f"it says {said}, but there are {len(splits)} splits")
+        for number, split in enumerate(splits):
+            self.check_sides(n, number, split)
+            off = len(split.test) - n * self.promises.test_share
+            if abs(off) > self.promises.slack + ROUNDING:
+                raise self.broken("size", f"test set {number} of {n} items has {len(split.test)}, off by {off:+.1f}")
+
+    def check_sides(self, n: int, number: int, split: Split) -> None:
+        for side, places in zip(Split._fields, split, strict=True):
+            if not isinstance(places, np.ndarray) or places.ndim != 1 or places.dtype.kind not in "iu":
+                raise self.broken("places", f"{side} of split {number} is no array of whole numbers")
+            if len(places) and not (places.min() >= 0 and places.max() < n):
+                raise self.broken("places", f"{side} of split {number} leads out of the corpus of {n} items")
+            if len(np.unique(places)) < len(places):
+                raise self.broken("places", f"{side} of split {number} holds an item twice")
+        if len(both := np.intersect1d(*split)):
+            raise self.broken("partition", f"{len(both)} items of split {number} both train and test")
+        if lost := n - len(split.train) - len(split.test):
+            raise self.broken("partition", f"{lost} of {n} items of split {number} neither train nor test")
+
+    def check_partitions(self, n: int) -> None:
+        """Try how the splits of a deal fit together, and whether deals are independent."""
+        splits = self.splits(n)
+        tested, trained = _mask(n, [s.test for s in splits]), _mask(n, [s.train for s in splits])
+        deal = np.arange(len(splits)) // self.promises.per_partition
+        times = self.promises.times_tested
+        if times is not None:
+            for number in np.unique(deal):
+                found = np.unique(tested[deal == number].sum(axis=0))
+                if found.tolist() != [times]:
+                    raise self.broken("times tested", f"items are tested {found.tolist()} times, not {times}")
+        for a, b in combinations(range(len(splits)), 2):
+            if deal[a] != deal[b]:
+                self.check_independent(n, a, b, int((tested[a] & tested[b]).sum()))
+            elif self.promises.shared is not None:
+                self.check_shared(n, a, b, int((trained[a] & trained[b]).sum()))
+
+    def check_independent(self, n: int, a: int, b: int, common: int) -> None:
+        # Two independent test sets of share t have about n t^2 items in common (hypergeometric).
+        t = self.promises.test_share
+        expected, deviation = n * t**2, (n * n / (n - 1)) ** 0.5 * t * (1 - t)
+        if abs(common - expected) > SURELY * deviation + 2 * self.promises.slack:
+            raise self.broken("independent", f"test sets {a} and {b} have {common} items in common, not {expected:.0f}")
+
+    def check_shared(self, n: int, a: int, b: int, common: int) -> None:
+        assert self.promises.shared is not None  # the caller has seen to it
+        expected = n * self.promises.shared
+        mirrored = a // 2 == b // 2  # the two splits of a repetition: each trains on what the other tests
+        if mirrored and common:
+            raise self.broken("shared", f"training sets {a} and {b} are two folds, but have {common} items in common")
+        if not mirrored and abs(common - expected) > self.promises.shared_slack + ROUNDING:
+            raise self.broken("shared", f"training sets {a} and {b} have {common} items in common, not {expected:g}")
+
+    def check_seeds(self, n: int) -> None:
+        """Try whether a seed gives one set of splits, and another seed another."""
+        first = self.splits(n, seed=11)
+        if not (_same(first, self.splits(n, seed=11)) and _same(self.splits(n), self.splits(n))):
+            raise self.broken("seed", "the same seed gives other splits when asked again")
+        if _same(first, self.splits(n, seed=12)):
+            raise self.broken("seed", "another seed gives the same splits")
+
+    def check_classes(self, n: int) -> None:
+        """Try whether each class has its share of each test set."""
+        if not self.promises.stratifies:
+            return
+        classes = _classes(n)
+        for number, split in enumerate(self.splits(n)):
+            for name, count in zip(*np.unique(classes, return_counts=True), strict=True):
+                off = (classes[split.test] == name).sum() - count * self.promises.test_share
+                if abs(off) > self.promises.class_slack + ROUNDING:
+                    raise self.broken("stratify", f"test set {number} is off by {off:+.1f} items of class {name!r}")
+
+    def check_groups(self, n: int) -> None:
+        """Try whether groups of different sizes, their items scattered over the corpus, stay together."""
+        if not self.promises.keeps_groups:
+            return
+        groups = _groups(n, self.promises.parts)
+        for number, split in enumerate(self.splits(n, groups)):
+            self.check_sides(n, number, split)
+            if len(torn := np.intersect1d(groups[split.train], groups[split.test])):
+                raise self.broken("groups", f"{len(torn)} groups of split {number} both train and test")
+
+    def check_shapes(self, n: int) -> None:
+        """Try whether lists, arrays, texts and tables of the same items are split alike."""
+        y, groups = _classes(n), _groups(n, self.promises.parts) if self.promises.keeps_groups else None
+        usual = self.splits(n, groups)
+        listed = None if groups is None else groups.tolist()
+        for X, what in (([f"text {i}" for i in range(n)], "a list of texts"), (np.zeros((n, 3, 2)), "a 3-D array")):
+            if not _same(usual, [Split(*split) for split in self.splitter.split(X, y.tolist(), listed)]):
+                raise self.broken("shapes", f"{what} is split otherwise than an array of as many rows")
+
+    def check_lengths(self, n: int) -> None:
+        """Try whether columns of different lengths are refused."""
+        short = np.zeros((n - 1, 1))
+        groups = _groups(n, self.promises.parts) if self.promises.keeps_groups else None
+        try:
+            list(self.splitter.split(short, _classes(n), groups))
+        except (HoldsupError, ValueError):
+            return
+        raise self.broken("lengths", f"{n - 1} items with {n} classes or groups are split without a word")
+
+    def check_scikit_learn(self, n: int) -> None:
+        """Try whether scikit-learn takes it as ``cv=``."""
+        from sklearn.dummy import DummyClassifier
+        from sklearn.model_selection import cross_val_score
+
+        groups = _groups(n, self.promises.parts) if self.promises.keeps_groups else None
+        scores = cross_val_score(DummyClassifier(), np.zeros((n, 1)), _classes(n), groups=groups, cv=self.splitter)
+        if len(scores) != self.splitter.get_n_splits():
+            raise self.broken("scikit-learn", f"cross_val_score gives {len(scores)} scores")
+
+
+def _classes(n: int) -> NDArray[Any]:
+    """Return classes in the shares of `CLASSES`, in an order without a pattern."""
+    names = np.repeat(["common", "medium", "rare"], np.diff(np.rint(np.cumsum((0, *CLASSES)) * n).astype(int)))
+    return np.random.default_rng(n).permutation(names)
+
+
+def _groups(n: int, parts: int) -> NDArray[Any]:
+    """Return groups of one to three items, scattered over the corpus; at least twice as many as parts."""
+    group = np.cumsum(np.arange(n) % 6 % 5 % 3 == 0)
+    assert group[-1] > 2 * parts  # PER_PART sees to it
+    return np.random.default_rng(n).permutation(np.char.add("document ", group.astype(str)))
+
+
+def _mask(n: int, sets: list[NDArray[Any]]) -> NDArray[np.bool_]:
+    """Return which items are in each set, shape (sets, n)."""
+    mask = np.zeros((len(sets), n), dtype=bool)
+    for row, places in zip(mask, sets, strict=True):
+        row[places] = True
+    return mask
+
+
+def _same(left: list[Split], right: list[Split]) -> bool:
+    return len(left) == len(right) and all(map(np.array_equal, _flat(left), _flat(right)))
+
+
+def _flat(splits: list[Split]) -> Iterator[NDArray[Any]]:
+    return (places for split in splits for places in split)

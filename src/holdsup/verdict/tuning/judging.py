@@ -1,0 +1,178 @@
+"""`judge_tuning`: which candidate to take, and how much of that is the luck of the partitions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdsup.errors import TuningError
+from holdsup.numerics.tuning import AdaptivePlan, best_probabilities, limit_regret, measure_standing
+from holdsup.numerics.tuning.adaptation import MARGIN
+from holdsup.results import Rows, sign
+from holdsup.verdict.tuning.listing import list_candidates
+from holdsup.verdict.tuning.records import FailedFit
+from holdsup.verdict.tuning.report import Tuning
+from holdsup.verdict.tuning.sentences import list_warnings, suggest_partitions, write_tuning_verdict
+
+__all__ = ["Failure", "judge_tuning"]
+
+Floats = NDArray[np.float64]
+
+
+class Failure(Protocol):
+    """A fit that gave no score: which candidate, partition and fold, from 0, and what it said."""
+
+    @property
+    def candidate(self) -> int: ...  # noqa: D102
+    @property
+    def partition(self) -> int: ...  # noqa: D102
+    @property
+    def fold(self) -> int: ...  # noqa: D102
+    @property
+    def error(self) -> str: ...  # noqa: D102
+
+
+def judge_tuning(
+    scores: ArrayLike,
+    candidates: Sequence[Mapping[str, Any]],
+    *,
+    k: int,
+    metric_name: str,
+    higher_is_better: bool = True,
+    level: float = 0.95,
+    margin: float | None = None,
+    budget: int | None = None,
+    seed: int = 0,
+    fits: int | None = None,
+    failures: Sequence[Failure] = (),
+    plan: AdaptivePlan | None = None,
+) -> Tuning:
+    """Return the pick of J-K-fold tuning and how sure it is.
+
+    Best means best over all partitions of this corpus: the mean that endless J would give. It says nothing of new data.
+
+    Parameters
+    ----------
+    scores : mean cross-validated scores, shape (partitions, candidates); NaN where a candidate failed or was not run
+    candidates : the parameters of each
+    k : folds of a partition
+    metric_name : what the scores are
+    higher_is_better : whether larger scores are better
+    level : confidence of limits
+    margin : a difference that does not matter; None for half a standard deviation of a difference on one partition
+    budget : the most fits, if there was a limit
+    seed : of the draws behind probabilities and limits
+    fits : how many fits were made; None for k on each partition of each candidate
+    failures : fits that gave no score; their candidates are not ranked
+    plan : of adaptive J, if that decided who was run on which partition
+
+    Examples
+    --------
+    >>> scores = [[0.81, 0.84], [0.80, 0.83], [0.82, 0.84]]
+    >>> found = judge_tuning(scores, [{"C": 1}, {"C": 10}], k=5, metric_name="accuracy")
+    >>> found.best, found.candidates[1].wins, found.probability > 0.95
+    ('C=10', 1.0, True)
+    """
+    table = _check(scores, candidates, k, level, margin)
+    failed = _find_failed(table, failures)
+    if failed.all():
+        why = f": {failures[0].error}" if failures else ""
+        raise TuningError(f"all {len(candidates)} candidates failed, so that there is nothing to pick{why}")
+    sign_of = 1.0 if higher_is_better else -1.0
+    ranked = np.where(failed, np.nan, sign_of * table)
+    if not np.isfinite(ranked).all(axis=0).any():
+        raise TuningError("no candidate has a score on every partition: run at least one on all of them")
+    standing = measure_standing(ranked)
+    limits = limit_regret(standing, level=level, seed=seed)
+    review = plan.review(sign_of * table) if plan else None
+    chances = best_probabilities(standing, seed=seed)
+    indifference = margin
+    if indifference is None:
+        indifference = review.margin if review else MARGIN * float(np.sqrt(standing.variance))
+    regret = limits.regret
+    if review and review.stop == "within margin" and indifference is not None:
+        regret = min(regret, indifference)
+    rows = list_candidates(table, candidates, standing, limits, chances, failed, sign_of)
+    found = Tuning(
+        signature=_sign(table, k, metric_name, higher_is_better, level, margin, budget, seed),
+        seed=seed,
+        rows=_count_rows(table, failed),
+        verdict="",
+        metric=metric_name,
+        higher_is_better=higher_is_better,
+        level=level,
+        partitions=len(table),
+        k=k,
+        fits=k * int(np.isfinite(table).sum()) if fits is None else fits,
+        budget=budget,
+        margin=float("nan") if indifference is None else float(indifference),
+        adaptive=plan is not None,
+        stop=review.stop if review else None,
+        best=rows[standing.pick].name,
+        best_index=standing.pick,
+        probability=float(chances[standing.pick]),
+        regret=regret,
+        candidates=rows,
+        failures=tuple(
+            FailedFit(candidate=f.candidate, partition=f.partition, fold=f.fold, error=f.error) for f in failures
+        ),
+        next=(),
+    )
+    return replace(
+        found,
+        verdict=write_tuning_verdict(found),
+        warnings=tuple(list_warnings(found)),
+        next=tuple(suggest_partitions(found)),
+    )
+
+
+def _check(
+    scores: ArrayLike, candidates: Sequence[Mapping[str, Any]], k: int, level: float, margin: float | None
+) -> Floats:
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] != len(candidates) or not table.size:
+        raise TuningError(
+            f"tuning needs a score for each partition and each of {len(candidates)} candidates, but the scores have "
+            f"shape {table.shape}: give a row for each partition and a column for each candidate"
+        )
+    if k < 2:
+        raise TuningError(f"k is {k}; cross-validation needs 2 folds or more, and 3 or more are advised")
+    if not 0 < level < 1:
+        raise TuningError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    if margin is not None and not margin >= 0:
+        raise TuningError(f"margin is {margin!r}; it is a difference in score that does not matter: zero or more")
+    return np.where(np.isinf(table), np.nan, table)
+
+
+def _find_failed(table: Floats, failures: Sequence[Failure]) -> NDArray[np.bool_]:
+    """Return which candidates failed: those named, and those whose scores have gaps or an empty start.
+
+    One that was run on the first partitions and not on the last was dropped, not a failure.
+    """
+    run = np.isfinite(table)
+    failed = ~run[0] | (np.diff(run.astype(int), axis=0) > 0).any(axis=0)
+    failed[[failure.candidate for failure in failures]] = True
+    return np.asarray(failed)
+
+
+def _count_rows(table: Floats, failed: NDArray[np.bool_]) -> Rows:
+    used = int(np.isfinite(table[:, ~failed]).sum())
+    lost = int(failed.sum()) * len(table)
+    idle = table.size - used - lost
+    reasons = {"a candidate that failed": lost, "a candidate that was dropped": idle}
+    return Rows(table.size, used, {why: count for why, count in reasons.items() if count})
+
+
+def _sign(
+    table: Floats, k: int, metric: str, higher: bool, level: float, margin: float | None, budget: int | None, seed: int
+) -> str:
+    digest = hashlib.sha256(np.ascontiguousarray(table).tobytes()).hexdigest()[:12]
+    return sign(
+        "tune", scores=digest, metric=metric, better="higher" if higher else "lower", j=len(table), k=k,
+        candidates=table.shape[1], margin=margin, level=level, budget=budget, seed=seed,
+    )  # fmt: skip

@@ -1,0 +1,64 @@
+"""Each candidate with what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.numerics.tuning import Limits, Standing, count_wins
+from holdsup.verdict.tuning.naming import name_candidates, plain_setting
+from holdsup.verdict.tuning.records import CandidateRow, Status
+
+__all__ = ["list_candidates"]
+
+Floats = NDArray[np.float64]
+
+
+def list_candidates(
+    table: Floats,
+    candidates: Sequence[Mapping[str, Any]],
+    standing: Standing,
+    limits: Limits,
+    chances: Floats,
+    failed: NDArray[np.bool_],
+    sign_of: float,
+) -> tuple[CandidateRow, ...]:
+    """Return a row for each candidate, in their order; `sign_of` is -1 where smaller scores are better."""
+    wins = count_wins(np.where(failed, np.nan, sign_of * table))
+    names = name_candidates(candidates)
+    return tuple(
+        CandidateRow(
+            index=c,
+            name=names[c],
+            params={key: plain_setting(value) for key, value in candidates[c].items()},
+            status=_status(c, standing, limits, failed, len(table)),
+            partitions=int(np.isfinite(table[:, c]).sum()),
+            mean=sign_of * float(standing.means[c]),
+            se=_standard_error(table[:, c]) if not failed[c] else float("nan"),
+            difference=sign_of * float(standing.gaps[c]),
+            lead=float(limits.upper[c]),
+            wins=float(wins[c]),
+            p_best=float(chances[c]),
+            same_as=int(standing.twins[c]) if standing.twins[c] != c and not failed[c] else None,
+            scores=tuple(map(float, table[:, c])),
+        )
+        for c in range(len(candidates))
+    )
+
+
+def _status(c: int, standing: Standing, limits: Limits, failed: NDArray[np.bool_], partitions: int) -> Status:
+    if failed[c]:
+        return "failed"
+    if c == standing.pick:
+        return "pick"
+    if standing.counts[c] < partitions:
+        return "dropped"
+    return "alike" if limits.alike[c] else "worse"
+
+
+def _standard_error(scores: Floats) -> float:
+    own = scores[np.isfinite(scores)]
+    return float(own.std(ddof=1) / np.sqrt(len(own))) if len(own) > 1 else float("nan")

@@ -1,0 +1,107 @@
+"""What a tuning says in words, by rule from its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from holdsup.numerics.tuning.advice import LEAST_K
+from holdsup.rendering.numbers import format_counted, format_number
+from holdsup.verdict.tuning.report import Tuning
+
+__all__ = ["format_probability", "list_warnings", "suggest_partitions", "write_tuning_verdict"]
+
+MEANING = "Best means the highest mean over all partitions of this corpus; it says nothing about new data."
+
+
+def write_tuning_verdict(tuning: Tuning) -> str:
+    """Return the sentence that stands above the tables: the pick, its luck, how sure, what is not covered."""
+    pick = tuning.pick
+    tried = [row for row in tuning.candidates if row.status != "failed"]
+    mean = format_number(pick.mean, uncertainty=pick.se)
+    if len(tuning.candidates) == 1:
+        return f"{pick.name} is the only candidate, so nothing was tuned; its mean {tuning.metric} is {mean}."
+    if len(tried) == 1:
+        return f"{pick.name} is the only candidate that did not fail; its mean {tuning.metric} is {mean}."
+    if tuning.partitions == 1:
+        return (
+            f"{pick.name} has the best mean {tuning.metric}, {mean}, on one partition of K={tuning.k} folds. "
+            "One partition cannot tell how much of that is luck: use J of 2 or more."
+        )
+    if all(row.scores == pick.scores for row in tried):
+        return (
+            f"All {len(tried)} candidates have the same {tuning.metric} on every partition, {mean}: "
+            f"nothing speaks for any of them, and {pick.name}, the first, is taken."
+        )
+    won = round(pick.wins * tuning.partitions)
+    return (
+        f"{pick.name} wins on {100 * pick.wins:.0f}% of partitions ({won} of {tuning.partitions}); with "
+        f"J={tuning.partitions} the pick is the best over all partitions with probability "
+        f"{format_probability(tuning.probability)}. {_alike(tuning)} {_regret(tuning)} {MEANING}"
+    )
+
+
+def format_probability(value: float) -> str:
+    """Return a probability with two decimals, and never a false 0 or 1.
+
+    >>> format_probability(0.873), format_probability(0.9991), format_probability(0.001)
+    ('.87', 'above .99', 'below .01')
+    """
+    if value > 0.99:
+        return "above .99"
+    return "below .01" if value < 0.01 else f"{value:.2f}".removeprefix("0")
+
+
+def list_warnings(tuning: Tuning) -> Iterator[str]:
+    """Yield what limits trust in the numbers."""
+    if tuning.k < LEAST_K:
+        yield (
+            f"K={tuning.k}: with two folds, training sets share no items and estimates vary more. "
+            f"Use K of {LEAST_K} or more."
+        )
+    if tuning.partitions == 1 and len(tuning.candidates) > 1:
+        yield "J=1: no standard error, probability or limit can be had from one partition."
+    failed = [row.name for row in tuning.candidates if row.status == "failed"]
+    if failed:
+        verb = "is" if len(failed) == 1 else "are"
+        yield f"{_list(failed)} failed on one fold or more and {verb} not ranked."
+    if tuning.stop == "budget spent":
+        yield f"The budget of {format_counted(tuning.budget or 0, 'fit')} was spent before the margin was reached."
+
+
+def suggest_partitions(tuning: Tuning) -> Iterator[str]:
+    """Yield how many partitions would bring the regret within the margin, as limits shrink with their root."""
+    if not tuning.regret > tuning.margin > 0:
+        return
+    needed = math.ceil(tuning.partitions * (tuning.regret / tuning.margin) ** 2)
+    yield (
+        f"About J={needed:,} would bring the regret within {format_number(tuning.margin, uncertainty=tuning.margin)}, "
+        "the margin."
+    )
+
+
+def _alike(tuning: Tuning) -> str:
+    names = [row.name for row in tuning.ranked() if row.status == "alike"]
+    if not names:
+        return "Every other candidate can be told to be worse." if not _dropped(tuning) else _dropped(tuning)
+    return f"{_list(names)} cannot be told from it.{' ' if _dropped(tuning) else ''}{_dropped(tuning)}"
+
+
+def _dropped(tuning: Tuning) -> str:
+    count = sum(row.status == "dropped" for row in tuning.candidates)
+    if not count:
+        return ""
+    return f"{format_counted(count, 'candidate')} could no longer win by more than the margin and stopped early."
+
+
+def _regret(tuning: Tuning) -> str:
+    limit = format_number(tuning.regret, uncertainty=tuning.regret)
+    if tuning.regret == 0:
+        return f"None is better than it ({tuning.level:.0%} confidence)."
+    return f"The best may be better than it by {limit} at most ({tuning.level:.0%} confidence)."
+
+
+def _list(names: Sequence[str]) -> str:
+    """Return the first names; between names of several parameters stand semicolons."""
+    between = "; " if any("," in name for name in names) else ", "
+    return between.join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,101 @@
+"""`holdsup contest`: from a spec to a sentence, a picture and a table of scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdsup
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def contest(study: Path) -> Path:
+    """The study of `holdsup run` as a contest of 3 partitions."""
+    text = study.read_text().replace('kind = "run"', 'kind = "contest"').partition("[facets]")[0]
+    text = text.replace('name = "holdout"\ntest = 0.25\n', 'name = "blocked"\nrepeats = 3\n')
+    file = study.with_name("contest.toml")
+    file.write_text(text)
+    return file
+
+
+def test_a_contest_ends_in_a_sentence_and_the_second_time_trains_nothing(run: Run, contest: Path) -> None:
+    done = run("contest", contest)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("length is ahead of majority in 3 of 3 re-partitions")
+    systems = contest.parent / "systems.py"
+    before = systems.read_text()
+    assert run("contest", contest).out == done.out
+    assert systems.read_text() == before
+
+
+def test_the_answer_can_be_read_back_drawn_and_exported(run: Run, contest: Path, tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("contest.json", "contest.svg", "scores.parquet")}
+    done = run(
+        "contest", contest, "--format", "json", "-o", files["contest.json"], "--plot", files["contest.svg"],
+        "--export", files["scores.parquet"],
+    )  # fmt: skip
+    assert (done.code, done.err) == (0, "")
+    found = holdsup.read_result(files["contest.json"])
+    assert isinstance(found, holdsup.Contest)
+    assert (found.conclusions[0].wins, found.rows.used) == (3, 36)
+    assert files["contest.svg"].read_text().startswith("<?xml")
+    compared = json.loads(run("compare", files["scores.parquet"], "--format", "json").out)
+    assert compared["rows"]["used"] == 2 * 9 * 60  # each item is tested three times in each partition
+    assert run("variance", files["scores.parquet"], "--where", "system=majority", "--facets", "replication").code == 0
+
+
+def test_dry_run_imports_nothing_and_counts_all_trainings(run: Run, contest: Path) -> None:
+    (contest.parent / "systems.py").write_text("raise SystemExit('imported')")
+    done = run("contest", contest, "--dry-run")
+    assert done.code == 0
+    assert "would run 36 tasks" in done.out
+    assert not list(contest.parent.glob("*.db"))
+
+
+def test_a_metric_of_the_spec_s_folder_judges_what_was_trained_before(run: Run, contest: Path) -> None:
+    run("contest", contest)
+    contest.with_name("hit_rates.py").write_text(
+        "def hits(known, predicted):\n    return sum(a == b for a, b in zip(known, predicted)) / len(known)\n"
+    )
+    contest.write_text(contest.read_text().replace('name = "accuracy"', 'name = "hit_rates:hits"'))
+    done = run("contest", contest)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("length is ahead of majority in 3 of 3 re-partitions")
+
+
+def test_a_learning_curve_is_trained_on_request(run: Run, contest: Path) -> None:
+    found = json.loads(run("contest", contest, "--learning-curve", "--format", "json").out)
+    assert sorted({point["size"] for point in found["curve"]}) == [15, 30, 45, 53]
+
+
+def test_sequential_stops_when_the_verdict_is_safe(run: Run, contest: Path) -> None:
+    contest.write_text(contest.read_text().replace("repeats = 3", "repeats = 50"))
+    found = json.loads(run("contest", contest, "--sequential", "--format", "json").out)
+    assert 20 <= found["conclusions"][0]["partitions"] < 50
+    assert "when this was safe" in found["verdict"]
+
+
+def test_a_spec_of_the_other_kind_is_answered_with_the_right_command(run: Run, contest: Path, study: Path) -> None:
+    done = run("run", contest)
+    assert (done.code, done.err) == (
+        1,
+        f"holdsup: contest.toml is of the kind 'contest': use holdsup contest {contest}\n",
+    )
+    done = run("contest", study)
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+
+
+def test_a_training_that_fails_is_one_line(run: Run, contest: Path) -> None:
+    systems = contest.parent / "systems.py"
+    systems.write_text(systems.read_text().replace("    cut = min", "    raise ValueError('no light')\n    cut = min"))
+    done = run("contest", contest)
+    assert done.code == 1
+    assert "18 of 36 trainings failed, the first of 'length' on split 1: no light. When the cause is gone" in done.err
+    assert done.err.count("\n") == 1

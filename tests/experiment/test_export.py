@@ -1,0 +1,229 @@
+"""Export: what a store holds, as the table of scores that other commands take."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from holdsup.errors import MetricError, ResultError
+from holdsup.experiment import Plan, Store, export_scores, run_plan, write_scores
+from holdsup.scores import read_scores
+from holdsup.studies.specs import make_plan
+
+Export = Callable[..., list[dict[str, Any]]]
+BROKEN = """
+def train_broken(inputs, targets, *, seed):
+    if seed == 2:
+        raise ValueError("diverged\\nfor ever")
+    return lambda unseen: ["long"] * len(unseen)
+"""
+
+
+@pytest.fixture
+def planned(study: Path) -> Callable[..., Plan]:
+    """A function that edits the spec and returns its plan."""
+
+    def call(*edits: tuple[str, str]) -> Plan:
+        text = study.read_text()
+        for old, new in edits:
+            assert old in text
+            text = text.replace(old, new)
+        study.write_text(text)
+        return make_plan(study)
+
+    return call
+
+
+def export(plan: Plan, store: Path, **options: Any) -> list[dict[str, Any]]:
+    """Return the rows of a plan's export."""
+    with Store(store, writing=False) as opened:
+        rows: list[dict[str, Any]] = export_scores(plan, opened, **options).to_pylist()
+    return rows
+
+
+def kept(plan: Plan, store: Path) -> dict[str, tuple[list[str], list[Any], list[Any]]]:
+    """Return items, targets and predictions of each task, as the store holds them."""
+    with Store(store, writing=False) as opened:
+        found = {}
+        for recorded in opened.results():
+            items = recorded.tables["items"].to_pydict()
+            read = [[json.loads(text) for text in items[name]] for name in ("target", "prediction")]
+            found[recorded.task] = (items["item"], *read)
+    assert set(found) == {task.id for task in plan.tasks}
+    return found
+
+
+KFOLD = ('name = "holdout"\ntest = 0.25', 'name = "kfold"\nk = 4')
+
+
+def test_a_mean_has_a_row_for_each_item_and_run(planned: Callable[..., Plan], tmp_path: Path) -> None:
+    plan, store = planned(KFOLD), tmp_path / "s.db"
+    run_plan(plan, store)
+    rows = export(plan, store)
+    assert list(rows[0]) == ["dataset", "system", "run", "item", "metric", "score", "status", "seed", "reason"]
+    direct = {
+        (task.labels["system"], task.labels["seed"], item): float(target == prediction)
+        for task in plan.tasks
+        for item, target, prediction in zip(*kept(plan, store)[task.id], strict=True)
+    }
+    assert {(row["system"], row["seed"], row["item"]): row["score"] for row in rows} == direct
+    assert len(direct) == 2 * 3 * 60
+    assert {row["run"] for row in rows} == {"seed=1", "seed=2", "seed=3"}
+    assert {(row["status"], row["reason"], row["metric"]) for row in rows} == {("ok", None, "accuracy")}
+
+
+def test_folds_of_one_partition_are_one_run_scored_over_all_their_items(
+    planned: Callable[..., Plan], tmp_path: Path
+) -> None:
+    from sklearn.metrics import f1_score
+
+    plan, store = planned(KFOLD, ('name = "accuracy"', 'name = "f1"\naverage = "macro"')), tmp_path / "s.db"
+    run_plan(plan, store)
+    pooled: dict[tuple[Any, ...], tuple[list[Any], list[Any]]] = {}
+    for task in plan.tasks:
+        targets, predictions = pooled.setdefault((task.labels["system"], task.labels["seed"]), ([], []))
+        _, known, predicted = kept(plan, store)[task.id]
+        targets.extend(known)
+        predictions.extend(predicted)
+    rows = export(plan, store)
+    assert len(rows) == len(pooled) == 6
+    assert "item" not in rows[0]
+    for row in rows:
+        wanted = f1_score(*pooled[row["system"], row["seed"]], average="macro")
+        assert row["score"] == pytest.approx(wanted, rel=1e-12)
+        assert row["metric"] == "f1,average=macro"
+
+
+@pytest.mark.parametrize(
+    ("splits", "replications", "tested"),
+    [
+        ('name = "repeated_holdout"\ntest = 0.25\nrepeats = 3', 3, 15),
+        ('name = "jkfold"\nj = 2\nk = 3', 2, 60),
+        ('name = "blocked"\nm = 3', 3, 60),
+        ('name = "blocked"\nm = 3\nrepeats = 2', 6, 60),
+    ],
+)
+def test_each_replication_of_the_splits_is_a_run(
+    planned: Callable[..., Plan], tmp_path: Path, splits: str, replications: int, tested: int
+) -> None:
+    plan, store = (
+        planned(('name = "holdout"\ntest = 0.25', splits), ("seed = [1, 2, 3]", "seed = [1]")),
+        tmp_path / "s.db",
+    )
+    run_plan(plan, store)
+    rows = export(plan, store)
+    assert {row["replication"] for row in rows} == set(range(1, replications + 1))
+    counts = Counter((row["system"], row["run"]) for row in rows)
+    assert set(counts.values()) == {tested}
+    assert len(counts) == 2 * replications
+    assert max(Counter((row["system"], row["run"], row["item"]) for row in rows).values()) == 1
+
+
+def test_another_metric_needs_no_other_training(planned: Callable[..., Plan], tmp_path: Path, study: Path) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    log = tmp_path / "trained.txt"
+    source = study.parent / "systems.py"
+    source.write_text(
+        f"{source.read_text()}\n\ndef train_noisy(inputs, targets, *, seed):\n    with open({str(log)!r}, 'a') as file:\n        file.write('x')\n    return lambda unseen: ['long', 'short', 'long'] * (len(unseen) // 3)\n"
+    )
+    plan, store = planned(('"systems:train_length"', '"systems:train_noisy"')), tmp_path / "s.db"
+    run_plan(plan, store)
+    assert log.read_text() == "xxx"
+    names = ({"name": "sklearn.metrics:cohen_kappa_score"}, {"name": "f1", "positive": "long"})
+    for metric in names:
+        rows = export(plan, store, metric=metric)
+        assert len(rows) == 6
+        assert all(row["status"] == "ok" for row in rows)
+        if metric == names[0]:
+            _, targets, predictions = kept(plan, store)[plan.tasks[0].id]
+            assert rows[0]["score"] == pytest.approx(cohen_kappa_score(targets, predictions), rel=1e-12)
+    assert log.read_text() == "xxx"
+    assert not run_plan(planned(('name = "accuracy"', 'name = "f1"\naverage = "micro"')), store).executed
+    assert log.read_text() == "xxx"
+
+
+def test_kept_counts_and_counts_made_again_give_the_same_scores(planned: Callable[..., Plan], tmp_path: Path) -> None:
+    plan, store = planned(), tmp_path / "s.db"
+    run_plan(plan, store)
+    again = export(plan, store, metric={"name": "exact_match"})
+    assert [row["score"] for row in export(plan, store)] == [row["score"] for row in again]
+
+
+def test_what_failed_and_what_was_not_run_yet_is_there_with_its_reason(
+    planned: Callable[..., Plan], tmp_path: Path, study: Path
+) -> None:
+    source = study.parent / "systems.py"
+    source.write_text(source.read_text() + BROKEN)
+    plan, store = planned(('"systems:train_length"', '"systems:train_broken"')), tmp_path / "s.db"
+    run_plan(Plan(plan.tasks[:4], plan.description, plan.folder), store)
+    rows = export(plan, store)
+    assert Counter(row["status"] for row in rows) == {"ok": 45, "failed": 15, "waiting": 30}
+    failed = [row for row in rows if row["status"] == "failed"]
+    assert {(row["system"], row["seed"], row["reason"]) for row in failed} == {
+        ("length", 2, "ValueError: diverged for ever")
+    }
+    assert all(row["score"] is None and row["item"] for row in failed)
+    by_run = export(plan, store, per="run")
+    assert [(row["system"], row["status"]) for row in by_run] == [
+        ("length", "ok"), ("length", "failed"), ("length", "ok"), ("majority", "ok"), ("majority", "waiting"), ("majority", "waiting")
+    ]  # fmt: skip
+
+
+def test_a_run_that_lacks_a_fold_has_no_score(planned: Callable[..., Plan], tmp_path: Path) -> None:
+    plan, store = planned(KFOLD), tmp_path / "s.db"
+    run_plan(Plan(plan.tasks[:3], plan.description, plan.folder), store)
+    first = export(plan, store, per="run")[0]
+    assert (first["score"], first["status"]) == (None, "waiting")
+
+
+def test_a_score_that_is_not_defined_says_why(planned: Callable[..., Plan], tmp_path: Path) -> None:
+    plan, store = planned(), tmp_path / "s.db"
+    run_plan(plan, store)
+    rows = export(plan, store, metric={"name": "chunk_f1", "scheme": "iob2"})
+    assert {row["status"] for row in rows} == {"undefined"}
+    assert all(row["reason"] for row in rows)
+
+
+def test_a_metric_of_whole_runs_has_no_scores_of_items(planned: Callable[..., Plan], tmp_path: Path) -> None:
+    plan, store = planned(), tmp_path / "s.db"
+    run_plan(plan, store)
+    with pytest.raises(MetricError, match="--per run"):
+        export(plan, store, metric={"name": "sklearn:balanced_accuracy"}, per="item")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_files_are_read_back_as_scores(planned: Callable[..., Plan], tmp_path: Path, ending: str) -> None:
+    plan, store = planned(), tmp_path / "s.db"
+    run_plan(plan, store)
+    with Store(store, writing=False) as opened:
+        table = export_scores(plan, opened)
+    write_scores(table, tmp_path / f"scores.{ending}")
+    scores = read_scores(tmp_path / f"scores.{ending}")
+    assert scores.score.tolist() == table["score"].to_pylist()
+    assert scores.system.names == ("length", "majority")
+    assert list(scores.facets) == ["seed"]
+    assert scores.run.count == 6
+    assert scores.rows().used == 90
+
+
+def test_cells_that_a_spreadsheet_would_run_are_neutralised(tmp_path: Path) -> None:
+    table = pa.table({"system": ["=HYPERLINK(1)", "@x", "plain", "-"], "score": [-1.0, 1.0, 0.5, 0.0]})
+    write_scores(table, tmp_path / "s.csv")
+    assert (tmp_path / "s.csv").read_text().splitlines()[1:] == [
+        '"\'=HYPERLINK(1)",-1',
+        '"\'@x",1',
+        '"plain",0.5',
+        '"\'-",0',
+    ]
+
+
+def test_other_endings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ResultError, match=r"must end in .parquet or .csv"):
+        write_scores(pa.table({"score": [1.0]}), tmp_path / "s.xlsx")

@@ -1,0 +1,84 @@
+"""Bad input gets one clear line, before anything is trained where that is possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import uniform
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from holdsup.errors import HoldsupError, TuningError
+from holdsup.studies.tuning import JKSearchCV
+
+X, Y = load_iris(return_X_y=True)
+GRID = {"C": [0.1, 1]}
+
+
+def refuse(match: str, candidates: Any = GRID, estimator: Any = None, groups: Any = None, **options: Any) -> None:
+    search = JKSearchCV(estimator or SVC(), candidates, **{"j": 2, "k": 3, **options})
+    with pytest.raises(TuningError, match=match) as refused:
+        search.fit(X, Y, groups=groups)
+    assert isinstance(refused.value, HoldsupError)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_parameter_that_does_not_exist_is_refused_with_the_nearest_name() -> None:
+    refuse("SVC has no parameter 'gama'. Did you mean 'gamma'?", {"gama": [1]})
+    refuse("Did you mean 'svc__C'", {"svc_C": [1]}, make_pipeline(StandardScaler(), SVC()))
+
+
+@pytest.mark.parametrize(
+    ("match", "candidates"),
+    [
+        ("no candidates", []),
+        ("no candidates|cannot be listed", {"C": []}),
+        ("cannot be listed", {"C": 1}),
+        ("give a dict", "C"),
+        ("give a dict", None),
+        ("distribution: say how many", {"C": uniform()}),
+    ],
+)
+def test_candidates_that_cannot_be_listed_are_refused(match: str, candidates: Any) -> None:
+    refuse(match, candidates)
+
+
+@pytest.mark.parametrize(
+    ("match", "options"),
+    [
+        ("fewer than 3 folds training sets do not overlap", {"k": 2}),
+        ("k is 'a'", {"k": "a"}),
+        ("j is 0", {"j": 0}),
+        ("n_samples=150", {"k": 151}),
+        ("level is 1.5", {"level": 1.5}),
+        ("margin is -1", {"margin": -1}),
+        ("A number would rank", {"error_score": 0}),
+        ("budget is 11 fits, but 2 candidates on 2 x 3 folds take 12", {"budget": 11}),
+        ("budget is 5 fits, but 2 candidates on 1 x 3 folds take 6", {"budget": 5, "adaptive": True}),
+        ("no scorer 'acuracy': did you mean 'accuracy'", {"scoring": "acuracy"}),
+        ("name the one to rank by", {"scoring": ["accuracy", "f1_macro"]}),
+        ("seed of JKFold is -1", {"seed": -1}),
+        ("an array of shape \\(50,\\)", {"scoring": lambda est, X, y: est.predict(X) == y}),
+        ("the scorer gave 'good'", {"scoring": lambda est, X, y: "good"}),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(match: str, options: dict[str, Any]) -> None:
+    refuse(match, **options)
+
+
+def test_fewer_groups_than_folds_are_refused() -> None:
+    refuse("there are only 2 groups", groups=np.arange(150) % 2)
+
+
+def test_when_every_candidate_fails_the_first_reason_is_given() -> None:
+    refuse("all 2 candidates failed; candidate 0 on fold 0 of partition 0: .*InvalidParameterError", {"C": [-1, -2]})
+
+
+def test_an_error_can_end_the_search() -> None:
+    search = JKSearchCV(SVC(), {"C": [1, -1]}, j=2, k=3, error_score="raise")
+    with pytest.raises(ValueError, match="C"):
+        search.fit(X, Y)

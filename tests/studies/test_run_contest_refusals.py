@@ -1,0 +1,173 @@
+"""What `run_contest` refuses, in one line each, before or after it has trained."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contest_systems import CALLS, corpus, train_coin, train_cut, train_poor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import FunctionTransformer
+
+from holdsup import (
+    BlockedCV,
+    HoldOut,
+    HoldsupError,
+    MetricError,
+    RunError,
+    ScoresError,
+    SpecError,
+    SplitError,
+    run_contest,
+)
+from holdsup.experiment import ProcessExecutor
+
+TWO = {"cut": train_cut, "poor": train_poor}
+
+
+def refuse(expected: type[HoldsupError], match: str, *given: Any, **options: Any) -> None:
+    """Run a contest that must be refused in one line."""
+    with pytest.raises(expected, match=match) as caught:
+        run_contest(*given, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_fewer_items_than_blocks() -> None:
+    refuse(SplitError, "needs 4 items or more, one for each part, but there are 3", TWO, corpus(3), "accuracy")
+
+
+def test_one_class_only() -> None:
+    data = (list(range(20)), ["high"] * 20)
+    refuse(SplitError, "all 20 items have the target 'high'", TWO, data, "accuracy")
+
+
+def test_a_class_too_rare_to_be_in_each_block() -> None:
+    data = (list(range(20)), ["high"] * 18 + ["low"] * 2)
+    refuse(SplitError, "class 'low' has 2 items, too few for 4 parts", TWO, data, "accuracy", BlockedCV(stratify=True))
+
+
+def test_a_class_that_some_splits_do_not_train_on_is_a_warning() -> None:
+    inputs, targets = corpus()
+    targets[:2] = ["odd", "odd"]
+    contest = run_contest(TWO, (inputs, targets), "accuracy", repeats=20)
+    assert any("nothing of 1 class is trained on ('odd'): set stratify" in warning for warning in contest.warnings)
+
+
+def test_groups_larger_than_a_block() -> None:
+    groups = ["long"] * 80 + list("abcdefghijklmnop")
+    refuse(SplitError, "group 'long' alone has 80 of 96", TWO, (*corpus(), groups), "accuracy")
+
+
+def test_a_metric_that_no_partition_defines() -> None:
+    data = (list(range(40)), ["no"] * 40)
+    metric = {"name": "precision", "positive": "yes", "zero_division": float("nan"), "allow_unknown": True}
+    systems = {
+        "a": lambda i, t, *, seed: lambda u: ["no"] * len(u),
+        "b": lambda i, t, *, seed: lambda u: ["no"] * len(u),
+    }
+    refuse(HoldsupError, "all 40 items have the target 'no'", systems, data, metric)
+    with_one = (list(range(40)), [*["no"] * 39, "maybe"])
+    refuse(MetricError, r"precision of a in fold 1 .* is undefined", systems, with_one, metric, repeats=1)
+
+
+def test_predictions_of_another_number_than_the_items() -> None:
+    short = {"short": lambda inputs, targets, *, seed: lambda unseen: ["low"], "poor": train_poor}
+    refuse(RunError, "gave 1 predictions for 48 items: return one for each", short, corpus(), "accuracy", repeats=1)
+
+
+def test_columns_of_unequal_length() -> None:
+    inputs, targets = corpus()
+    refuse(SplitError, "inputs has 96 items, but targets has 95", TWO, (inputs, targets[:-1]), "accuracy")
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"),
+    [
+        ({"cut": train_cut}, "between two systems or more"),
+        ([train_cut, train_poor], "give them by name"),
+        ({"cut": train_cut, "bayes": GaussianNB}, r"give an estimator, GaussianNB\(\)"),
+        ({"cut": train_cut, "poor": 3}, "the system 'poor' is a int: give a function"),
+        ({"cut": train_cut, "poor": ["{python}", "x.py", "{test}"]}, "command does not have {out}"),
+        ({"cut": train_cut, "poor": ["{python}", 3]}, "a command is a list of texts"),
+    ],
+)
+def test_systems_that_are_none(systems: Any, said: str) -> None:
+    refuse(SpecError, said, systems, corpus(), "accuracy")
+
+
+def test_data_that_are_none() -> None:
+    refuse(SplitError, "neither a file nor", TWO, 3, "accuracy")
+    refuse(SplitError, "neither a file nor", TWO, corpus()[:1], "accuracy")
+    refuse(SplitError, "the corpus has 1 items", TWO, ([1], ["high"]), "accuracy")
+    refuse(HoldsupError, "cannot read", TWO, "nowhere.jsonl", "accuracy")
+
+
+def test_questions_that_cannot_be_asked_are_refused_before_anything_is_trained() -> None:
+    CALLS.clear()
+    for option, said in (
+        ({"level": 95}, "level is 95"),
+        ({"margin": -1.0}, "margin is -1.0"),
+        ({"estimator": "median"}, "no estimator 'median'"),
+        ({"correction": "none"}, "no correction 'none'"),
+        ({"conclusion": "cut>best"}, "the conclusion 'cut>best'"),
+        ({"pairs": [("cut", "best")]}, "is no pair of the systems"),
+        ({"sequential": 0.4}, "between 0.5 and 1, not at 0.4"),
+    ):
+        refuse(ScoresError, said, TWO, corpus(), "accuracy", **option)
+    assert CALLS.total() == 0
+
+
+def test_options_that_make_no_sense() -> None:
+    refuse(MetricError, "no metric 'acuracy'", TWO, corpus(), "acuracy")
+    refuse(SplitError, "repeats is 0", TWO, corpus(), "accuracy", repeats=0)
+    refuse(SplitError, "needs 20 repeats or more", TWO, corpus(), "accuracy", repeats=5, sequential=0.8)
+    refuse(SplitError, "on targets only", TWO, corpus(), "accuracy", BlockedCV(match=[[1.0]] * 96))
+    refuse(SplitError, "is no splitter of holdsup", TWO, corpus(), "accuracy", "blocked")
+    refuse(HoldsupError, "must end in", TWO, corpus(), "accuracy", export="scores.xlsx")
+    refuse(SpecError, "looks like a table", TWO, corpus(), "accuracy", store="scores.csv")
+
+
+@pytest.mark.slow  # starts processes
+def test_processes_cannot_see_what_is_in_memory() -> None:
+    with ProcessExecutor(1) as executor:
+        refuse(SpecError, "a ProcessExecutor runs other processes", TWO, corpus(), "accuracy", executor=executor)
+
+
+def test_with_a_store_systems_must_be_told_apart(tmp_path: Path) -> None:
+    store = tmp_path / "c.db"
+
+    def closing_over(cut: float) -> Any:
+        return lambda inputs, targets, *, seed: lambda unseen: ["high" if x > cut else "low" for x in unseen]
+
+    asked = (corpus(), "accuracy", HoldOut())
+    refuse(
+        SpecError,
+        "'a' cannot: it uses variables of the function around it",
+        {"a": closing_over(0.5), "poor": train_poor},
+        *asked,
+        store=store,
+    )
+    source = eval("lambda inputs, targets, *, seed: lambda unseen: ['high'] * len(unseen)")
+    refuse(SpecError, "'a' cannot: its source cannot be read", {"a": source, "poor": train_poor}, *asked, store=store)
+    partial = functools.partial(train_coin, colour=object())
+    refuse(SpecError, "what JSON cannot hold", {"a": partial, "poor": train_poor}, *asked, store=store)
+    estimator = GaussianNB(priors=FunctionTransformer(lambda x: x))
+    refuse(SpecError, "cannot be told from another", {"a": estimator, "poor": train_poor}, *asked, store=store)
+    assert (
+        run_contest({"a": closing_over(0.5), "poor": train_poor}, *asked, repeats=1, store=store, key="1").rows.used
+        == 2
+    )
+    assert run_contest({"a": closing_over(0.5), "poor": train_poor}, *asked, repeats=1).rows.used == 2
+
+
+def test_one_system_under_two_names(tmp_path: Path) -> None:
+    refuse(
+        SpecError,
+        "'cut' and 'same' are the same training",
+        {"cut": train_cut, "same": train_cut},
+        corpus(),
+        "accuracy",
+        store=tmp_path / "c.db",
+    )

@@ -1,0 +1,200 @@
+"""Verdicts on tunings: what is said, what is refused, and that nothing that failed is ever the best."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from holdsup.errors import TuningError
+from holdsup.numerics.tuning import AdaptivePlan
+from holdsup.results import schema_of
+from holdsup.verdict.tuning import Tuning, TuningAdvice, advise_tuning, judge_tuning
+from holdsup.verdict.tuning.naming import name_candidates
+
+C = [{"svc__C": c, "svc__kernel": "rbf"} for c in (0.1, 1, 10)]
+
+
+@dataclass
+class Failed:
+    candidate: int
+    partition: int
+    fold: int
+    error: str
+
+
+def scores(j: int, means: tuple[float, ...] = (0.80, 0.83, 0.84), seed: int = 1, sd: float = 0.01) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.array(means) + 0.01 * rng.standard_normal((j, 1)) + sd * rng.standard_normal((j, len(means)))
+
+
+def judge(table: np.ndarray, **options: object) -> Tuning:
+    return judge_tuning(table, C, k=5, metric_name="accuracy", **options)  # type: ignore[arg-type]
+
+
+def test_the_verdict_names_wins_j_and_probability_and_says_what_best_means() -> None:
+    found = judge(scores(4))
+    won = round(100 * found.pick.wins)
+    assert found.verdict.startswith(f"{found.best} wins on {won}% of partitions ({won * 4 // 100} of 4); with J=4")
+    assert "the pick is the best over all partitions with probability ." in found.verdict
+    assert "says nothing about new data" in found.verdict
+
+
+def test_means_and_standard_errors_are_those_between_partitions() -> None:
+    table = scores(6)
+    found = judge(table)
+    for row in found.candidates:
+        assert row.mean == pytest.approx(table[:, row.index].mean())
+        assert row.se == pytest.approx(table[:, row.index].std(ddof=1) / math.sqrt(6))
+        assert row.difference == pytest.approx((table[:, row.index] - table[:, found.best_index]).mean())
+
+
+def test_a_candidate_that_failed_once_is_recorded_and_never_the_best() -> None:
+    table = scores(4, means=(0.5, 0.6, 0.99))
+    table[2, 2] = np.nan
+    found = judge(table, failures=[Failed(2, 2, 3, "ValueError: no convergence")])
+    assert found.best == "C=1"
+    assert found.candidates[2].status == "failed"
+    assert math.isnan(found.candidates[2].mean)
+    assert found.candidates[2].p_best == 0
+    assert found.failures[0].error == "ValueError: no convergence"
+    assert "C=10 failed" in found.warnings[0]
+    assert found.rows.reasons == {"a candidate that failed": 4}
+    assert "no convergence" in str(found)
+
+
+@pytest.mark.parametrize("partition", [0, 1])
+def test_a_missing_score_that_nobody_explains_counts_as_a_failure(partition: int) -> None:
+    table = scores(4)
+    table[partition, 2] = np.nan
+    assert judge(table).candidates[2].status == "failed"
+
+
+def test_infinite_scores_are_never_the_best() -> None:
+    table = scores(4)
+    table[0, 0] = np.inf
+    found = judge(table)
+    assert found.candidates[0].status == "failed"
+    assert found.best != "C=0.1"
+
+
+def test_all_candidates_failed_is_one_clear_line() -> None:
+    with pytest.raises(TuningError, match=r"all 3 candidates failed.*out of memory"):
+        judge(np.full((2, 3), np.nan), failures=[Failed(0, 0, 0, "out of memory")])
+
+
+def test_equal_candidates_give_the_first_and_say_so() -> None:
+    found = judge(np.tile(scores(4)[:, :1], (1, 3)))
+    assert found.best_index == 0
+    assert "All 3 candidates have the same accuracy" in found.verdict
+    assert [row.same_as for row in found.candidates] == [None, 0, 0]
+    assert found.regret == 0
+
+
+def test_a_grid_of_one_was_not_tuned() -> None:
+    found = judge_tuning(scores(4)[:, :1], C[:1], k=5, metric_name="accuracy")
+    assert "the only candidate" in found.verdict
+    assert found.probability == 1
+
+
+def test_one_partition_says_what_it_cannot_tell() -> None:
+    found = judge(scores(1))
+    assert math.isnan(found.probability)
+    assert "One partition cannot tell" in found.verdict
+    assert any("J=1" in warning for warning in found.warnings)
+    json.loads(found.to_json())
+
+
+def test_two_folds_are_warned_against() -> None:
+    found = judge_tuning(scores(3), C, k=2, metric_name="accuracy")
+    assert any("Use K of 3 or more" in warning for warning in found.warnings)
+
+
+def test_lower_is_better_mirrors_higher_is_better() -> None:
+    table = scores(5)
+    up, down = judge(table), judge(-table, higher_is_better=False)
+    assert (up.best, up.probability, up.regret) == (down.best, down.probability, down.regret)
+    assert [row.mean for row in up.candidates] == [-row.mean for row in down.candidates]
+    assert [row.difference for row in up.candidates] == [-row.difference for row in down.candidates]
+    assert [row.name for row in up.ranked()] == [row.name for row in down.ranked()]
+
+
+def test_a_result_is_restored_from_its_json_and_fits_its_schema() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    found = judge(scores(4))
+    plain = json.loads(found.to_json())
+    assert Tuning.from_dict(plain) == found
+    jsonschema.validate(plain, schema_of(Tuning))
+
+
+def test_candidates_dropped_on_the_way_are_told_from_failures() -> None:
+    plan = AdaptivePlan(candidates=3, k=5)
+    table = scores(8, means=(0.3, 0.83, 0.84))
+    done = np.empty((0, 3))
+    while run := plan.next(done):
+        row = np.full(3, np.nan)
+        row[run] = table[len(done), run]
+        done = np.vstack([done, row])
+    found = judge(done, plan=plan)
+    assert found.candidates[0].status == "dropped"
+    assert found.candidates[0].partitions == 2
+    assert found.adaptive
+    assert found.stop is not None
+    assert found.fits == plan.review(done).fits
+    assert "stopped early" in found.verdict
+    assert found.candidates[0].p_best < 0.01
+
+
+def test_a_plan_that_stopped_within_the_margin_bounds_the_regret_by_it() -> None:
+    plan = AdaptivePlan(candidates=3, k=5, margin=0.5)
+    found = judge(scores(2), plan=plan, margin=0.5)
+    assert found.stop == "within margin"
+    assert found.regret <= 0.5
+
+
+def test_more_partitions_are_suggested_while_the_regret_is_beyond_the_margin() -> None:
+    found = judge(scores(4, means=(0.80, 0.83, 0.831)), margin=0.001)
+    assert found.regret > 0.001
+    needed = math.ceil(4 * (found.regret / 0.001) ** 2)
+    assert found.next == (f"About J={needed:,} would bring the regret within 0.0010, the margin.",)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "words"),
+    [
+        (np.ones((2, 4)), {}, "each of 3 candidates"),
+        (np.ones(3), {}, "shape"),
+        (np.ones((2, 3)), {"level": 1.5}, "level is 1.5"),
+        (np.ones((2, 3)), {"margin": -0.1}, "margin is -0.1"),
+    ],
+)
+def test_bad_input_is_one_clear_line(table: np.ndarray, options: dict[str, float], words: str) -> None:
+    with pytest.raises(TuningError, match=words):
+        judge(table, **options)
+
+
+def test_names_show_the_parameters_that_differ() -> None:
+    assert name_candidates(C) == ["C=0.1", "C=1", "C=10"]
+    assert name_candidates([{"a__C": 1, "b__C": 2}, {"a__C": 1, "b__C": 3}]) == ["C=2", "C=3"]
+    assert name_candidates([{"a__C": 1, "b__C": 2}, {"a__C": 2, "b__C": 3}]) == ["a__C=1, b__C=2", "a__C=2, b__C=3"]
+    assert name_candidates([{"f": math.sqrt}, {"f": np.float64(2.5)}, {}]) == ["f=sqrt", "f=2.5", "no parameters"]
+
+
+def test_advice_names_j_and_k_and_is_restored_from_json() -> None:
+    found = advise_tuning({5: scores(4), 10: scores(4, seed=2)}, budget=300, metric_name="accuracy")
+    assert found.verdict.startswith(f"Use J={found.j} partitions of K={found.k} folds")
+    assert all(plan.fits <= 300 for plan in found.plans)
+    assert TuningAdvice.from_dict(json.loads(found.to_json())).j == found.j
+
+
+def test_advice_refuses_a_budget_that_pays_for_nothing() -> None:
+    with pytest.raises(TuningError, match="a budget of 14 fits does not pay for one partition of 3 candidates"):
+        advise_tuning({5: scores(4)}, budget=14, metric_name="accuracy")
+
+
+def test_advice_refuses_a_single_partition() -> None:
+    with pytest.raises(TuningError, match="two partitions or more"):
+        advise_tuning({5: scores(1)}, budget=100, metric_name="accuracy")
