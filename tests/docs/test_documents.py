@@ -24,8 +24,9 @@ from holdsup.cli.program import COMMANDS
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```(python|text|console)\n(.*?)```", flags=re.DOTALL)
+TRAINING = ("tune.md", "contest.md", "runner.md")  # pages whose examples train systems: a minute together
 RUNNABLE = [
-    d
+    pytest.param(d, marks=[pytest.mark.slow] if d.name in TRAINING else [], id=str(d.relative_to(ROOT)))
     for d in DOCUMENTS
     if re.search(r"```(python|console)\n", d.read_text(encoding="utf-8")) and "reference" not in d.parts
 ]
@@ -44,7 +45,7 @@ def console(text: str, folder: Path) -> str:
     return "".join(shown)
 
 
-@pytest.mark.parametrize("document", RUNNABLE, ids=lambda d: str(d.relative_to(ROOT)))
+@pytest.mark.parametrize("document", RUNNABLE)
 def test_examples_show_what_they_say(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
