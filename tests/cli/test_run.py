@@ -139,6 +139,11 @@ def test_an_edited_system_is_trained_again_and_the_others_are_not(run: Run, stud
         (["--export", "s.csv", "--metric", "f1,average"], 2, "is not of the form average=macro"),
         (["--export", "s.csv", "--metric", "sklearn:balanced_accuracy", "--per", "item"], 1, "--per run"),
         (["--per", "fold"], 2, "--per"),
+        (["--per", "run"], 2, "--per without --export would change nothing"),
+        (["--metric", "f1,average=macro"], 2, "--metric without --export would change nothing"),
+        (["--status", "--metric", "accuracy"], 2, "--metric without --export would change nothing"),
+        (["--status", "--export", "s.csv"], 2, "--status and --export are different things to do"),
+        (["--dry-run", "--rescue", "s.db"], 2, "--dry-run and --rescue are different things to do"),
         (["--plot", "p.svg"], 1, "no figure for 'run'"),
     ],
 )
@@ -152,6 +157,30 @@ def test_wrong_options_are_one_line(
     assert said in done.err
     assert "Traceback" not in done.err
     assert not list(study.parent.glob("s*.csv"))
+
+
+def test_a_text_file_is_refused_as_a_store_and_no_rescue_is_advised(run: Run, study: Path) -> None:
+    done = run("run", study, "--store", study.parent / "tag.py")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "tag.py is no store of holdsup: name another file" in done.err
+
+
+def test_a_metric_that_the_targets_rule_out_is_refused_before_anything_is_trained(run: Run, study: Path) -> None:
+    edit(study, 'name = "accuracy"', 'name = "mse"')
+    done = run("run", study)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "mse does not go with these targets" in done.err
+    assert not (study.parent / "runs.db").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_importing_a_system_is_not_counted_as_its_time(run: Run, study: Path, jobs: int) -> None:
+    systems = study.parent / "systems.py"
+    systems.write_text("import time\n\ntime.sleep(2)\nprint('imported')\n" + systems.read_text())
+    edit(study, '"systems:train_length"', '"systems:train_length"\ntimeout = 1')
+    done = run("run", study, "--jobs", jobs, "--quiet", "--format", "json")
+    assert done.code == 0
+    assert json.loads(done.out)["statuses"]["done"] == 6
 
 
 def test_a_spec_that_is_not_there_or_not_right_is_one_line(run: Run, study: Path) -> None:
@@ -208,6 +237,25 @@ def test_a_damaged_store_is_rescued_and_the_run_goes_on_from_there(
     again = run("run", spec, "--rescue", fresh)
     assert (again.code, again.err.count("\n")) == (1, 1)
     assert "exists already" in again.err
+
+
+@pytest.mark.parametrize("share", [2 / 3, 0.8])
+def test_of_a_store_that_was_cut_off_nobody_is_told_that_nothing_is_lost(
+    run: Run, study: Path, tmp_path: Path, share: float
+) -> None:
+    run("run", study)
+    store, fresh = study.parent / "runs.db", tmp_path / "fresh.db"
+    content = store.read_bytes()
+    store.write_bytes(content[: int(len(content) * share)])
+    done = run("run", study, "--rescue", fresh)
+    said = " ".join(done.out.split())
+    assert done.code == 0
+    assert "The file is cut off (" in said
+    assert "how many rows are gone is unknown" in said
+    assert "0 rows" not in said
+    went_on = json.loads(run("run", study, "--store", fresh, "--format", "json").out)
+    assert went_on["executed"] > 0
+    assert f"{went_on['executed']} task" in said
 
 
 @pytest.mark.slow

@@ -72,6 +72,10 @@ def leave(arguments: Mapping[str, Any]) -> Outcome:
     raise SystemExit("bye")
 
 
+def interrupt_itself(arguments: Mapping[str, Any]) -> Outcome:
+    raise KeyboardInterrupt("mine")
+
+
 def nap(arguments: Mapping[str, Any]) -> Outcome:
     time.sleep(60 if arguments["number"] == 1 else 0)
     return give(arguments)

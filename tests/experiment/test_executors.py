@@ -59,6 +59,27 @@ def test_a_worker_that_dies_takes_only_its_own_task_with_it(tmp_path: Path, proc
     assert "signal SIGKILL" in report.failures[0].message
 
 
+def test_a_task_that_interrupts_itself_fails_and_its_worker_lives_on(
+    tmp_path: Path, processes: ProcessExecutor
+) -> None:
+    report = run_plan(errands.make_plan("interrupt_itself", 3), tmp_path / "runs.db", processes)
+    assert [(f.error, f.message) for f in report.failures] == [("KeyboardInterrupt", "mine")] * 3
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a signal")
+def test_a_worker_between_tasks_leaves_without_a_word() -> None:
+    """Between tasks, and on the way out, nothing would catch an exception: its traceback would be printed."""
+    script = """
+        import os, signal, time
+        from holdsup.experiment import workers
+        signal.signal(signal.SIGTERM, workers._leave)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    """
+    left = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False)
+    assert (left.returncode, left.stderr) == (0, "")
+
+
 def test_a_task_that_does_not_react_ends_with_its_process(
     tmp_path: Path, processes: ProcessExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

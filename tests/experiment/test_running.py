@@ -79,6 +79,7 @@ def test_retries_are_counted(tmp_path: Path) -> None:
         ("no_outcome", "TaskError", "errands:no_outcome returned int, not an Outcome"),
         ("no_json", "TaskError", "values.score is a set, which JSON cannot hold"),
         ("leave", "SystemExit", "bye"),
+        ("interrupt_itself", "KeyboardInterrupt", "mine"),
         ("missing", "AttributeError", "module 'errands' has no attribute 'missing'"),
     ],
 )

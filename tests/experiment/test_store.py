@@ -133,6 +133,52 @@ def test_a_store_that_was_cut_off_gives_the_rest(filled: Path) -> None:
     assert all(score == int(task.removeprefix("task-")) + 0.5 for task, score in found.items())
 
 
+@pytest.mark.parametrize("share", [2 / 3, 0.8])
+def test_what_a_cut_off_store_has_lost_is_listed_task_by_task(filled: Path, tmp_path: Path, share: float) -> None:
+    content = filled.read_bytes()
+    filled.write_bytes(content[: int(len(content) * share)])
+    lost = rescue_store(filled, tmp_path / "fresh.db")
+    connection = sqlite3.connect(tmp_path / "fresh.db")
+    tasks, results = ({task for (task,) in connection.execute(f"SELECT task FROM {t}")} for t in ("tasks", "results"))
+    kept = connection.execute("SELECT place, row, task, reason FROM damages ORDER BY id").fetchall()
+    connection.close()
+    gone = tasks - results
+    assert gone
+    assert gone <= {damage.task for damage in lost}
+    assert lost[0].place == "file"
+    pages = f"{int(len(content) * share) // 4096} of its {len(content) // 4096} pages are there"
+    again = f"{len(gone)} tasks without a result will run again"
+    assert lost[0].reason == f"the file is cut off ({pages}): how many rows are gone is unknown; {again}"
+    assert kept == [(damage.place, damage.row, damage.task, damage.reason) for damage in lost]
+
+
+def test_a_cut_within_a_page_shows_without_a_header(filled: Path, tmp_path: Path) -> None:
+    content = filled.read_bytes()
+    filled.write_bytes(bytes(100) + content[100:-1000])
+    assert rescue_store(filled, tmp_path / "fresh.db")[0].reason.startswith("the file is cut off within a page: ")
+
+
+def test_the_last_results_are_missed_though_no_number_is(filled: Path, tmp_path: Path) -> None:
+    for table, column in (("results", "id"), ("attachments", "result")):
+        change(filled, f"DELETE FROM {table} WHERE {column} > 37")
+    connection = sqlite3.connect(filled)
+    connection.execute("VACUUM")
+    connection.close()
+    lost = rescue_store(filled, tmp_path / "fresh.db")
+    assert [(damage.place, damage.row, damage.task) for damage in lost] == [
+        ("results", 0, "task-37"), ("results", 0, "task-38"), ("results", 0, "task-39"),
+    ]  # fmt: skip
+    assert {damage.reason for damage in lost} == {"it was never recorded, or it is gone"}
+
+
+def test_the_status_of_a_cut_off_store_names_the_cut_once(filled: Path) -> None:
+    content = filled.read_bytes()
+    filled.write_bytes(content[: len(content) * 4 // 5])
+    (warning,) = read_status(errands.make_plan("give", 40), filled).warnings
+    assert warning.startswith("The store is damaged: the file is cut off (")
+    assert warning.count("cut off") == 1
+
+
 def test_tables_that_fill_many_pages_are_rescued(tmp_path: Path) -> None:
     run_plan(errands.make_plan("give_much", 6), tmp_path / "runs.db")  # from 8 bytes to 800 kB
     with Store(tmp_path / "runs.db", writing=False) as store:
@@ -196,7 +242,7 @@ def test_what_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
     empty.touch()
     sqlite3.connect(other).execute("CREATE TABLE t (x)").connection.close()
     for file, said in [
-        (text, "nothing in .* can be read as a store"),
+        (text, r"a\.txt is no store of holdsup: name another file$"),
         (empty, "is empty, not a store"),
         (other, "is a database, but no store of holdsup"),
         (tmp_path, "is a folder, not a store"),
@@ -205,6 +251,14 @@ def test_what_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match=said) as caught:
             Store(file, writing=False)
         assert "\n" not in str(caught.value)
+
+
+def test_a_text_file_is_no_damaged_store_and_stays_as_it_is(tmp_path: Path) -> None:
+    text = tmp_path / "a.txt"
+    text.write_text("no store\n" * 1000)
+    with pytest.raises(StoreError, match=r"a\.txt is no store of holdsup: name another file$"):
+        Store(text)
+    assert text.read_text() == "no store\n" * 1000
 
 
 def test_a_store_that_cannot_be_made_is_refused(tmp_path: Path) -> None:

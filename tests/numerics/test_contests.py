@@ -56,6 +56,11 @@ def test_one_value_has_no_signal_to_noise_and_a_constant_one_has_no_noise() -> N
     constant = assess_stability(np.array([0.25, 0.25, 0.25]))
     assert (constant.snr, constant.bound, constant.normal) == (math.inf, 1, 1)
     assert math.isnan(assess_stability(np.zeros(3)).snr)
+    rounded = np.array([0.1 + 0.2, 0.3, 0.3])
+    assert len(set(rounded)) == 2
+    assert (assess_stability(rounded).sd, assess_stability(rounded).snr) == (0, math.inf)
+    at_margin = assess_stability(rounded, margin=0.3)
+    assert (at_margin.positive, at_margin.ties) == (0, 3)
 
 
 @pytest.mark.parametrize(("positive", "number"), [(0, 20), (20, 20), (37, 40), (1, 1000)])

@@ -21,7 +21,17 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline
 
-from holdsup import BlockedCV, Contest, HoldOut, KFold, RepeatedHoldOut, TaskError, compare_systems, run_contest
+from holdsup import (
+    BlockedCV,
+    Contest,
+    HoldOut,
+    KFold,
+    RepeatedHoldOut,
+    SplitError,
+    TaskError,
+    compare_systems,
+    run_contest,
+)
 from holdsup.experiment import holding
 from holdsup.experiment.identity import identify
 from holdsup.studies.contests.identities import identify_estimator
@@ -302,6 +312,13 @@ def test_data_may_be_a_file_and_a_system_a_program(tmp_path: Path, monkeypatch: 
 
 def test_nothing_stays_in_memory() -> None:
     run_contest(TWO, corpus(), "accuracy", HoldOut(), repeats=1)
+    assert holding._held == {}
+
+
+def test_a_contest_that_is_refused_holds_nothing() -> None:
+    inputs, targets = corpus()[:2]
+    with pytest.raises(SplitError, match="has no target"):
+        run_contest(TWO, (inputs, [None, *list(targets)[1:]]), "accuracy", HoldOut(), repeats=1)
     assert holding._held == {}
 
 

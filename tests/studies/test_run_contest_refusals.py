@@ -34,6 +34,16 @@ def refuse(expected: type[HoldsupError], match: str, *given: Any, **options: Any
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_target_that_is_not_there_is_refused_before_training(missing: float | None) -> None:
+    inputs = list(range(12))
+    targets: list[float | None] = [0.5 * i for i in inputs]
+    targets[3] = missing
+    calls = CALLS.total()
+    refuse(SplitError, "item 4 of 12 has no target: fill it in, or leave the item out", TWO, (inputs, targets), "mse")
+    assert CALLS.total() == calls
+
+
 def test_fewer_items_than_blocks() -> None:
     refuse(SplitError, "needs 4 items or more, one for each part, but there are 3", TWO, corpus(3), "accuracy")
 

@@ -119,6 +119,17 @@ def test_each_metric_has_its_say() -> None:
     assert "A is better than all others" in several
 
 
+def test_run_scores_on_a_single_dataset_are_compared_as_run_scores() -> None:
+    frame = simulated({"A": 0.70, "B": 0.72}, items=1, runs=5).drop(columns="item")
+    found, plain = compare_systems(frame.assign(dataset="corpus")), compare_systems(frame)
+    assert found.contrasts[0] == plain.contrasts[0]
+    assert found.contrasts[0].p_method.startswith("Welch's t on run scores")
+    assert found.unit is None
+    assert found.verdict == plain.verdict
+    a, b = (frame[frame.system == name].score for name in "AB")
+    assert found.contrasts[0].se == pytest.approx(((a.var() + b.var()) / 5) ** 0.5)
+
+
 def test_one_score_a_dataset_is_never_called_an_item() -> None:
     frame = simulated({"A": 0.7, "B": 0.72}, items=9, runs=3).rename(columns={"item": "dataset"})
     found = compare_systems(frame)

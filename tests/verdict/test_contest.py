@@ -15,6 +15,7 @@ import pytest
 from contest_cases import guess, labels, partitions
 
 from holdsup.metrics import make_metric
+from holdsup.rendering import Estimate
 from holdsup.results import schema_of
 from holdsup.verdict.contest import Contest, Partition, Trained, judge_contest
 
@@ -180,10 +181,41 @@ def test_systems_that_predict_the_same_are_never_ahead_of_each_other() -> None:
     same = {"A": lambda _, known: ["a"] * len(known), "B": lambda _, known: ["a"] * len(known)}
     found = judge_contest(partitions(TARGETS, same, number=20), TARGETS, ACCURACY)
     assert {(row.wins, row.ties) for row in found.estimators} == {(0, 20)}
-    assert found.conclusions[0].status == "unsure"
+    assert {(row.reproducibility, row.low, row.high) for row in found.estimators} == {(None, None, None)}
+    assert found.conclusions[0].status == "equal"
     assert found.tests[0].p == 1
     assert found.signs[0].ties == 120
+    assert found.verdict.startswith("A and B never differ on 20 re-partitions of the corpus: there is no conclusion.")
+    assert "the sign" not in found.verdict
+    assert "ahead of" not in found.verdict
     assert "nan" not in str(found)
+
+
+def test_leads_that_cancel_out_are_ties_whatever_their_rounding() -> None:
+    right = {"A": (1, 2, 4), "B": (4, 1, 2)}  # of ten, in three folds; the rounded shares do not add up to the same
+    counts = {
+        name: [Trained(repetition=i + 1, fold=1, counts=[n, 10]) for i, n in enumerate(own)]
+        for name, own in right.items()
+    }
+    leads = np.diff([[n / 10 for n in right[name]] for name in "BA"], axis=0)[0]
+    assert leads.mean() != 0
+    made = [Partition(strategy="repeated", trained={name: tuple(own) for name, own in counts.items()})] * 20
+    found = judge_contest(made, None, ACCURACY)
+    rows = {row.trained: row for row in found.estimators}
+    assert (rows[3].mean, rows[3].ties, rows[3].reproducibility) == (0, 20, None)
+    assert rows[1].ties == 0
+    assert "never differ" in found.verdict
+
+
+def test_a_lead_that_never_varies_has_no_noise_whatever_its_rounding() -> None:
+    right, wrong = {"A": lambda _, known: known}, {"B": lambda _, known: ["z"] * (len(known) - 7) + known[-7:]}
+    found = judge_contest(partitions(TARGETS, right | wrong, number=20), TARGETS, ACCURACY)
+    averaged = next(row for row in found.estimators if row.estimator == "averaged")
+    assert averaged.mean == pytest.approx(33 / 40)
+    assert (averaged.sd, averaged.snr, averaged.bound) == (0, math.inf, 1)
+    assert json.loads(found.to_json())["estimators"][1]["snr"] is None
+    assert found.tables()[0].rows[1][5] == Estimate(None, 0.1)  # the SNR, a dash
+    assert (found.tests[0].se, found.tests[0].statistic, found.tests[0].p) == (0, math.inf, 0)
 
 
 def test_a_margin_counts_only_leads_beyond_it(many: Contest) -> None:
@@ -193,6 +225,24 @@ def test_a_margin_counts_only_leads_beyond_it(many: Contest) -> None:
         assert row.wins == sum(value > 0.1 for value in row.values)
         assert row.snr == pytest.approx((plain.mean - 0.1) / plain.sd)
     assert "by more than 0.1" in found.verdict
+
+
+def test_a_margin_is_named_as_the_null_of_its_tests(many: Contest) -> None:
+    found = judge_contest(partitions(TARGETS, TWO, number=20), TARGETS, ACCURACY, margin=0.02)
+    assert "be told from one of 0.02 or less (p" in found.verdict
+    assert "Tests of a difference of 0.02 or less, over new corpora" in str(found)
+    test = found.tests[0]
+    assert test.statistic == pytest.approx((test.difference - 0.02) / test.se)
+    assert "be told from none (p" in many.verdict
+    assert "Tests of no difference, over new corpora" in str(many)
+
+
+def test_the_statistic_has_the_sign_of_the_difference_where_lower_is_better() -> None:
+    targets = np.random.default_rng(1).normal(size=60).tolist()
+    made = partitions(targets, {"far": noisy(1.2), "near": noisy(1.0)}, number=20)
+    test = judge_contest(made, targets, make_metric("rmse")).tests[0]
+    assert test.difference < 0
+    assert test.statistic == pytest.approx(test.difference / test.se)
 
 
 def test_all_pairs_come_from_the_same_trainings_and_are_adjusted() -> None:

@@ -103,6 +103,10 @@ def command(
     """
     from holdsup.studies import make_plan, read_spec
 
+    _require_one_part(
+        {"--dry-run": dry_run, "--status": status, "--export": export, "--rescue": rescue},
+        of_export={"--metric": metric, "--per": per},
+    )
     asked = read_spec(spec)
     place = store or asked.store
     if rescue is not None:
@@ -132,6 +136,16 @@ def command(
         )
 
 
+def _require_one_part(parts: Mapping[str, object], of_export: Mapping[str, object]) -> None:
+    """Refuse options that would be passed over."""
+    asked = [name for name, value in parts.items() if value]
+    if len(asked) > 1:
+        raise click.UsageError(f"{' and '.join(asked)} are different things to do: ask for one at a time.")
+    idle = [name for name, value in of_export.items() if value is not None]
+    if idle and "--export" not in asked:
+        raise click.UsageError(f"{' and '.join(idle)} without --export would change nothing: give --export FILE, too.")
+
+
 def _show_preview(spec: Spec) -> None:
     from holdsup.studies.specs import preview_spec
 
@@ -145,9 +159,12 @@ def _rescue(damaged: Path, fresh: Path) -> None:
     from holdsup.rendering.numbers import format_counted
 
     lost = rescue_store(damaged, fresh)
+    rows = sum(entry.row > 0 for entry in lost)
+    unknown = "".join(f" {entry.reason[:1].upper()}{entry.reason[1:]}." for entry in lost if entry.place == "file")
+    saved = "" if unknown and not rows else f"; {format_counted(rows, 'row')} could not be saved"
     print_tables(
-        f"{fresh} holds every sound row of {damaged.name}; {format_counted(len(lost), 'row')} could not be saved. Put "
-        "it in the place of the store, or give it with --store, and run the same again.",
+        f"{fresh} holds every sound row of {damaged.name}{saved}.{unknown} Put it in the place of the store, or give "
+        "it with --store, and run the same again.",
         [list_damage(lost)] if lost else [],
     )
 

@@ -6,12 +6,16 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from holdsup.errors import TaskError
 from holdsup.experiment.digests import digest_file
 
-__all__ = ["import_from", "load_callable", "split_source"]
+__all__ = ["PREPARE", "import_from", "load_callable", "prepared_by", "split_source"]
+
+PREPARE = "prepare"  # attribute of work: what is called with its arguments before its time counts
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _callables: dict[tuple[str, tuple[tuple[str, str], ...]], Callable[..., Any]] = {}
 _loaded: dict[str, str] = {}  # modules of users that this process has loaded, each with the hash of its source
@@ -21,6 +25,16 @@ def import_from(folder: str) -> None:
     """Let this process import from the folder of a spec, first of all: a metric may be a function of the user's."""
     if folder not in sys.path[:1]:
         sys.path.insert(0, folder)
+
+
+def prepared_by(prepare: Callable[[Mapping[str, Any]], None]) -> Callable[[F], F]:
+    """Give the work of tasks a function that imports and reads what it needs; no time limit counts what that takes."""
+
+    def mark(work: F) -> F:
+        setattr(work, PREPARE, prepare)
+        return work
+
+    return mark
 
 
 def split_source(source: str) -> tuple[str, str] | None:

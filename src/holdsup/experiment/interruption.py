@@ -9,9 +9,13 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-__all__ = ["Interruption", "RunInterrupted"]
+__all__ = ["Interrupted", "Interruption", "RunInterrupted"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal breaks off the task under way; a plain KeyboardInterrupt is an error of the task's own."""
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -30,7 +34,7 @@ class RunInterrupted(KeyboardInterrupt):
 class Interruption:
     """Notes the first signal instead of raising, so that none can strike in the middle of a record.
 
-    A second one raises KeyboardInterrupt wherever it strikes. Outside the main thread, signals stay as they are.
+    A second one raises `Interrupted` wherever it strikes. Outside the main thread, signals stay as they are.
 
     Attributes
     ----------
@@ -56,7 +60,7 @@ class Interruption:
 
     @contextmanager
     def raising(self) -> Iterator[None]:
-        """Let a signal raise KeyboardInterrupt inside: a task of this process is being worked on."""
+        """Let a signal raise `Interrupted` inside: a task of this process is being worked on."""
         self._raising = True
         try:
             yield
@@ -67,4 +71,4 @@ class Interruption:
         again = self.asked is not None
         self.asked = signal.Signals(number)
         if self._raising or again:
-            raise KeyboardInterrupt
+            raise Interrupted

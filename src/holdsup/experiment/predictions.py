@@ -41,7 +41,9 @@ def _plain(value: Any, place: int, source: str) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(part, place, source) for part in value]
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        raise TaskError(f"prediction {place} of {source} is {value}, which is no prediction: did the training diverge?")
+        raise TaskError(
+            f"prediction {place} of {source} is {value}, which is no prediction: the training may have diverged"
+        )
     if isinstance(value, str | bool | int | float):
         return value
     raise TaskError(

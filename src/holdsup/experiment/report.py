@@ -14,7 +14,7 @@ from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results import Result, Rows, sign
 
-__all__ = ["FailedTask", "RunReport", "TaskGroup", "list_damage", "report_run"]
+__all__ = ["FailedTask", "RunReport", "TaskGroup", "describe_damage", "list_damage", "report_run"]
 
 SHOWN = 20  # failures, and damaged rows, that a report lists
 GROUPS = 40  # groups of tasks that a report lists
@@ -154,7 +154,7 @@ def list_damage(damage: Sequence[Damage]) -> Table:
     return Table(
         title="Damaged rows of the store",
         columns=("table", "row", "task", "what is wrong"),
-        rows=tuple((row.place, row.row, row.task, row.reason) for row in damage),
+        rows=tuple((row.place, row.row or None, row.task, row.reason) for row in damage),
     )
 
 
@@ -198,10 +198,21 @@ def _warnings(counts: Mapping[str, int], store: Store) -> tuple[str, ...]:
         warnings.append("Failed tasks are not run again unless --retry-failed (retry_failed=True) asks for it.")
     if store.damage:
         warnings.append(
-            f"The store has damaged rows, which are not used: {format_count(len(store.damage))}. "
-            "holdsup run SPEC --rescue NEW.db makes a new store of the others."
+            f"{describe_damage(store.damage)} holdsup run SPEC --rescue NEW.db makes a new store of what is sound."
         )
     return tuple(warnings)
+
+
+def describe_damage(damage: Sequence[Damage]) -> str:
+    """Return in words what is wrong with a store: with the file as a whole, and with rows that are known by number."""
+    parts = [f"The store is damaged: {lost.reason}." for lost in damage if lost.place == "file"]
+    rows = sum(lost.row > 0 for lost in damage)
+    if rows:
+        parts.append(f"The store has damaged rows, which are not used: {format_count(rows)}.")
+    unknown = sum(lost.place != "file" and lost.row == 0 for lost in damage)
+    if unknown:
+        parts.append(f"Tasks whose result was never recorded, or is gone: {format_count(unknown)}.")
+    return " ".join(parts)
 
 
 def _words(labels: Mapping[str, Label]) -> str:

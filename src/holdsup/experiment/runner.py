@@ -13,6 +13,7 @@ from holdsup.experiment.interruption import Interruption
 from holdsup.experiment.plan import Plan
 from holdsup.experiment.replies import Failure, Success
 from holdsup.experiment.store import FailedAttempt, OpenRun
+from holdsup.experiment.timing import GRACE, STUCK
 from holdsup.experiment.work import carry_out, order_of
 from holdsup.progress import Progress
 
@@ -160,7 +161,7 @@ class Runner:
         try:
             return future.result()
         except WorkerDied as died:
-            if limit is not None and died.seconds > limit:
+            if limit is not None and died.code == STUCK and died.seconds > limit + GRACE:
                 message = f"it took more than {limit:g} seconds and did not react; its process was ended"
                 return Failure(task, died.seconds, "timeout", message)
             return Failure(task, died.seconds, "worker died", str(died))

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from holdsup.columns.limits import reason_of
+from holdsup.errors import MetricError, list_names
 from holdsup.experiment.corpora import read_corpus
 from holdsup.metrics import Metric, make_metric
+from holdsup.metrics.labels import LabelMetric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Scored", "find_metric", "score_counts", "score_predictions"]
+__all__ = ["Scored", "check_metric", "find_metric", "score_counts", "score_predictions"]
 
 KEPT = 16  # metrics that know their labels, held by a process
 
@@ -37,6 +39,23 @@ def find_metric(data: Mapping[str, Any], metric: Mapping[str, Any]) -> Metric:
 @lru_cache(maxsize=KEPT)
 def _find(data: str, metric: str) -> Metric:
     return make_metric(**json.loads(metric)).for_targets(read_corpus(json.loads(data)).targets)
+
+
+def check_metric(metric: Metric, targets: Sequence[Any]) -> None:
+    """Refuse a metric that cannot score even the targets themselves; a function of the user's is not called."""
+    known = metric.for_targets(targets)
+    if not known.columns:
+        return
+    try:
+        counts = known.count(targets, targets)
+    except MetricError as error:
+        raise MetricError(f"{metric.name} does not go with these targets: {str(error).rstrip('.')}") from error
+    reason = known.why_undefined(np.asarray(counts.sum(axis=0)))
+    if reason and isinstance(known, LabelMetric):
+        labels = list_names(map(str, known.known or ()), most=5)
+        raise MetricError(f"{metric.name} has nothing to find: no target is {known.noun}; there are {labels}")
+    if reason:
+        raise MetricError(f"{metric.name} does not go with these targets: {reason}")
 
 
 def score_predictions(

@@ -14,7 +14,7 @@ from holdsup.experiment.commands import run_command
 from holdsup.experiment.holding import find_held
 from holdsup.experiment.importing import load_callable
 
-__all__ = ["KINDS", "Trained", "split_settings", "train_system"]
+__all__ = ["KINDS", "Trained", "load_system", "split_settings", "train_system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,13 @@ def train_system(
     """
     with redirect_stdout(sys.stderr):  # standard output is for the report
         return KINDS[system["kind"]](system, Examples(inputs, targets, unseen, seed))
+
+
+def load_system(system: Mapping[str, Any]) -> None:
+    """Import what a system is made of, where it is no program."""
+    if system["kind"] != "command":
+        with redirect_stdout(sys.stderr):
+            _load(system)
 
 
 def _call(system: Mapping[str, Any], given: Examples) -> Trained:

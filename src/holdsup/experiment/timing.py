@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-__all__ = ["GRACE", "OutOfTime", "time_limit"]
+__all__ = ["GRACE", "STUCK", "OutOfTime", "time_limit"]
 
 GRACE = 5.0  # seconds in which a task may clean up before its process is ended
+STUCK = 1  # exit code of a process that was ended so
 
 
 class OutOfTime(BaseException):

@@ -11,10 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from holdsup.experiment.corpora import read_corpus
+from holdsup.experiment.importing import prepared_by
 from holdsup.experiment.plan import Outcome
 from holdsup.experiment.predictions import check_predictions
 from holdsup.experiment.scoring import find_metric, score_predictions
-from holdsup.experiment.systems import train_system
+from holdsup.experiment.systems import load_system, train_system
 from holdsup.splits import Split, make_splitter
 from holdsup.splits.corpus import Codes
 
@@ -25,6 +26,13 @@ COUNT = "count_"  # begins the names of columns that hold counts
 KEPT = 16  # splits that a process holds: systems and settings share them
 
 
+def prepare_training(arguments: Mapping[str, Any]) -> None:
+    """Read the corpus and import the system of a task, once in each process."""
+    find_split(arguments)
+    load_system(arguments["system"])
+
+
+@prepared_by(prepare_training)
 def train_and_test(arguments: Mapping[str, Any]) -> Outcome:
     """Return what a system does on one split of a corpus.
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 import time
 import traceback
 from dataclasses import dataclass
 
 from holdsup.errors import TaskError
-from holdsup.experiment.importing import import_from, load_callable
+from holdsup.experiment.importing import PREPARE, import_from, load_callable
+from holdsup.experiment.interruption import Interrupted
 from holdsup.experiment.plan import Outcome, Task
 from holdsup.experiment.replies import Failure, Success
 from holdsup.experiment.store.payload import encode_table, encode_values, undefined_values
@@ -48,18 +51,35 @@ def order_of(task: Task, folder: str) -> Order:
 
 
 def carry_out(order: Order) -> Success | Failure:
-    """Return what a task gives, or how it failed; only an interruption of the whole process is raised."""
+    """Return what a task gives, or how it failed; only an interruption of the whole process is raised.
+
+    What the work needs is imported and prepared before the clock of its time limit starts.
+    """
     import_from(order.folder)
     started = time.perf_counter()
     try:
+        work, arguments = load_callable(order.work, {}), json.loads(order.arguments)
+        prepare = getattr(work, PREPARE, None)
+        if prepare is not None:
+            prepare(arguments)
         with time_limit(order.timeout, deadly=_deadly):
-            outcome = load_callable(order.work, {})(json.loads(order.arguments))
+            outcome = work(arguments)
         return _success(order, outcome, time.perf_counter() - started)
     except OutOfTime:
         message = f"it took more than {order.timeout:g} seconds"
         return Failure(order.task, time.perf_counter() - started, "timeout", message)
     except (Exception, SystemExit) as error:
         return _failure(order, error, time.perf_counter() - started)
+    except KeyboardInterrupt as error:
+        if isinstance(error, Interrupted) or _may_be_ctrl_c():
+            raise
+        return _failure(order, error, time.perf_counter() - started)
+
+
+def _may_be_ctrl_c() -> bool:
+    """Return whether Ctrl-C raises KeyboardInterrupt here, as in a worker that is not ours: in main threads alone."""
+    in_main = threading.current_thread() is threading.main_thread()
+    return in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def end_process_when_stuck() -> None:

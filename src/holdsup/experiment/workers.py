@@ -16,12 +16,14 @@ from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn
 
 from holdsup.errors import RunError
+from holdsup.experiment.interruption import Interrupted
 
 __all__ = ["Worker", "WorkerDied"]
 
 LOOK = 1.0  # seconds between looks at a worker
 LEAVE = 3.0  # seconds that a worker has to end its task's own processes before it is killed
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+_calling = False  # in a worker: whether it makes a call
 _environment = threading.Lock()  # the environment of a new process is that of ours at the moment of its start
 
 
@@ -166,14 +168,20 @@ def _work(pipe: Connection) -> None:
 
 
 def _made(function: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[bool, Any]:
+    global _calling  # a signal asks for it
     try:
+        _calling = True
         return True, function(*args, **keywords)
     except Exception as error:
         return False, error
+    finally:
+        _calling = False
 
 
 def _leave(_number: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt  # through the task, so that it can end processes of its own on the way out
+    if _calling:
+        raise Interrupted  # through the task, so that it can end processes of its own on the way out
+    os._exit(0)  # between tasks, or on the way out, an exception would only be printed
 
 
 def _leave_with_parent() -> None:

@@ -29,9 +29,12 @@ __all__ = [
     "normal_share",
     "resampled_t",
     "share_bound",
+    "without_noise",
 ]
 
 Floats = NDArray[np.float64]
+
+NOISE = 1e-12  # of the largest number involved: what is below it is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Stability:
     ----------
     mean : its mean
     sd : its standard deviation; NaN for one partition
-    snr : signal to noise, mean over standard deviation, eq. 4
+    snr : signal to noise, mean over standard deviation, eq. 4; infinite where there is no noise
     bound : what the probability of a positive sign is at least, eq. 3; 0 where the mean is not positive
     normal : that probability if the estimator is normal, Phi(SNR)
     positive : partitions in which it is above zero
@@ -78,14 +81,23 @@ class FoldTest:
     tail: Tail
 
 
-def assess_stability(values: Floats) -> Stability:
-    """Return what the values of an estimator, one for each partition, say about its sign.
+def without_noise(differences: Floats, scale: Floats | float) -> Floats:
+    """Return differences of numbers as large as `scale`; those that are rounding are zero."""
+    return np.where(np.abs(differences) <= NOISE * scale, 0.0, differences)
+
+
+def assess_stability(leads: Floats, *, margin: float = 0.0) -> Stability:
+    """Return what leads beyond a margin, one for each partition, say about their sign.
 
     >>> assess_stability(np.array([1.0, 3.0, 2.0, 2.0])).positive
     4
     """
+    scale = max(float(np.abs(leads).max()), margin)
+    values = without_noise(leads - margin, scale)
     mean = float(np.mean(values))
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
+    if sd <= NOISE * scale:  # the same lead in all partitions, but for rounding
+        sd = 0.0
     snr = _signal_to_noise(mean, sd)
     return Stability(
         mean=mean,
@@ -210,6 +222,8 @@ def combined_f(differences: Floats) -> FoldTest:
 
 def _t_test(mean: float, se: float, df: float, margin: float) -> FoldTest:
     """Return the test of |difference| <= margin."""
+    if se <= NOISE * abs(mean):  # all differences are the same, but for rounding
+        se = 0.0
     beyond = math.copysign(max(abs(mean) - margin, 0.0), mean)
     statistic = beyond / se if se > 0 else math.copysign(math.inf, mean) if beyond else 0.0
     return FoldTest(difference=mean, se=se, statistic=statistic, df=df, df2=None, tail=t_tail(statistic, df))

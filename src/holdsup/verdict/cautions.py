@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
 
-__all__ = ["caution", "caution_clusters"]
+__all__ = ["caution", "caution_clusters", "doubt_direction"]
 
 MOST_REASONS = 3
-ERRORS = frozenset("ter wer cer loss logloss ppl perplexity error mse rmse mae".split())  # the lower, the better
+ERRORS = frozenset("ter wer cer loss logloss log_loss ppl perplexity error mse rmse mae".split())  # lower is better
 
 
 def caution(found: Answer, question: Question) -> Iterator[str]:
@@ -36,15 +36,23 @@ def caution(found: Answer, question: Question) -> Iterator[str]:
         unit = found.evaluation.unit
         yield f"Systems have different {unit}: means are over each system's own, differences over those both have."
     yield from found.conditions.warnings
-    yield from _direction(found.evaluation, lower_is_better=question.lower_is_better)
+    if not question.lower_is_better and (error := _name_error(found.evaluation)):
+        yield f"A higher {error} is called better here: if a lower one is, give --lower-is-better."
 
 
-def _direction(evaluation: Evaluation, *, lower_is_better: bool) -> Iterator[str]:
-    """Yield a doubt about what counts as better, where the name of the score is that of an error."""
+def doubt_direction(evaluations: Iterable[Evaluation], *, lower_is_better: bool) -> str:
+    """Return a doubt that stands before the verdict: who is better turns around where a score is an error."""
+    errors = [] if lower_is_better else [name for each in evaluations if (name := _name_error(each))]
+    if not errors:
+        return ""
+    return f"This takes a higher {join_names(errors)} for better: give --lower-is-better if it is not. "
+
+
+def _name_error(evaluation: Evaluation) -> str | None:
+    """Return the metric, or else the column of scores, if its name is that of an error; options follow a comma."""
     score = evaluation.scores.roles.score
     name = evaluation.metric or (score if isinstance(score, str) else "")
-    if plain_name(name) in ERRORS and not lower_is_better:
-        yield f"A higher {name} is called better here: if a lower one is, give --lower-is-better."
+    return name if plain_name(name.partition(",")[0]) in ERRORS else None
 
 
 def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[str]:

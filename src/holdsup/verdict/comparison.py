@@ -14,7 +14,7 @@ from holdsup.scores.audit import sign_roles
 from holdsup.verdict.advice import advise
 from holdsup.verdict.answers import Answer, Question, answer, test_systems
 from holdsup.verdict.best import pick_best
-from holdsup.verdict.cautions import caution, caution_clusters
+from holdsup.verdict.cautions import caution, caution_clusters, doubt_direction
 from holdsup.verdict.conditional import adjust_conditions, check_properties, name_properties
 from holdsup.verdict.conditional_report import describe_conditions
 from holdsup.verdict.contrasts import adjust_contrasts
@@ -97,6 +97,7 @@ def compare_systems(
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(test_systems(each, contrasts, question) for each in found)
     covered = Coverage(evaluations[0].unit, len(evaluations[0].dataset_names))
+    doubt = doubt_direction((each.evaluation for each in found), lower_is_better=lower_is_better)
     verdict = write_verdict(
         contrasts, systems, covered, baseline=baseline, level=level, lower_is_better=lower_is_better
     )
@@ -105,7 +106,7 @@ def compare_systems(
         seed=seed if bootstrap else None,
         warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each, question))))),
         rows=count_rows(scores, asked, {} if picked is None else picked.reasons),
-        verdict=verdict + describe_conditions(conditional, contrasts, level=level),
+        verdict=doubt + verdict + describe_conditions(conditional, contrasts, level=level),
         claim=found[0].claims[0],
         level=level,
         lower_is_better=lower_is_better,

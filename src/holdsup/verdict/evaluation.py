@@ -71,7 +71,7 @@ class Evaluation:
     item : the item of each row, shape (rows,)
     seeds : the combination of shared facets of each row, the same in all systems; None if none are shared
     systems : the runs of each system, in the order of their names
-    items : number of items; with no item column, of datasets, and without these 1
+    items : number of items; with no item column, of datasets, and with fewer than two of these 1
     per_run : whether runs have one score each, so that there are no items
     clusters : cluster of each item, None if there are none
     datasets : dataset of each item, None if there are fewer than two
@@ -151,11 +151,11 @@ def _evaluation(scores: Scores, metric: str | None) -> Evaluation:
 def _items(scores: Scores) -> tuple[Codes, Codes, bool]:
     """Return the item of each row, a row that shows each, and whether there are none.
 
-    Without items, datasets are what systems are scored on; without these, a run has one score.
+    Without items, datasets are what systems are scored on; a run on a single one has one score.
     """
     if scores.items is not None:
         return scores.items.codes, scores.items.first, False
-    if scores.dataset is not None:
+    if scores.dataset is not None and scores.dataset.count > 1:
         found = cross(scores.dataset)
         return found.codes, found.first, False
     return np.zeros(len(scores), np.int64), np.zeros(1, np.int64), True

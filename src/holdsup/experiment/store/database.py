@@ -26,7 +26,7 @@ from holdsup.experiment.store.liveness import is_alive
 from holdsup.experiment.store.payload import decode_table, decode_values
 from holdsup.experiment.store.recording import OpenRun
 from holdsup.experiment.store.records import Recorded, RecordedFailure
-from holdsup.experiment.store.rescue import rescue_store
+from holdsup.experiment.store.rescue import is_foreign, rescue_store
 from holdsup.experiment.store.rows import is_sound
 from holdsup.experiment.store.schema import TABLES
 from holdsup.experiment.store.wal import require_whole_log
@@ -73,6 +73,8 @@ class Store:
             require_whole_log(self.path)
             return open_file(self.path, writing=self.writing, sound=True)
         except (DamagedStore, OldStore) as error:
+            if isinstance(error, DamagedStore) and is_foreign(self.path):
+                raise StoreError(f"{self.path} is no store of holdsup: name another file") from error
             if self.writing:
                 raise
             return self._open_copy(error)
@@ -85,8 +87,10 @@ class Store:
             if isinstance(reason, OldStore):
                 copy_and_migrate(self.path, copy)
             else:
-                lost = Damage("file", 0, "", str(reason).removesuffix(f": {RESCUE}"))
-                self._lost = (lost, *rescue_store(self.path, copy))
+                lost = rescue_store(self.path, copy)
+                if not any(damage.place == "file" for damage in lost):
+                    lost = (Damage("file", 0, "", str(reason).removesuffix(f": {RESCUE}")), *lost)
+                self._lost = lost
             return open_file(copy, writing=False, sound=True)
         except BaseException:
             self._copy.cleanup()

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from holdsup.experiment.store.schema import PAGE
 
-__all__ = ["FRAME_HEADER", "WAL_HEADER", "Found", "find_logged_rows", "find_rows"]
+__all__ = ["FRAME_HEADER", "WAL_HEADER", "Found", "find_logged_rows", "find_pages", "find_rows"]
 
 LEAF = 0x0D  # first byte of a page that holds rows of a table
 HEADER = 100  # bytes before the first page's own header
@@ -52,6 +52,12 @@ def find_logged_rows(path: Path, frames: int | None = None) -> Iterator[Found]:
     pages = {**_pages_of(path), **dict(log)} if log else {}
     for number, page in log:
         yield from _rows_of(number, page, pages)
+
+
+def find_pages(path: Path) -> set[int]:
+    """Return the numbers of the pages that are whole, in the file or in its write-ahead log."""
+    logged = {number for number, _ in _committed_pages(path.with_name(path.name + "-wal"), None)}
+    return {number for number, page in _pages_of(path).items() if len(page) == PAGE} | logged
 
 
 def _pages_of(path: Path) -> dict[int, memoryview]:

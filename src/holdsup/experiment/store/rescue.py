@@ -14,8 +14,10 @@ from holdsup.experiment.store.ledger import Damage
 from holdsup.experiment.store.pages import Found, find_rows
 from holdsup.experiment.store.rows import checksum, is_sound
 from holdsup.experiment.store.schema import TABLES, insertion, with_reason
+from holdsup.experiment.store.wholeness import MAGIC, find_cut
+from holdsup.rendering.numbers import format_counted
 
-__all__ = ["recognize", "rescue_store"]
+__all__ = ["is_foreign", "recognize", "rescue_store"]
 
 Rows: TypeAlias = dict[int, tuple[Any, ...]]
 COPIED = (
@@ -32,7 +34,8 @@ def rescue_store(damaged: str | Path, fresh: str | Path) -> tuple[Damage, ...]:
     """Write every sound row of a damaged store to a new one, and return what was lost.
 
     The damaged file is only read. What was lost stands in the new store too, and a run with it does those
-    tasks again.
+    tasks again. Where the file or its log is cut off, nobody knows how many rows are gone: a first entry of the
+    place "file" says so, and every task without a result is listed. Row 0 stands for no row that is known.
 
     Parameters
     ----------
@@ -44,11 +47,13 @@ def rescue_store(damaged: str | Path, fresh: str | Path) -> tuple[Damage, ...]:
         raise StoreError(f"{new} exists already: name another file for the rescued store")
     try:
         tables, damage = _sift(old)
+        cut = find_cut(old)
     except OSError as error:
         raise StoreError(f"cannot read {old}: {error.strerror or error}") from error
     if not tables["tasks"] and not tables["results"]:
-        raise StoreError(f"nothing in {old} can be read as a store of holdsup")
+        raise StoreError(f"{old} is no store of holdsup, or nothing is left of it that can be read: name another file")
     damage += _drop_incomplete(tables)
+    damage = [*_list_unknown(tables, damage, cut), *damage]
     with clear_errors(new):
         make(new)
         connection = connect(new, writing=True)
@@ -82,6 +87,13 @@ def _sift(path: Path) -> tuple[dict[str, Rows], list[Damage]]:
     return tables, damage
 
 
+def is_foreign(path: Path) -> bool:
+    """Return whether a file was never a store: it has no header of SQLite's, and no sound row anywhere."""
+    with path.open("rb") as stream:
+        begins = stream.read(len(MAGIC))
+    return begins != MAGIC and all(recognize(found)[1] is None for found in find_rows(path))
+
+
 def recognize(found: Found) -> tuple[str, tuple[Any, ...] | None]:
     """Return the table of a row and its values; None for values that are not what was written, "" for no table."""
     if len(found.values) < 3 or found.values[0] is not None:
@@ -112,6 +124,25 @@ def _drop_incomplete(tables: Mapping[str, Rows]) -> list[Damage]:
             damage.append(Damage("results", row, values[0], f"its table {lost[0]!r} is lost"))
             del tables["results"][row]
     return damage
+
+
+def _list_unknown(tables: Mapping[str, Rows], damage: list[Damage], cut: str | None) -> list[Damage]:
+    """Return what no gap in row numbers shows: that the end is missing, and tasks whose results may have been there.
+
+    A task that was claimed and has neither a result nor a failure was under way, or its row is gone. Of a file that
+    is cut off, claims may be gone as well.
+    """
+    settled = {values[0] for values in tables["results"].values()}
+    settled |= {task for task, _, _, final, *_ in tables["failures"].values() if final}
+    left = [values[0] for _, values in sorted(tables["tasks"].items()) if values[0] not in settled]
+    claimed = {task for _, tasks in tables["claims"].values() for task in json.loads(tasks)}
+    named = {lost.task for lost in damage}
+    unknown = [task for task in left if task not in named and (cut or task in claimed)]
+    listed = [Damage("results", 0, task, "it was never recorded, or it is gone") for task in unknown]
+    if cut is None:
+        return listed
+    again = f"{format_counted(len(left), 'task')} without a result will run again"
+    return [Damage("file", 0, "", f"{cut}: how many rows are gone is unknown; {again}"), *listed]
 
 
 def _copy(connection: sqlite3.Connection, tables: Mapping[str, Rows], damage: list[Damage]) -> None:

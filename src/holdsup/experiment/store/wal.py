@@ -8,7 +8,6 @@ before SQLite has opened the file for writing and put the log away.
 from __future__ import annotations
 
 import sqlite3
-import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +15,12 @@ from pathlib import Path
 from holdsup.experiment.store.connection import RESCUE, DamagedStore, clear_errors, connect
 from holdsup.experiment.store.frames import count_sound_frames
 from holdsup.experiment.store.liveness import any_alive
-from holdsup.experiment.store.pages import FRAME_HEADER, WAL_HEADER, find_logged_rows
+from holdsup.experiment.store.pages import find_logged_rows
 from holdsup.experiment.store.rescue import recognize
-from holdsup.experiment.store.schema import PAGE
+from holdsup.experiment.store.wholeness import is_log_cut_off
 
 __all__ = ["require_whole_log"]
 
-INDEX_HEADER = 100  # bytes of a log's index that we read: number of frames at 16, of those copied at 96
 PAUSE = 0.1  # seconds between looks
 FEW, MANY = 3, 600  # looks, without and with a live run: its commit may be waiting for the disk
 
@@ -30,7 +28,7 @@ FEW, MANY = 3, 600  # looks, without and with a live run: its commit may be wait
 def require_whole_log(path: Path) -> None:
     """Refuse a store whose log is cut off, or holds sound rows that SQLite does not see."""
     for _ in _looks(path):
-        if not _is_cut_off(path):
+        if not is_log_cut_off(path):
             break
     else:
         raise DamagedStore(f"the log of the store {path} is cut off, and its last rows are gone: {RESCUE}")
@@ -62,24 +60,6 @@ def _looks(path: Path) -> Iterator[None]:
         if look >= FEW and not any_alive(path):
             return
         time.sleep(PAUSE)
-
-
-def _is_cut_off(path: Path) -> bool:
-    """Return whether the log is shorter than its index, which a killed process leaves behind, says.
-
-    A log that was all copied into the file may be gone. The index is in the machine's own byte order.
-    """
-    log, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
-    try:
-        with index.open("rb") as stream:
-            header = stream.read(INDEX_HEADER)
-    except OSError:
-        return False
-    if len(header) < INDEX_HEADER:
-        return False
-    (frames,), (copied,) = struct.unpack_from("=I", header, 16), struct.unpack_from("=I", header, 96)
-    content = log.stat().st_size - WAL_HEADER if log.exists() else 0
-    return bool(copied < frames and content < frames * (FRAME_HEADER + PAGE))
 
 
 def _last_logged(path: Path, frames: int | None = None) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from holdsup.errors import HoldsupError, SpecError, SplitError
 from holdsup.experiment.corpora import Corpus
 from holdsup.experiment.executors import SerialExecutor
-from holdsup.experiment.holding import hold
+from holdsup.experiment.holding import forget, hold
 from holdsup.experiment.identity import identify
 from holdsup.metrics import make_metric
 from holdsup.splits.corpus import count_items
@@ -41,13 +42,18 @@ def field_in_memory(
         systems={name: _as_command(name, program, key) for name, program in programs.items()}, facets={}, contest={},
     )  # fmt: skip
     described = describe_systems(spec)
-    for name, system in systems.items():
-        if name not in programs:
-            described[name] = _describe(name, system, key if stored else key or "not stored")
+    try:
+        for name, system in systems.items():
+            if name not in programs:
+                described[name] = _describe(name, system, key if stored else key or "not stored")
+        corpus = describe_data(spec, CORPUS) if files else _hold_corpus(data, metric)
+    except HoldsupError:
+        forget([system["held"] for system in described.values() if "held" in system])
+        raise
     return Field(
         name=NAME,
         dataset=CORPUS,
-        data=describe_data(spec, CORPUS) if files else _hold_corpus(data, metric),
+        data=corpus,
         systems={name: described[name] for name in systems},
         metric=metric,
         seed=seed,
@@ -113,6 +119,7 @@ def _hold_corpus(data: Any, metric: Mapping[str, Any]) -> dict[str, Any]:
     inputs, targets, groups = (*data, None)[:3]
     n = count_items(inputs=inputs, targets=targets, groups=groups)
     known = _plain_list(targets)
+    _refuse_missing(known)
     if n < 2:
         raise SplitError(f"the corpus has {n} items: a system needs some to train on and some to be tested on")
     corpus = Corpus(
@@ -129,6 +136,13 @@ def _hold_corpus(data: Any, metric: Mapping[str, Any]) -> dict[str, Any]:
     digests = {what: digest_values(part, f"the {what}s") for what, part in parts.items() if part is not None}
     digest = identify(digests)
     return {"held": hold("the corpus", corpus), "digest": digest}
+
+
+def _refuse_missing(targets: Sequence[Any]) -> None:
+    """Refuse what the reader of files refuses, too: an item whose target is not known."""
+    for item, target in enumerate(targets, start=1):
+        if target is None or (isinstance(target, float) and math.isnan(target)):
+            raise SplitError(f"item {item:,} of {len(targets):,} has no target: fill it in, or leave the item out")
 
 
 def _plain_list(values: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from holdsup.experiment.corpora import read_corpus
 from holdsup.experiment.digests import digest_file, digest_matching
 from holdsup.experiment.identity import Imported, identify, probe_sources
 from holdsup.experiment.plan import Label, Plan, Task
+from holdsup.experiment.scoring import check_metric
 from holdsup.experiment.systems import split_settings
 from holdsup.experiment.training import WORK
 from holdsup.metrics import make_metric
@@ -87,7 +88,7 @@ def describe_data(spec: Spec, name: str) -> dict[str, Any]:
             "path": str(source.path), "digest": digest, "input": columns, "target": source.target,
             "group": source.group, "item": source.item,
         }  # fmt: skip
-        make_metric(**spec.metric).for_targets(read_corpus(described).targets)
+        check_metric(make_metric(**spec.metric), read_corpus(described).targets)
     except HoldsupError as error:
         raise Place(spec.file.name, f"data.{name}").refuse(str(error)) from error
     return described

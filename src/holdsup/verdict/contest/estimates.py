@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.numerics.contests import assess_stability, binomial_limits, mix_estimates
+from holdsup.numerics.contests import assess_stability, binomial_limits, mix_estimates, without_noise
 from holdsup.verdict.contest.partitions import STRATEGIES
 from holdsup.verdict.contest.records import EstimatorRow, FoldSigns
 from holdsup.verdict.contest.scoring import Scored
@@ -59,12 +59,17 @@ class Duel:
         # Repetitions of a hold-out can be fewer; folds of a cross-validation belong together.
         for used in range(2 if self.strategy == "repeated" else folds, folds + 1):
             if used > 1:
-                yield "averaged", used, self.folds[:, :used].mean(axis=1)
+                yield "averaged", used, self._average(used)
         if self.voted is not None:
-            averaged = self.folds.mean(axis=1)
+            averaged = self._average(folds)
             yield "vote", folds, self.voted
             yield "mixture", folds, mix_estimates(averaged, self.voted, symmetric=False)
             yield "symmetric", folds, mix_estimates(averaged, self.voted, symmetric=True)
+
+    def _average(self, used: int) -> Floats:
+        """Return the mean lead in the first folds; leads that cancel out are a tie, whatever their rounding."""
+        folds = self.folds[:, :used]
+        return without_noise(folds.mean(axis=1), np.abs(folds).max(axis=1))
 
     def lead(self, estimator: str) -> Floats:
         """Return the values of an estimator, that of most trained instances."""
@@ -74,20 +79,25 @@ class Duel:
 def make_duel(scored: Sequence[Scored], left: str, right: str, *, higher_is_better: bool) -> Duel:
     """Return two systems on partitions that are all of one strategy."""
     sign = 1.0 if higher_is_better else -1.0
-    folds = sign * np.stack([one.folds[left] - one.folds[right] for one in scored])
+    folds = sign * _subtract(*(np.stack([one.folds[system] for one in scored]) for system in (left, right)))
     voted = None
     if all(one.voted for one in scored):
-        voted = sign * np.array([one.voted[left] - one.voted[right] for one in scored])
+        voted = sign * _subtract(*(np.array([one.voted[system] for one in scored]) for system in (left, right)))
     return Duel(left=left, right=right, strategy=scored[0].partition.strategy, folds=folds, voted=voted)
+
+
+def _subtract(left: Floats, right: Floats) -> Floats:
+    return without_noise(left - right, np.maximum(np.abs(left), np.abs(right)))
 
 
 def describe_estimators(duel: Duel, *, margin: float, level: float, higher_is_better: bool) -> Iterator[EstimatorRow]:
     """Yield a row for each estimator."""
     sign = 1.0 if higher_is_better else -1.0
     for name, trained, lead in duel.estimates():
-        beyond = assess_stability(lead - margin)
+        beyond = assess_stability(lead, margin=margin)
         number = len(lead)
-        limits = binomial_limits(beyond.positive, number, level=level) if number >= ENOUGH else None
+        tells = number >= ENOUGH and lead.any()  # without any lead there is nothing to reproduce
+        limits = binomial_limits(beyond.positive, number, level=level) if tells else None
         yield EstimatorRow(
             left=duel.left,
             right=duel.right,

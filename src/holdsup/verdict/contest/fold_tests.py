@@ -62,15 +62,16 @@ def adjust_tests(tests: Sequence[ContestTest]) -> tuple[ContestTest, ...]:
 
 
 def _row(duel: Duel, name: str, found: FoldTest, higher_is_better: bool, *, paper: bool = False) -> ContestTest:
+    sign = 1.0 if higher_is_better else -1.0
     return ContestTest(
         left=duel.left,
         right=duel.right,
         strategy=duel.strategy,
         name=name,
         paper=paper,
-        difference=found.difference if higher_is_better else -found.difference,
+        difference=sign * found.difference,
         se=found.se,
-        statistic=found.statistic,
+        statistic=sign * found.statistic if found.df2 is None else found.statistic,  # an F has no sign
         df=found.df,
         df2=found.df2,
         p=found.tail.p,

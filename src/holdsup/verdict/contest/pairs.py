@@ -113,8 +113,10 @@ def find_decider(rows: Sequence[EstimatorRow], strategy: str, estimator: str) ->
 
 
 def _status(row: EstimatorRow) -> str:
+    if row.is_tied:
+        return "equal"
     if row.low is None or row.high is None:
         return "too few"
-    if row.high < 0.5 and row.snr < 0:  # not where all partitions are ties
+    if row.high < 0.5 and row.snr < 0:  # not where most partitions are ties
         return "refuted"
     return "survives" if row.low >= TARGET else "likely" if row.low > 0.5 else "unsure"

@@ -30,7 +30,7 @@ class Conclusion:
     partitions : how many re-partitions of the corpus there are
     wins : in how many of them left is better
     status : survives, likely, unsure or refuted (by the limits of the reproducibility: above .8, above .5, around it,
-        below it), or too few (partitions for it)
+        below it), too few (partitions for it), or equal (neither is ever ahead: there is no conclusion)
     sign_at_n : whether the sign at half of the corpus is that at all of it: same, differs, unsure, unchecked; null
         where systems were trained on more than half
     """
@@ -61,12 +61,12 @@ class EstimatorRow:
     partitions : how many re-partitions of the corpus there are
     mean : its mean, left - right in raw units
     sd : its standard deviation from partition to partition; null for one
-    snr : signal to noise ratio of left being better by more than the margin, eq. 4
+    snr : signal to noise ratio of left being better by more than the margin, eq. 4; null where there is no noise
     bound : lower bound of the reproducibility, eq. 3
     normal : the reproducibility if the estimator is normal, Phi(SNR)
     wins : partitions in which left is better by more than the margin
     ties : partitions in which it is better by just the margin
-    reproducibility : share of partitions in which left is better; null with fewer than 20
+    reproducibility : share of partitions in which left is better; null with fewer than 20, or if neither ever is
     low : lower limit of the reproducibility
     high : upper limit of the reproducibility
     values : its value in each partition
@@ -91,6 +91,11 @@ class EstimatorRow:
     high: float | None
     values: tuple[float, ...]
 
+    @property
+    def is_tied(self) -> bool:
+        """Whether the systems are equal in every partition."""
+        return not any(self.values)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestTest:
@@ -105,7 +110,7 @@ class ContestTest:
     paper : whether it is the published form beside which there is one that keeps its promise
     difference : left - right in raw units
     se : its standard error, null where the test has none
-    statistic : t or F
+    statistic : t, of the difference beyond the margin and with its sign, or F
     df : degrees of freedom
     df2 : those of the denominator of F, null for t
     p : its p

@@ -11,6 +11,7 @@ from holdsup.rendering import Estimate, Interval, Page, PValue, Table
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
+from holdsup.verdict.contest.estimates import ENOUGH
 from holdsup.verdict.contest.pairs import find_decider
 from holdsup.verdict.contest.records import (
     Conclusion,
@@ -106,12 +107,12 @@ class Contest(Result):
         if max(row.partitions for row in self.estimators) > 1:
             columns |= {
                 "sd": lambda row: Estimate(row.sd, row.sd),
-                "SNR": lambda row: Estimate(row.snr, ROUNDED),
+                "SNR": lambda row: Estimate(row.snr if row.sd else None, ROUNDED),
                 "bound": lambda row: Estimate(row.bound, ROUNDED),
                 "Phi(SNR)": lambda row: Estimate(row.normal, ROUNDED),
                 "won": lambda row: f"{row.wins} of {row.partitions}",
             }
-        if all(row.reproducibility is not None for row in self.estimators):
+        if min(row.partitions for row in self.estimators) >= ENOUGH:
             columns["won"] = lambda row: Estimate(row.reproducibility, ROUNDED)
             columns["limits"] = lambda row: Interval(row.low, row.high, drawn=False)
         cells = tuple((name, *(cell(row) for cell in columns.values())) for name, row in rows)
@@ -131,7 +132,7 @@ class Contest(Result):
             )
         if most > 1:
             yield "bound: the share that the SNR guarantees; Phi(SNR): the share if the estimator is normal."
-        if most > 1 and not all(conclusion.named for conclusion in self.conclusions):
+        if most > 1 and not all(c.named or c.status == "equal" for c in self.conclusions):
             yield (
                 "The winner is the one that these partitions favour: of differences that come from splitting alone, it "
                 f"wins {chance_share(most):.2f} on average."
@@ -148,9 +149,10 @@ class Contest(Result):
 
     def _tests(self) -> Iterator[Table]:
         several = len(self.conclusions) > 1
+        null = f"a difference of {self.margin:g} or less" if self.margin else "no difference"
         if self.tests:
             yield Table(
-                title="Tests of no difference, over new corpora like this one",
+                title=f"Tests of {null}, over new corpora like this one",
                 columns=("", "test", "difference", "se", "statistic", "df", "p",
                          *(("p (Holm)", "p (Bonferroni)") if several else ())),
                 rows=tuple(
@@ -159,6 +161,7 @@ class Contest(Result):
                      PValue(t.p, t.log10_p), *((PValue(t.p_holm), PValue(t.p_bonferroni)) if several else ()))
                     for t in self.tests
                 ),
+                notes=("The statistic is of what the difference is beyond that.",) if self.margin else (),
             )  # fmt: skip
 
     def _votes(self) -> Iterator[Table]:

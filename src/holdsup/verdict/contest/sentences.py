@@ -34,17 +34,21 @@ def write_contest_verdict(judged: Judged, metric: Metric, *, level: float, margi
         signs = next(signs for signs in judged.signs if _same(signs, conclusion))
         test = next((test for test in judged.tests if _same(test, conclusion) and not test.paper), None)
         said.append(
-            _about(conclusion, row, signs, metric, margin) + _about_test(test, len(conclusions), level, correction)
+            _about(conclusion, row, signs, metric, margin)
+            + _about_test(test, len(conclusions), level, margin, correction)
         )
     if len(conclusions) > MOST:
         safe = sum(conclusion.status == "survives" for conclusion in conclusions)
         said.append(f"{safe} of all {len(conclusions)} conclusions survive another split of this corpus.")
-    assumed = dict.fromkeys(SIGN_AT_N[c.sign_at_n] for c in conclusions if c.sign_at_n)
+    assumed = dict.fromkeys(SIGN_AT_N[c.sign_at_n] for c in conclusions if c.sign_at_n and c.status != "equal")
     covers = "Other settings of the systems are not covered."
     return " ".join([*said, *assumed, covers])
 
 
 def _about(c: Conclusion, row: EstimatorRow, signs: FoldSigns, metric: Metric, margin: float) -> str:
+    if row.is_tied:
+        where = "this partition" if c.partitions == 1 else f"{c.partitions} re-partitions"
+        return f"{c.left} and {c.right} never differ on {where} of the corpus: there is no conclusion."
     lead = row.mean if metric.higher_is_better else -row.mean
     size = f"by {format_number(abs(lead), uncertainty=row.sd or None)} {metric.name}"
     if c.partitions == 1:
@@ -64,7 +68,7 @@ def _about(c: Conclusion, row: EstimatorRow, signs: FoldSigns, metric: Metric, m
     return f"{times} {share}, {mean}. {SURVIVES[c.status]}"
 
 
-def _about_test(test: ContestTest | None, pairs: int, level: float, correction: str) -> str:
+def _about_test(test: ContestTest | None, pairs: int, level: float, margin: float, correction: str) -> str:
     """Return what the test says, which is about new corpora."""
     if test is None:
         return ""
@@ -73,7 +77,8 @@ def _about_test(test: ContestTest | None, pairs: int, level: float, correction: 
     adjusted = "" if pairs == 1 else f", {correction.capitalize()}'s adjustment"
     known = "can" if p <= 1 - level else "cannot"
     sign = "" if shown.startswith((">", "<")) else "= "
-    return f" Over new corpora like this one the difference {known} be told from none (p {sign}{shown}{adjusted})."
+    null = f"one of {format_number(margin)} or less" if margin else "none"
+    return f" Over new corpora like this one the difference {known} be told from {null} (p {sign}{shown}{adjusted})."
 
 
 def _same(row: EstimatorRow | FoldSigns | ContestTest, conclusion: Conclusion) -> bool:
