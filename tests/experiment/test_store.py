@@ -122,6 +122,19 @@ def test_a_damaged_header_hides_no_result(filled: Path, place: int) -> None:
         assert {result.values["score"] for result in store.results()} == {i + 0.5 for i in range(40)}
 
 
+def test_a_damaged_name_in_the_schema_is_one_line_and_hides_no_row(filled: Path) -> None:
+    """SQLite's message quotes the name, which is no text any more."""
+    content = bytearray(filled.read_bytes())
+    place = content.index(b"CREATE TABLE results") + len(b"CREATE TABLE ")
+    content[place - 1 : place + 2] = b"\xcf\xcf\xcf"
+    filled.write_bytes(content)
+    with pytest.raises(DamagedStore, match="is damaged"):
+        Store(filled)
+    with Store(filled, writing=False) as store:
+        assert len(list(store.results())) == 40
+        assert store.damage
+
+
 def test_a_store_that_was_cut_off_gives_the_rest(filled: Path) -> None:
     run_plan(errands.make_plan("give", 400), filled)
     content = filled.read_bytes()

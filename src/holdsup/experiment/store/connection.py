@@ -43,6 +43,8 @@ def clear_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _translated(path, error) from error
+    except UnicodeDecodeError as error:  # SQLite's own message quotes a damaged name, and Python cannot read it
+        raise DamagedStore(f"the store {path} is damaged (its schema is no text): {RESCUE}") from error
 
 
 def _translated(path: Path, error: sqlite3.Error) -> StoreError:
