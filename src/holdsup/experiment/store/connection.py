@@ -6,7 +6,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from holdsup.errors import StoreError
@@ -71,10 +71,14 @@ def connect(path: Path, *, writing: bool) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?{options}"
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY, isolation_level=None)
     connection.text_factory = _decode
-    connection.execute("PRAGMA trusted_schema = OFF")
-    connection.execute("PRAGMA cell_size_check = ON")
-    if writing:
-        connection.execute("PRAGMA synchronous = FULL")
+    try:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        if writing:
+            connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -105,9 +109,8 @@ def make(path: Path) -> None:
         raise StoreError(f"cannot make the store {path}: {error.strerror or error}") from error
     beside = Path(name)
     try:
-        connection = sqlite3.connect(beside, isolation_level=None)
-        create(connection)
-        connection.close()
+        with closing(sqlite3.connect(beside, isolation_level=None)) as connection:
+            create(connection)
         beside.chmod(0o666 & ~_umask())
         with suppress(FileExistsError):
             os.link(beside, path)
@@ -171,11 +174,8 @@ def _bring_up(connection: sqlite3.Connection, path: Path, writing: bool) -> None
 
 def copy_and_migrate(path: Path, copy: Path) -> None:
     """Copy a store of an older version, and bring the copy up to the present one."""
-    with clear_errors(path):
-        old, new = connect(path, writing=False), sqlite3.connect(copy)
+    with clear_errors(path), closing(connect(path, writing=False)) as old, closing(sqlite3.connect(copy)) as new:
         old.backup(new)
-        old.close()
-        new.close()
     open_file(copy, writing=True).close()
 
 
