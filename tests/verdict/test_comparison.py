@@ -15,8 +15,8 @@ import holdsup
 from holdsup import Comparison, compare_systems, read_scores, simulate_scores
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.numerics.adjustment import adjust_holm
+from holdsup.verdict.comparison.means import mean_of
 from holdsup.verdict.evaluation import lay_out
-from holdsup.verdict.means import mean_of
 
 
 def grids(table: pa.Table) -> dict[str, np.ndarray]:

@@ -12,8 +12,8 @@ from scipy import stats
 import holdsup
 from holdsup import compare_systems, fit_lmm
 from holdsup.errors import ScoresError
-from holdsup.verdict.advice import find_parts
 from holdsup.verdict.claims import pair_systems
+from holdsup.verdict.comparison.advice import find_parts
 from holdsup.verdict.evaluation import lay_out
 
 ITEMS, SEEDS = 80, 4

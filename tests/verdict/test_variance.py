@@ -20,8 +20,8 @@ from holdsup.errors import ColumnError, FitError, ScoresError
 from holdsup.fit import bootstrap_fit, fit_lmm, profile_share
 from holdsup.results import schema_of
 from holdsup.verdict import reliability as reliability_module
-from holdsup.verdict.reliability import name_band, reaches
-from holdsup.verdict.variance_terms import Term, _is_dependent
+from holdsup.verdict.variance.reliability import name_band, reaches
+from holdsup.verdict.variance.terms import Term, _is_dependent
 
 Run = Callable[..., Any]
 

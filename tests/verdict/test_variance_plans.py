@@ -15,8 +15,8 @@ from holdsup.numerics.settings import FacetPart
 from holdsup.numerics.spread import Spread, total_variance
 from holdsup.verdict.claims import pair_systems
 from holdsup.verdict.evaluation import lay_out
-from holdsup.verdict.study import Study
-from holdsup.verdict.study_differences import PairStudy
+from holdsup.verdict.variance.study import Study
+from holdsup.verdict.variance.study_differences import PairStudy
 
 Facets = tuple[tuple[FacetPart, ...], ...]
 BRENNAN = Study(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict import Comparison
-    from holdsup.verdict.conditional_records import Conditional
+    from holdsup.verdict.conditional.records import Conditional
 
 __all__ = ["plot_conditional"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict import Decomposition
-    from holdsup.verdict.variance_records import StudyPlan
+    from holdsup.verdict.variance.records import StudyPlan
 
 __all__ = ["plot_study"]
 

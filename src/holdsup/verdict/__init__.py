@@ -1,7 +1,6 @@
 """Numbers and fits as answers: comparisons of systems, what a score's variance is made of, reproductions."""
 
-from holdsup.verdict.comparison import compare_systems
-from holdsup.verdict.report import Comparison
+from holdsup.verdict.comparison import Comparison, compare_systems
 from holdsup.verdict.reproduction import (
     Findings,
     LabelAgreement,
@@ -17,8 +16,7 @@ from holdsup.verdict.reproduction import (
     make_cards,
     write_card,
 )
-from holdsup.verdict.variance import decompose_variance
-from holdsup.verdict.variance_report import Decomposition
+from holdsup.verdict.variance import Decomposition, decompose_variance
 
 __all__ = [
     "Comparison",

@@ -16,10 +16,10 @@ from holdsup.errors import FitError
 from holdsup.fit import fit_lmm
 from holdsup.numerics.precision import magnitude
 from holdsup.progress import Progress, no_progress
-from holdsup.verdict.reliability import find_limits
 from holdsup.verdict.reproduction.groups import Group
 from holdsup.verdict.reproduction.matrix import number_values
 from holdsup.verdict.reproduction.records import ConditionModel, ConditionVariance
+from holdsup.verdict.variance.reliability import find_limits
 
 __all__ = ["FEWEST_LEVELS", "FEWEST_MEASUREMENTS", "model_conditions"]
 

@@ -12,12 +12,12 @@ from holdsup.fit import bootstrap_test
 from holdsup.numerics.tails import Tail
 from holdsup.progress import Progress
 from holdsup.verdict.claims import STRONGEST, Pair, choose_claim, pair_systems
-from holdsup.verdict.conditional import Conditions, condition
-from holdsup.verdict.contrasts import contrast_of
+from holdsup.verdict.comparison.contrasts import contrast_of
+from holdsup.verdict.comparison.likelihoods import chi2_p, fit_ours, test_as_published
+from holdsup.verdict.comparison.means import mean_of
+from holdsup.verdict.comparison.records import PaperTest, SystemContrast, SystemMean, SystemTest
+from holdsup.verdict.conditional.conditioning import Conditions, condition
 from holdsup.verdict.evaluation import Evaluation
-from holdsup.verdict.likelihoods import chi2_p, fit_ours, test_as_published
-from holdsup.verdict.means import mean_of
-from holdsup.verdict.records import PaperTest, SystemContrast, SystemMean, SystemTest
 
 __all__ = ["Answer", "Question", "answer", "test_systems"]
 

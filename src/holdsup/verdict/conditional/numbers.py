@@ -10,8 +10,8 @@ import numpy as np
 from holdsup.numerics.bands import CENTRE, SLOPE, bound_line, decide_direction, find_ranges, half_width, test_line
 from holdsup.numerics.differences import Difference
 from holdsup.numerics.trends import Trends
-from holdsup.verdict.conditional_records import Line, PairTrend, SystemTrend, Where
-from holdsup.verdict.conditional_subjects import Subject
+from holdsup.verdict.conditional.records import Line, PairTrend, SystemTrend, Where
+from holdsup.verdict.conditional.subjects import Subject
 from holdsup.verdict.evaluation import Floats
 from holdsup.verdict.properties import ItemProperty
 

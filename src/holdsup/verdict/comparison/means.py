@@ -10,8 +10,8 @@ from holdsup.errors import ScoresError
 from holdsup.numerics.datasets import dataset_means
 from holdsup.numerics.differences import Difference, compare_shared_seeds, compare_these_runs
 from holdsup.numerics.quantiles import t_quantile
+from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
-from holdsup.verdict.records import SystemMean
 from holdsup.verdict.settings import mean_over_settings
 
 __all__ = ["mean_of"]

@@ -17,10 +17,10 @@ from holdsup.errors import FitError, ScoresError
 from holdsup.fit import LikelihoodRatioTest, LmmFit, fit_lmm, likelihood_ratio_test, random_effects
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.verdict.properties import ItemProperty
-from holdsup.verdict.variance_records import FacetByProperty, FacetPoint
+from holdsup.verdict.variance.records import FacetByProperty, FacetPoint
 
 if TYPE_CHECKING:
-    from holdsup.verdict.variance_fits import Decomposed
+    from holdsup.verdict.variance.fits import Decomposed
 
 __all__ = ["cross_with_property"]
 

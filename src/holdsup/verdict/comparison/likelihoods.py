@@ -8,9 +8,9 @@ from holdsup.errors import FitError, FormulaError
 from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
 from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.scores import Scores
+from holdsup.verdict.comparison.likelihood_settings import Settings, draw_settings, fix_settings, quote
+from holdsup.verdict.comparison.records import PaperTest
 from holdsup.verdict.evaluation import Evaluation
-from holdsup.verdict.likelihood_settings import Settings, draw_settings, fix_settings, quote
-from holdsup.verdict.records import PaperTest
 
 __all__ = ["OurFits", "fit_ours", "item_term", "test_as_published"]
 

@@ -14,11 +14,11 @@ from holdsup.numerics.quantiles import t_quantile
 from holdsup.numerics.settings import FacetPart, find_settings, measure_facets, measure_over_settings
 from holdsup.numerics.spread import Spread, cautious_df, measure_arm, measure_spread, total_variance
 from holdsup.rendering.numbers import format_count, format_number
-from holdsup.verdict.advice import MOST_ITEMS
 from holdsup.verdict.claims import align_seeds
+from holdsup.verdict.comparison.advice import MOST_ITEMS
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.settings import facet_codes
-from holdsup.verdict.variance_records import DifferencePlan
+from holdsup.verdict.variance.records import DifferencePlan
 
 __all__ = ["PairStudy", "study_pair"]
 

@@ -16,11 +16,11 @@ from holdsup.fit import LmmFit, fit_lmm
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import find_property
-from holdsup.verdict.study import Study, find_hosts
-from holdsup.verdict.variance_properties import cross_with_property
-from holdsup.verdict.variance_records import FacetByProperty, SystemScores
-from holdsup.verdict.variance_sentences import name_of
-from holdsup.verdict.variance_terms import Term, choose_terms
+from holdsup.verdict.variance.properties import cross_with_property
+from holdsup.verdict.variance.records import FacetByProperty, SystemScores
+from holdsup.verdict.variance.sentences import name_of
+from holdsup.verdict.variance.study import Study, find_hosts
+from holdsup.verdict.variance.terms import Term, choose_terms
 
 __all__ = ["Decomposed", "LeftOut", "decompose_system"]
 

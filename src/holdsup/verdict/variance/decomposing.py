@@ -12,15 +12,15 @@ from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
 from holdsup.verdict.evaluation import Evaluation, lay_out
-from holdsup.verdict.reliability import BOOTSTRAP, Limits, find_limits, name_band, reaches
+from holdsup.verdict.facets import check_facets
 from holdsup.verdict.repeats import caution_repeats
-from holdsup.verdict.study_differences import PairStudy, study_pair
-from holdsup.verdict.variance_facets import check_facets
-from holdsup.verdict.variance_fits import Decomposed, LeftOut, decompose_system
-from holdsup.verdict.variance_records import Reliability, StudyPlan, VarianceComponent
-from holdsup.verdict.variance_report import Decomposition
-from holdsup.verdict.variance_rows import leave_out, select_rows
-from holdsup.verdict.variance_sentences import name_of, write_variance_verdict
+from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
+from holdsup.verdict.variance.records import Reliability, StudyPlan, VarianceComponent
+from holdsup.verdict.variance.reliability import BOOTSTRAP, Limits, find_limits, name_band, reaches
+from holdsup.verdict.variance.report import Decomposition
+from holdsup.verdict.variance.rows import leave_out, select_rows
+from holdsup.verdict.variance.sentences import name_of, write_variance_verdict
+from holdsup.verdict.variance.study_differences import PairStudy, study_pair
 
 __all__ = ["decompose_variance"]
 

@@ -10,12 +10,12 @@ from holdsup.errors import ScoresError
 from holdsup.numerics.adjustment import adjust_holm
 from holdsup.rendering.numbers import format_counted
 from holdsup.scores.roles import is_usual
-from holdsup.verdict import conditional_classes as on_classes, conditional_numbers as on_numbers
 from holdsup.verdict.claims import Pair
-from holdsup.verdict.conditional_models import Ratio, Ratios, compare_models, condition_as_published
-from holdsup.verdict.conditional_records import Conditional, ConditionalTest, PairTrend, PaperConditional
-from holdsup.verdict.conditional_subjects import Subject, subject_of_pair, subject_of_system
-from holdsup.verdict.contrasts import adjust_p
+from holdsup.verdict.comparison.contrasts import adjust_p
+from holdsup.verdict.conditional import classes as on_classes, numbers as on_numbers
+from holdsup.verdict.conditional.models import Ratio, Ratios, compare_models, condition_as_published
+from holdsup.verdict.conditional.records import Conditional, ConditionalTest, PairTrend, PaperConditional
+from holdsup.verdict.conditional.subjects import Subject, subject_of_pair, subject_of_system
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty, find_property
 

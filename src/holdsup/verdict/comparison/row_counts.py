@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from holdsup.results import Rows
 from holdsup.scores import Scores
-from holdsup.verdict.answers import Answer
+from holdsup.verdict.comparison.answers import Answer
 
 __all__ = ["count_rows"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdsup.verdict.conditional_records import PaperConditional
+from holdsup.verdict.conditional.records import PaperConditional
 
 __all__ = ["Equivalence", "PaperTest", "PickedRun", "SystemContrast", "SystemMean", "SystemTest"]
 

@@ -11,7 +11,7 @@ from holdsup.rendering import Interval, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
-from holdsup.verdict.variance_records import (
+from holdsup.verdict.variance.records import (
     DifferencePlan,
     FacetByProperty,
     Reliability,
@@ -19,7 +19,7 @@ from holdsup.verdict.variance_records import (
     SystemScores,
     VarianceComponent,
 )
-from holdsup.verdict.variance_sentences import name_of
+from holdsup.verdict.variance.sentences import name_of
 
 __all__ = ["Decomposition"]
 

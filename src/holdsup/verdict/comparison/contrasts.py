@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from holdsup.numerics.adjustment import adjust_holm
 from holdsup.numerics.differences import Difference
 from holdsup.verdict.claims import Pair
-from holdsup.verdict.records import Equivalence, SystemContrast
+from holdsup.verdict.comparison.records import Equivalence, SystemContrast
 
 __all__ = ["adjust_contrasts", "adjust_p", "contrast_of"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.errors import ScoresError, list_names
-from holdsup.verdict.variance_terms import Term
+from holdsup.verdict.variance.terms import Term
 
 __all__ = ["Study", "find_hosts"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from holdsup.fit import fit_lmm, likelihood_ratio_test
-from holdsup.verdict.conditional_records import PaperConditional
+from holdsup.verdict.comparison.likelihood_settings import quote
+from holdsup.verdict.comparison.likelihoods import item_term
+from holdsup.verdict.conditional.records import PaperConditional
 from holdsup.verdict.evaluation import Evaluation
-from holdsup.verdict.likelihood_settings import quote
-from holdsup.verdict.likelihoods import item_term
 from holdsup.verdict.properties import ItemProperty
 
 __all__ = ["Ratio", "Ratios", "compare_models", "condition_as_published"]

@@ -11,19 +11,19 @@ from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
-from holdsup.verdict.advice import advise
-from holdsup.verdict.answers import Answer, Question, answer, test_systems
-from holdsup.verdict.best import pick_best
-from holdsup.verdict.cautions import caution, caution_clusters, doubt_direction
-from holdsup.verdict.conditional import adjust_conditions, check_properties, name_properties
-from holdsup.verdict.conditional_report import describe_conditions
-from holdsup.verdict.contrasts import adjust_contrasts
+from holdsup.verdict.comparison.advice import advise
+from holdsup.verdict.comparison.answers import Answer, Question, answer, test_systems
+from holdsup.verdict.comparison.best import pick_best
+from holdsup.verdict.comparison.cautions import caution, caution_clusters, doubt_direction
+from holdsup.verdict.comparison.contrasts import adjust_contrasts
+from holdsup.verdict.comparison.records import SystemContrast
+from holdsup.verdict.comparison.report import Comparison
+from holdsup.verdict.comparison.row_counts import count_rows
+from holdsup.verdict.comparison.sentences import Coverage, write_verdict
+from holdsup.verdict.conditional.conditioning import adjust_conditions, check_properties, name_properties
+from holdsup.verdict.conditional.report import describe_conditions
 from holdsup.verdict.evaluation import is_repetition, lay_out
-from holdsup.verdict.records import SystemContrast
-from holdsup.verdict.report import Comparison
-from holdsup.verdict.row_counts import count_rows
-from holdsup.verdict.sentences import Coverage, write_verdict
-from holdsup.verdict.variance_facets import check_item_facets
+from holdsup.verdict.facets import check_item_facets
 
 __all__ = ["compare_systems"]
 

@@ -12,8 +12,8 @@ from holdsup.numerics.bands import decide_direction, tighten
 from holdsup.numerics.differences import Difference
 from holdsup.numerics.tails import Tail
 from holdsup.numerics.trends import Trends
-from holdsup.verdict.conditional_records import Line, PairTrend, SystemTrend, Where
-from holdsup.verdict.conditional_subjects import Subject
+from holdsup.verdict.conditional.records import Line, PairTrend, SystemTrend, Where
+from holdsup.verdict.conditional.subjects import Subject
 from holdsup.verdict.evaluation import Floats
 from holdsup.verdict.properties import ItemProperty
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdsup.rendering.numbers import format_interval, format_number, format_percent
-from holdsup.verdict.variance_records import Reliability, VarianceComponent
+from holdsup.verdict.variance.records import Reliability, VarianceComponent
 
 __all__ = ["name_of", "write_variance_verdict"]
 

@@ -1,0 +1,1 @@
+"""On which kinds of input does the difference between systems hold?"""
