@@ -12,8 +12,8 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.scores import Scores
-from holdsup.verdict.comparison.phrases import join_names
 from holdsup.verdict.comparison.records import PickedRun
+from holdsup.verdict.phrases import join_names
 
 __all__ = ["Pick", "pick_best"]
 

@@ -12,8 +12,8 @@ from holdsup.scores import Scores
 from holdsup.scores.roles import is_usual, plain_name
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.answers import Answer, Question
-from holdsup.verdict.comparison.phrases import join_names
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
 

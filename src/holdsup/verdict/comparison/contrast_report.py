@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import Cell
-from holdsup.verdict.comparison.phrases import NO_LIMITS, show_limits
 from holdsup.verdict.comparison.records import SystemContrast
+from holdsup.verdict.phrases import NO_LIMITS, show_limits
 
 if TYPE_CHECKING:
     from holdsup.verdict.comparison.report import Comparison

@@ -10,10 +10,10 @@ from holdsup.rendering import Estimate, PValue, Table
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
 from holdsup.verdict.comparison.contrast_report import tabulate_contrasts
-from holdsup.verdict.comparison.phrases import show_limits
 from holdsup.verdict.comparison.records import PaperTest, PickedRun, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.conditional.records import Conditional
 from holdsup.verdict.conditional.report import tabulate_conditions
+from holdsup.verdict.phrases import show_limits
 
 __all__ = ["Comparison"]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdsup.rendering.numbers import format_interval, format_number
-from holdsup.verdict.comparison.phrases import join_names, say_p
 from holdsup.verdict.comparison.records import SystemContrast, SystemMean
 from holdsup.verdict.comparison.standings import better_of, describe_pairs
+from holdsup.verdict.phrases import join_names, say_p
 
 __all__ = ["Coverage", "write_verdict"]
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from holdsup.rendering.numbers import format_count
-from holdsup.verdict.comparison.phrases import join_names, say_p
 from holdsup.verdict.comparison.records import SystemContrast, SystemMean
+from holdsup.verdict.phrases import join_names, say_p
 
 __all__ = ["better_of", "describe_pairs"]
 

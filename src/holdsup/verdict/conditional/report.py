@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number, format_percent
 from holdsup.rendering.table import Cell
-from holdsup.verdict.comparison.phrases import NO_LIMITS, say_p, show_limits
 from holdsup.verdict.comparison.records import SystemContrast
 from holdsup.verdict.conditional.records import Conditional, ConditionalTest, PaperConditional, Where
+from holdsup.verdict.phrases import NO_LIMITS, say_p, show_limits
 
 __all__ = ["describe_conditions", "tabulate_conditions"]
 
