@@ -142,6 +142,8 @@ def test_an_edited_system_is_trained_again_and_the_others_are_not(run: Run, stud
         (["--per", "run"], 2, "--per without --export would change nothing"),
         (["--metric", "f1,average=macro"], 2, "--metric without --export would change nothing"),
         (["--status", "--metric", "accuracy"], 2, "--metric without --export would change nothing"),
+        (["--status", "--retry-failed"], 2, "--status runs nothing: leave out --retry-failed"),
+        (["--dry-run", "--retries", "2", "--dask", "local"], 2, "leave out --retries and --dask"),
         (["--status", "--export", "s.csv"], 2, "--status and --export are different things to do"),
         (["--dry-run", "--rescue", "s.db"], 2, "--dry-run and --rescue are different things to do"),
         (["--plot", "p.svg"], 1, "no figure for 'run'"),

@@ -106,6 +106,7 @@ def command(
     _require_one_part(
         {"--dry-run": dry_run, "--status": status, "--export": export, "--rescue": rescue},
         of_export={"--metric": metric, "--per": per},
+        of_running={"--retry-failed": retry_failed, "--retries": retries, "--dask": dask},
     )
     asked = read_spec(spec)
     place = store or asked.store
@@ -136,14 +137,21 @@ def command(
         )
 
 
-def _require_one_part(parts: Mapping[str, object], of_export: Mapping[str, object]) -> None:
+def _require_one_part(
+    parts: Mapping[str, object], of_export: Mapping[str, object], of_running: Mapping[str, object]
+) -> None:
     """Refuse options that would be passed over."""
-    asked = [name for name, value in parts.items() if value]
+    asked, exporting, running = (
+        [name for name, value in group.items() if value] for group in (parts, of_export, of_running)
+    )
     if len(asked) > 1:
         raise click.UsageError(f"{' and '.join(asked)} are different things to do: ask for one at a time.")
-    idle = [name for name, value in of_export.items() if value is not None]
-    if idle and "--export" not in asked:
-        raise click.UsageError(f"{' and '.join(idle)} without --export would change nothing: give --export FILE, too.")
+    if exporting and "--export" not in asked:
+        raise click.UsageError(
+            f"{' and '.join(exporting)} without --export would change nothing: give --export FILE, too."
+        )
+    if running and asked:
+        raise click.UsageError(f"{asked[0]} runs nothing: leave out {' and '.join(running)}.")
 
 
 def _show_preview(spec: Spec) -> None:
