@@ -1,12 +1,15 @@
-# Two commands on a fresh machine: make demo, make test. Everything lives in .venv.
+# Three commands on a fresh machine: make demo, make test, make docs. Everything lives in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test quick clean
+.PHONY: demo docs test quick clean
 
 demo: $(VENV)/installed
 	$(BIN)/holdsup demo
+
+docs: $(VENV)/installed-dev
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/docs
 
 test: $(VENV)/installed-dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from holdsup.cli import main
+from holdsup.results import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,6 +27,14 @@ def real_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data sets (../shared/data) are not on this machine")
     return folder
+
+
+@pytest.fixture(scope="session")
+def results() -> list[Result]:
+    """A result of each kind that has sentences of its own in a report: check first, then compare, variance, ..."""
+    from every_kind import make_results
+
+    return make_results()
 
 
 class Done(NamedTuple):

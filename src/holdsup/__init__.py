@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from holdsup.fit import LmmFit as LmmFit, fit_lmm as fit_lmm
     from holdsup.measurements import Measurement as Measurement, read_measurements as read_measurements
     from holdsup.plots import plot as plot
+    from holdsup.report import write_paper as write_paper, write_report as write_report
     from holdsup.results import read_result as read_result
     from holdsup.scores import (
         Audit as Audit,
@@ -152,6 +153,8 @@ _HOME = {
     "study_estimates": "holdsup.studies.tuning",
     "study_stopping": "holdsup.studies.tuning",
     "study_tuning": "holdsup.studies.tuning",
+    "write_paper": "holdsup.report",
+    "write_report": "holdsup.report",
 }
 
 __all__ = [*sorted(_HOME), "__version__"]

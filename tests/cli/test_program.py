@@ -204,14 +204,6 @@ def test_shell_completion_knows_commands_and_options() -> None:
     assert "plain,--facets" in completed("holdsup check --fa", 2)
 
 
-def test_the_demo_runs_and_says_what_is_true(run: Run) -> None:
-    out = run("demo").out
-    assert "true mean of 0.700" in out
-    assert "No problems found" in out
-    assert "Fix this table before you use it" in out
-    assert run("demo").out == run("demo", "--seed", "0").out != run("demo", "--seed", "1").out
-
-
 def test_fit_prints_the_model_and_saves_it(run: Run, table: Path, tmp_path: Path) -> None:
     formula = "score ~ system + (1 | item)"
     done = run("fit", formula, table, "--ml")

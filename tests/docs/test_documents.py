@@ -3,7 +3,8 @@
 A ``python`` block is executed, in order, in one namespace per document; a ``text`` block right after
 it is what it printed. In a ``console`` block each line that begins with ``$`` is run, and the lines
 below it are what it printed. ``UPDATE_DOCUMENTS=1`` writes the real output into the documents, for a
-person to read before it is committed. Blocks of other kinds (``sh``, ``toml``) are shown, not run.
+person to read before it is committed, and keeps the pictures that examples draw and the document shows. Blocks
+of other kinds (``sh``, ``toml``) are shown, not run.
 """
 
 from __future__ import annotations
@@ -45,6 +46,15 @@ def console(text: str, folder: Path) -> str:
     return "".join(shown)
 
 
+def keep_pictures(document: Path, folder: Path) -> None:
+    """Copy pictures that the examples drew to where the document shows them: tutorial-rank.svg is rank.svg."""
+    for target in re.findall(r"!\[[^]]*\]\(([^)]+\.svg)\)", document.read_text(encoding="utf-8")):
+        shown = document.parent / target
+        drawn = folder / shown.name.partition("-")[2]
+        if drawn.is_file():
+            shutil.copy(drawn, shown)
+
+
 @pytest.mark.parametrize("document", RUNNABLE)
 def test_examples_show_what_they_say(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -70,6 +80,7 @@ def test_examples_show_what_they_say(document: Path, tmp_path: Path, monkeypatch
     after = BLOCK.sub(really, before)
     if os.environ.get("UPDATE_DOCUMENTS"):
         document.write_text(after, encoding="utf-8")
+        keep_pictures(document, tmp_path)
     assert after == before
 
 

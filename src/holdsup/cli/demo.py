@@ -1,18 +1,67 @@
-"""`holdsup demo`: what holdsup does, shown on simulated scores whose truth is known."""
+"""`holdsup demo`: the six questions, on data whose truth is known."""
 
 from __future__ import annotations
 
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
+
+from holdsup.cli.output import name_file
+from holdsup.errors import ResultError
+
+if TYPE_CHECKING:
+    from holdsup.demo import Tale
 
 __all__ = ["command"]
 
+WIDTH = 100
+LABEL = 11  # columns of the words on the left
 
-@click.command("demo", epilog="Example: holdsup demo --seed 7")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the simulated scores.")
-def command(seed: int) -> None:
-    """Show, on simulated scores whose truth is known, why a leaderboard gap may not hold up."""
-    from holdsup.demo import steps
 
-    for step in steps(seed=seed):
-        click.echo(click.style(step.title, bold=True))
-        click.echo(step.text)
+@click.command("demo", epilog="Example: holdsup demo -o demo.html")
+@click.option(
+    "-o",
+    "--output",
+    callback=name_file,
+    default="holdsup-demo.html",
+    show_default=True,
+    metavar="PAGE.html",
+    help="The page to write.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random.")
+def command(output: Path, seed: int) -> None:
+    """Show why a leaderboard gap may not hold up: six questions on data whose truth is known.
+
+    It takes about half a minute, needs no network and ends with a page: verdicts, tables and pictures of
+    all six. The data are simulated, published measurements, or come with scikit-learn.
+    """
+    if output.suffix.lower() != ".html":
+        raise ResultError(f"cannot write the page to {output}: its name must end in .html")
+    if not output.parent.is_dir():
+        raise ResultError(f"cannot write the page to {output}: there is no folder {output.parent}; make it first")
+    started = time.monotonic()
+    click.echo("Six questions that a leaderboard number does not answer, on data whose truth is known.\n")
+    from holdsup.demo import QUESTIONS, write_page
+
+    tales = {}
+    for place, question in enumerate(QUESTIONS, start=1):
+        click.echo(f"{place}/{len(QUESTIONS)} {click.style(question.text, bold=True)}  (holdsup {question.command})")
+        tales[question] = question.tell(seed)
+        click.echo(_told(tales[question]))
+    write_page(tales, output)
+    click.echo(f"Tables and pictures of all six: {output.resolve()} ({time.monotonic() - started:.0f} s)")
+    click.echo("Open it in a browser. Then try your own scores: holdsup check YOUR_SCORES.csv")
+
+
+def _told(tale: Tale) -> str:
+    """Return what is true, what it seems and the verdict, each beside its word."""
+    parts = {"truth": tale.truth, "seeming": tale.seeming, "verdict": tale.result.verdict}
+    indent = " " * LABEL
+    lines = [
+        textwrap.fill(text, WIDTH, initial_indent=f"  {word:<{LABEL - 2}}", subsequent_indent=indent)
+        for word, text in parts.items()
+    ]
+    return "\n".join(lines) + "\n"

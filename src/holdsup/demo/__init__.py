@@ -1,5 +1,6 @@
-"""The steps of `holdsup demo`."""
+"""The six questions of `holdsup demo`, each with what is true, what it seems and what holdsup says."""
 
-from holdsup.demo.script import Step, steps
+from holdsup.demo.questions import QUESTIONS, Question, write_page
+from holdsup.demo.tales import Tale
 
-__all__ = ["Step", "steps"]
+__all__ = ["QUESTIONS", "Question", "Tale", "write_page"]

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from holdsup.plots.labels import short
+from holdsup.plots.labels import short_apart
+from holdsup.plots.panels import Panel
+from holdsup.plots.style import (
+    FRAME,
+    MARK,
+    ROW,
+    add_legend,
+    explain_axis,
+    figure_of,
+    in_style,
+    legend_height,
+    new_axes,
+    tell,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,40 +27,67 @@ if TYPE_CHECKING:
     from holdsup.scores import Audit
     from holdsup.scores.coverage import SystemCoverage
 
-__all__ = ["plot_coverage"]
+__all__ = ["panels_of_audit", "plot_coverage"]
 
-# Okabe and Ito's colours: told apart by people with any kind of colour vision.
-USED, UNUSABLE, MISSING = "#0072B2", "#E69F00", "#D9D9D9"
+USED, UNUSABLE, MISSING = MARK, "#E69F00", "#D9D9D9"
+LEGEND = ("used", "no usable score", "no row")
+POINTS = 72  # an inch
 MOST_BARS = 60  # more would be too thin to be read on a page
 
 
+def panels_of_audit(audit: Audit) -> list[Panel]:
+    """Return the bars of the systems."""
+    return [
+        Panel(
+            name="coverage",
+            shows="Rows of each system: used, without a usable score, and missing.",
+            beside="Systems",
+            draw=partial(plot_coverage, audit),
+            height=_height(audit),
+        )
+    ]
+
+
+@in_style
 def plot_coverage(audit: Audit, *, ax: Axes | None = None) -> Figure:
     """Draw a bar a system: rows used, rows without a usable score, cells without a row.
 
     Of more than 60 systems, those with the most missing or unusable rows are drawn.
     """
-    from matplotlib.figure import Figure as NewFigure
-
     systems = _drawn(audit.systems)
-    if ax is None:
-        ax = NewFigure(figsize=(6.5, 0.28 * len(systems) + 1.5), layout="constrained").add_subplot()
-    places = range(len(systems))
+    ax = ax or new_axes(_height(audit))
     used = [s.used for s in systems]
+    _bars(ax, systems, used, [0] * len(systems), color=USED, label=LEGEND[0])
     unusable = [s.rows - s.used for s in systems]
-    ax.barh(places, used, color=USED, label="used")
-    ax.barh(places, unusable, left=used, color=UNUSABLE, hatch="//", edgecolor="white", label="no usable score")
-    ax.barh(places, [s.missing for s in systems], left=[s.rows for s in systems], color=MISSING, label="no row")
-    ax.set_yticks(places, [short(s.name if s.metric is None else f"{s.name}, {s.metric}") for s in systems])
+    _bars(ax, systems, unusable, used, color=UNUSABLE, hatch="//", edgecolor="white", label=LEGEND[1])
+    _bars(ax, systems, [s.missing for s in systems], [s.rows for s in systems], color=MISSING, label=LEGEND[2])
+    ax.set_yticks(range(len(systems)), short_apart(map(_name, systems)))
     ax.set_ylim(len(systems) - 0.4, -0.6)  # the first on top, no empty margin
-    ax.set_xlabel("rows (one for each item in each run)")
-    ax.spines[["top", "right"]].set_visible(False)
-    figure = ax.get_figure(root=True)
-    assert figure is not None  # an Axes always sits on a figure
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, borderaxespad=0.2)
+    explain_axis(ax, "rows (one for each item in each run)")
+    add_legend(ax, flush="right")
     if len(systems) < len(audit.systems):
-        count = f"{len(systems)} of {len(audit.systems):,} systems: those with the most missing or unusable rows"
-        ax.set_title(count, fontsize="medium", loc="left", pad=24)
-    return figure
+        count = f"{len(systems)} of {len(audit.systems):,} systems: those with\nthe most missing or unusable rows"
+        ax.set_title(count, loc="left", pad=POINTS * legend_height(LEGEND) + 6)
+    return figure_of(ax)
+
+
+def _bars(ax: Axes, systems: list[SystemCoverage], counts: list[int], start: list[int], **look: str) -> None:
+    bars = ax.barh(range(len(systems)), counts, left=start, **look)  # type: ignore[arg-type]
+    for bar, system, count in zip(bars, systems, counts, strict=True):
+        tell(bar, [f"{_name(system)}, {look['label']}: {count:,}"])
+
+
+def _name(system: SystemCoverage) -> str:
+    return system.name if system.metric is None else f"{system.name}, {system.metric}"
+
+
+def _height(audit: Audit) -> float:
+    return (
+        ROW * len(_drawn(audit.systems))
+        + FRAME
+        + legend_height(LEGEND)
+        + (0.35 if len(audit.systems) > MOST_BARS else 0.0)
+    )
 
 
 def _drawn(systems: tuple[SystemCoverage, ...]) -> list[SystemCoverage]:

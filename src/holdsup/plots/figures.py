@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdsup.errors import ResultError, list_names
-from holdsup.plots.comparison import plot_comparison
-from holdsup.plots.contest import plot_contest
-from holdsup.plots.coverage import plot_coverage
-from holdsup.plots.forest import plot_effects
-from holdsup.plots.reproduction import plot_reproduction
-from holdsup.plots.tuning import plot_tuning
-from holdsup.plots.tuning_studies import plot_choices, plot_estimates
-from holdsup.plots.variance import plot_variance
+from holdsup.plots.comparison import panels_of_comparison, plot_comparison
+from holdsup.plots.contest import panels_of_contest, plot_contest
+from holdsup.plots.coverage import panels_of_audit, plot_coverage
+from holdsup.plots.drawing import draw_bytes, draw_svg
+from holdsup.plots.forest import panels_of_fit, plot_effects
+from holdsup.plots.panels import Panel
+from holdsup.plots.reproduction import panels_of_reproduction, plot_reproduction
+from holdsup.plots.style import COLUMN
+from holdsup.plots.tuning import panels_of_tuning, plot_tuning
+from holdsup.plots.tuning_studies import panels_of_estimates, panels_of_study, plot_choices, plot_estimates
+from holdsup.plots.variance import panels_of_variance, plot_variance
 from holdsup.results import Result, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["plot", "save_plot"]
+__all__ = ["find_panels", "plot", "save_figure", "save_plot"]
 
 FIGURES: dict[str, Callable[..., Figure]] = {
     "check": plot_coverage,
@@ -35,6 +37,17 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "tune": plot_tuning,
     "tune-study": plot_choices,
     "variance": plot_variance,
+}
+PANELS: dict[str, Callable[..., list[Panel]]] = {
+    "check": panels_of_audit,
+    "compare": panels_of_comparison,
+    "contest": panels_of_contest,
+    "estimate-study": panels_of_estimates,
+    "fit": panels_of_fit,
+    "qra": panels_of_reproduction,
+    "tune": panels_of_tuning,
+    "tune-study": panels_of_study,
+    "variance": panels_of_variance,
 }
 ENDINGS = (".svg", ".pdf", ".png")
 
@@ -54,19 +67,29 @@ def _way_to_a_result(given: Any) -> str:
     return "make one first, with holdsup.audit_scores(...) say"
 
 
+def find_panels(result: Result) -> list[Panel]:
+    """Return the pictures of a result one by one, each with the table that it stands beside; none if it has none."""
+    if result.kind in PANELS:
+        return PANELS[result.kind](result)
+    if result.kind not in FIGURES:
+        return []
+    draw = partial(FIGURES[result.kind], result)
+    return [Panel(name="figure", shows="", beside="", draw=draw, height=0.0, width=COLUMN)]
+
+
 def save_plot(result: Result, path: str | Path) -> None:
     """Write the figure of a result as SVG, PDF or PNG, by the ending of `path`."""
     file = Path(path)
-    kind = file.suffix.lower()
-    if kind not in ENDINGS:
+    if file.suffix.lower() not in ENDINGS:
         raise ResultError(f"cannot write a picture to {file}: its name must end in {', '.join(ENDINGS)}")
-    import matplotlib
+    save_figure(plot(result), file)
 
-    # No date and a fixed salt: the same result gives the same bytes.
-    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(kind)
-    drawn = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "holdsup"}), warnings.catch_warnings():
-        # A letter that the font lacks is drawn as a box; the tables show it as it is.
-        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
-        plot(result).savefig(drawn, format=kind[1:], dpi=200, metadata=metadata)
-    write_file(file, drawn.getvalue())
+
+def save_figure(figure: Figure, file: Path) -> None:
+    """Write a figure as SVG, PDF or PNG, by the ending of the file's name; the same figure gives the same bytes."""
+    kind = file.suffix.lower()[1:]
+    if kind == "svg":
+        head = '<?xml version="1.0" encoding="utf-8"?>\n'
+        write_file(file, f"{head}{draw_svg(figure, follow_page=False)}\n".encode())
+    else:
+        write_file(file, draw_bytes(figure, kind))

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdsup.errors import ResultError, list_names
-from holdsup.rendering.table import visible
+from holdsup.plots.labels import short, short_pair
+from holdsup.plots.style import (
+    DASHES,
+    add_legend,
+    figure_of,
+    in_style,
+    legend_height,
+    new_axes,
+    say_estimate,
+    system_colours,
+    tell,
+)
+from holdsup.rendering.numbers import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,67 +26,77 @@ if TYPE_CHECKING:
     from holdsup.verdict import Comparison
     from holdsup.verdict.conditional.records import Conditional
 
-__all__ = ["plot_conditional"]
+__all__ = ["height_of_conditional", "plot_conditional"]
 
-# Okabe and Ito's colours; lines also differ in their dashes, for print without colour.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ("-", "--", "-.", ":")
+TALL = 2.3  # inches
+MOST_LINES = 12  # systems; more lines cannot be told apart
 STRIP = 0.045  # height of a pair's strip, as a share of the axes
 
 
+def height_of_conditional(found: Conditional) -> float:
+    """Return the inches that the picture of a property takes."""
+    return TALL + legend_height(trend.system for trend in found.slopes[:MOST_LINES])
+
+
+@in_style
 def plot_conditional(
     comparison: Comparison, along: str, *, metric: str | None = None, ax: Axes | None = None
 ) -> Figure:
     """Draw each system's mean along a property, with limits; below, where which system is better.
 
     A number gives lines with bands, classes give points with limits. Of several metrics the first is drawn, unless
-    one is named.
+    one is named. Of more than 12 systems the first are drawn, and the axis says so.
     """
-    from matplotlib.figure import Figure as NewFigure
-
     there = (each for each in comparison.conditional if each.property == along)
     found = next((each for each in there if metric in (None, each.metric)), None)
     if found is None:
         asked = dict.fromkeys(each.property for each in comparison.conditional)
         raise ResultError(f"nothing was asked of {along!r}; compare with by={along!r} (there is {list_names(asked)})")
-    if ax is None:
-        ax = NewFigure(figsize=(6.5, 4.2), layout="constrained").add_subplot()
-    colours = {trend.system: COLOURS[i % len(COLOURS)] for i, trend in enumerate(found.slopes)}
+    ax = ax or new_axes(height_of_conditional(found))
+    colours = system_colours((s.name for s in comparison.systems), repeat=True)
     draw = _draw_classes if found.classes else _draw_line
-    for i in range(len(found.slopes)):
+    drawn = min(len(found.slopes), MOST_LINES)
+    for i in range(drawn):
         draw(ax, found, i, colours)
     _draw_strips(ax, found, colours)
-    ax.set_xlabel(_plain(along))
+    more = f"\nthe first {drawn} of {len(found.slopes)} systems" if drawn < len(found.slopes) else ""
+    ax.set_xlabel(f"{short(along)}{more}")
     claims = " and ".join(dict.fromkeys(trend.claim for trend in found.slopes))
-    ax.set_ylabel(f"{_plain(found.metric or 'score')}, {100 * comparison.level:g}% limits ({claims})")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, frameon=False, borderaxespad=0.2)
-    figure = ax.get_figure(root=True)
-    assert figure is not None  # an Axes always sits on a figure
-    return figure
+    ax.set_ylabel(f"{short(found.metric or 'score')}, {100 * comparison.level:g}% limits\n({claims})")
+    add_legend(ax)
+    return figure_of(ax)
 
 
 def _draw_line(ax: Axes, found: Conditional, i: int, colours: dict[str, str]) -> None:
     trend = found.slopes[i]
     line, colour = trend.line, colours[trend.system]
-    ax.plot(line.at, line.value, DASHES[i % len(DASHES)], color=colour, label=_plain(trend.system))
+    (drawn,) = ax.plot(line.at, line.value, DASHES[i % len(DASHES)], color=colour, label=short(trend.system))
+    tell(
+        drawn, [f"{trend.system}: {format_number(trend.slope, uncertainty=trend.se)} for each unit of {found.property}"]
+    )
     ax.fill_between(line.at, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
 
 
 def _draw_classes(ax: Axes, found: Conditional, i: int, colours: dict[str, str]) -> None:
     trend = found.slopes[i]
     line, colour = trend.line, colours[trend.system]
-    aside = 0.5 * ((i + 0.5) / len(found.slopes) - 0.5)  # systems beside each other, within half a place
+    aside = 0.5 * (
+        (i + 0.5) / min(len(found.slopes), MOST_LINES) - 0.5
+    )  # systems beside each other, within half a place
     places = [at + aside for at in line.at]
-    ax.vlines(places, line.low, line.high, color=colour)
-    ax.plot(places, line.value, "o", color=colour, label=_plain(trend.system))
-    ax.set_xticks(range(len(found.classes)), [_plain(name) for name in found.classes])
+    ax.vlines(places, line.low, line.high, color=colour, linewidth=1.6)
+    (dots,) = ax.plot(places, line.value, "o", color=colour, label=short(trend.system))
+    points = zip(line.at, line.value, line.low, line.high, strict=True)
+    tell(
+        dots, [f"{trend.system}, {found.classes[int(at)]}: {say_estimate(v, low, high)}" for at, v, low, high in points]
+    )
+    ax.set_xticks(range(len(found.classes)), [short(name) for name in found.classes])
 
 
 def _draw_strips(ax: Axes, found: Conditional, colours: dict[str, str]) -> None:
     """Draw, below the lines, a bar for each pair that differs somewhere, in the colour of the one that is better."""
     told = {(where.left, where.right) for where in found.significant_where}
-    pairs = [(each.left, each.right) for each in found.differences if (each.left, each.right) in told]
+    pairs = [(each.left, each.right) for each in found.differences if (each.left, each.right) in told][:MOST_LINES]
     low, high = ax.get_ylim()
     height = STRIP * (high - low)
     for row, pair in enumerate(pairs, start=1):
@@ -83,11 +105,12 @@ def _draw_strips(ax: Axes, found: Conditional, colours: dict[str, str]) -> None:
             if (where.left, where.right) != pair:
                 continue
             start, end = _extent(found, where.low, where.high, where.level)
-            ax.broken_barh([(start, end - start)], (bottom, height), color=colours[where.better])
-        name = f"{_plain(pair[0])} - {_plain(pair[1])}"
+            bar = ax.broken_barh([(start, end - start)], (bottom, height), color=colours[where.better])
+            tell(bar, [f"{pair[0]} - {pair[1]}: {where.better} is better here"])
         ax.annotate(
-            name, (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), fontsize="x-small", va="center"
-        )
+            short_pair(*pair), (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), xytext=(2, 0),
+            textcoords="offset points", fontsize=6, va="center",
+        )  # fmt: skip
     if pairs:
         ax.set_ylim(low - (len(pairs) + 0.5) * 1.6 * height, high)
 
@@ -98,8 +121,3 @@ def _extent(found: Conditional, low: float | None, high: float | None, level: st
     assert level is not None
     place = found.classes.index(level)
     return place - 0.3, place + 0.3
-
-
-def _plain(name: str) -> str:
-    """Return a label that cannot be read as mathematics."""
-    return visible(name).replace("$", r"\$")

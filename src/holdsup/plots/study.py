@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdsup.rendering.table import visible
+from holdsup.plots.labels import short
+from holdsup.plots.style import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    MARKS,
+    add_legend,
+    figure_of,
+    in_style,
+    legend_height,
+    new_axes,
+    system_colours,
+    tell,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,48 +26,61 @@ if TYPE_CHECKING:
     from holdsup.verdict import Decomposition
     from holdsup.verdict.variance.records import StudyPlan
 
-__all__ = ["plot_study"]
+__all__ = ["height_of_study", "plot_study"]
 
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-MARKS, LINES = ("o", "s", "^", "D", "v", "P"), ("-", "--", ":", "-.")
 THRESHOLDS = ((0.5, "moderate", "-"), (0.75, "good", "-"), (0.8, "Jiang's .80", ":"), (0.9, "excellent", "-"))
+TALL = 2.0  # inches
 MOST_CURVES = 12
 
 
-def plot_study(result: Decomposition, *, ax: Axes | None = None) -> Figure:
-    """Draw phi against the number of levels of each facet, the others at one level; the first 12 curves."""
-    from matplotlib.figure import Figure as NewFigure
+def height_of_study(result: Decomposition) -> float:
+    """Return the inches that the decision study takes."""
+    return TALL + legend_height(name for _, name, _ in _curves(result))
 
-    if ax is None:
-        ax = NewFigure(figsize=(6.5, 3.2), layout="constrained").add_subplot()
-    several = len(result.reliabilities) > 1
+
+@in_style
+def plot_study(result: Decomposition, *, ax: Axes | None = None) -> Figure:
+    """Draw phi against the number of levels of each facet, the others at one level; the first 12 curves.
+
+    Of several systems, each has its colour, and facets differ in their dashes.
+    """
+    ax = ax or new_axes(height_of_study(result))
     facets = list(dict.fromkeys(facet for plan in result.study for facet in plan.counts))
-    owners = list(dict.fromkeys((plan.system, plan.metric) for plan in result.study))
-    curves = {(owner, facet): _curve(result, owner, facet) for owner in owners for facet in facets}
-    drawn = {key: points for key, points in curves.items() if points}
-    for (owner, facet), points in list(drawn.items())[:MOST_CURVES]:
+    systems = system_colours((plan.system for plan in result.study), repeat=True)
+    several = len({plan.system for plan in result.study}) > 1
+    for (system, facet), name, points in _curves(result):
         counts, phi = zip(*points, strict=True)
-        place, colour = owners.index(owner), COLOURS[facets.index(facet) % len(COLOURS)]
-        whose = f"{owner[0]}: " if several else ""
-        ax.plot(
-            counts, phi, color=colour, marker=MARKS[facets.index(facet) % len(MARKS)], markersize=4,
-            linestyle=LINES[place % len(LINES)], label=visible(f"{whose}{facet}").replace("$", r"\$").lstrip("_"),
+        place = facets.index(facet)
+        colour = systems[system] if several else COLOURS[place % len(COLOURS)]
+        (line,) = ax.plot(
+            counts, phi, color=colour, marker=MARKS[place % len(MARKS)], linestyle=DASHES[place % len(DASHES)],
+            label=short(name),
         )  # fmt: skip
-    for threshold, name, line in THRESHOLDS:
-        ax.axhline(threshold, color="0.8", linewidth=1, linestyle=line, zorder=0)
+        tell(line, [f"{name}, {count} levels: phi {value:.2f}" for count, value in points])
+    for threshold, name, dashes in THRESHOLDS:
+        ax.axhline(threshold, color=FAINT, linewidth=0.6, linestyle=dashes, zorder=0)
         ax.annotate(
-            name, (1.0, threshold), xycoords=("axes fraction", "data"), xytext=(3, 0), textcoords="offset points",
-            va="center", fontsize=8, color="0.4", annotation_clip=False,
+            name, (1.0, threshold), xycoords=("axes fraction", "data"), xytext=(2, 0), textcoords="offset points",
+            va={0.75: "top", 0.8: "bottom"}.get(threshold, "center"), fontsize=6, annotation_clip=False,
         )  # fmt: skip
     ax.set_ylim(0, 1)
     ax.set_xlabel("levels that scores are averaged over")
     ax.set_ylabel("reliability, phi")
-    ax.spines[["top", "right"]].set_visible(False)
-    if drawn:
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False, borderaxespad=0.2, fontsize=8)
-    figure = ax.get_figure(root=True)
-    assert figure is not None  # an Axes always sits on a figure
-    return figure
+    add_legend(ax)
+    return figure_of(ax)
+
+
+def _curves(result: Decomposition) -> list[tuple[tuple[str, str], str, list[tuple[int, float]]]]:
+    """Return the curves that are drawn: of which system and facet, what it is called, its points."""
+    several = len(result.reliabilities) > 1
+    facets = list(dict.fromkeys(facet for plan in result.study for facet in plan.counts))
+    owners = list(dict.fromkeys((plan.system, plan.metric) for plan in result.study))
+    curves = [
+        ((system, facet), f"{system}: {facet}" if several else facet, _curve(result, (system, metric), facet))
+        for system, metric in owners
+        for facet in facets
+    ]
+    return [curve for curve in curves if curve[2]][:MOST_CURVES]
 
 
 def _curve(result: Decomposition, owner: tuple[str, str | None], facet: str) -> list[tuple[int, float]]:

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from holdsup.rendering.table import visible
+from holdsup.plots.labels import short, short_apart
+from holdsup.plots.panels import Panel
+from holdsup.plots.style import (
+    COLOURS,
+    FRAME,
+    MARK,
+    MUTED,
+    ROW,
+    explain_axis,
+    figure_of,
+    in_style,
+    new_axes,
+    tell,
+)
+from holdsup.rendering.numbers import format_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,13 +29,27 @@ if TYPE_CHECKING:
     from holdsup.verdict.tuning import Tuning
     from holdsup.verdict.tuning.records import CandidateRow
 
-__all__ = ["plot_tuning"]
+__all__ = ["panels_of_tuning", "plot_tuning"]
 
-COLOURS = {"pick": "#D55E00", "alike": "#0072B2"}
-OTHERS = "#8C8C8C"
+NEAR = {"pick": COLOURS[1], "alike": MARK}
 MOST_LINES = 30
 
 
+def panels_of_tuning(result: Tuning) -> list[Panel]:
+    """Return the candidates."""
+    return [
+        Panel(
+            name="candidates",
+            shows="Each candidate's score on every partition, its mean and standard error, and the probability that it "
+            "is the best; orange: the pick, blue: cannot be told from it.",
+            beside="Candidates by",
+            draw=partial(plot_tuning, result),
+            height=_height(result),
+        )
+    ]
+
+
+@in_style
 def plot_tuning(result: Tuning, *, ax: Axes | None = None) -> Figure:
     """Draw a line a candidate, the best on top: a dot for each partition, the mean with its standard error.
 
@@ -28,46 +57,42 @@ def plot_tuning(result: Tuning, *, ax: Axes | None = None) -> Figure:
     that cannot be told from the pick; an arrow stands for one beyond it. Candidates that failed are left out, and of
     more than 30 the worst; the axis says so.
     """
-    from matplotlib.figure import Figure as NewFigure
-
-    ranked = [row for row in result.ranked() if row.status != "failed"]
-    rows = ranked[:MOST_LINES]
-    if ax is None:
-        ax = NewFigure(figsize=(6.5, 0.28 * len(rows) + 1.2), layout="constrained").add_subplot()
+    rows = _drawn(result)
+    ax = ax or new_axes(_height(result))
     low, high = _range(rows)
     ax.set_xlim(low, high)
     for place, row in enumerate(rows):
-        colour = COLOURS.get(row.status, OTHERS)
+        colour = NEAR.get(row.status, MUTED)
         if not low <= row.mean <= high:
             edge = low if row.mean < low else high
             ax.plot(edge, place, "<" if edge == low else ">", color=colour, clip_on=False)
-        ax.plot(row.scores, [place] * len(row.scores), "o", color=colour, alpha=0.3, markersize=3)
-        ax.errorbar(row.mean, place, xerr=row.se, fmt="D", color=colour, markersize=5, linewidth=2)
-        label = f"{row.p_best:.2f}" if row.p_best == row.p_best else "-"
-        ax.annotate(label, (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8)
-    ax.annotate("P(best)", (1.01, -0.9), xycoords=("axes fraction", "data"), va="center", fontsize=8)
-    ax.set_yticks(range(len(rows)), [_text(row.name) for row in rows])
+        ax.plot(row.scores, [place] * len(row.scores), "o", color=colour, alpha=0.3, markersize=2.5)
+        mean = ax.errorbar(row.mean, place, xerr=row.se, fmt="D", color=colour, linewidth=1.6)
+        chance = f"{row.p_best:.2f}" if row.p_best == row.p_best else "-"
+        tell(mean.lines[0], [f"{row.name}: {format_number(row.mean, uncertainty=row.se)}, P(best) {chance}"])
+        ax.annotate(chance, (1.02, place), xycoords=("axes fraction", "data"), va="center", fontsize=7)
+    ax.annotate("P(best)", (1.02, -0.9), xycoords=("axes fraction", "data"), va="center", fontsize=7)
+    ax.set_yticks(range(len(rows)), short_apart(row.name for row in rows))
     ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.locator_params(axis="x", nbins=4)
     left_out = f"; the first {len(rows)} of {len(result.candidates)}" if len(rows) < len(result.candidates) else ""
-    ax.set_xlabel(
-        f"{_text(result.metric)} on {result.partitions} partitions of {result.k} folds, mean and se{left_out}"
-    )
-    ax.spines[["top", "right"]].set_visible(False)
-    figure = ax.get_figure(root=True)
-    assert figure is not None  # an Axes always sits on a figure
-    return figure
+    plan = f"{result.partitions} partitions of {result.k} folds"
+    explain_axis(ax, f"{short(result.metric)}, mean and se", f"{plan}{left_out}")
+    return figure_of(ax)
+
+
+def _drawn(result: Tuning) -> list[CandidateRow]:
+    return [row for row in result.ranked() if row.status != "failed"][:MOST_LINES]
+
+
+def _height(result: Tuning) -> float:
+    return ROW * len(_drawn(result)) + FRAME + 0.3
 
 
 def _range(rows: Sequence[CandidateRow]) -> tuple[float, float]:
     """Return the scores of the best, those that cannot be told apart and one more, with some room around them."""
-    near = [row for row in rows if row.status in COLOURS]
-    near += [row for row in rows if row.status not in COLOURS][:1]
+    near = [row for row in rows if row.status in NEAR]
+    near += [row for row in rows if row.status not in NEAR][:1]
     scores = [score for row in near for score in row.scores if score == score]
     room = 0.1 * (max(scores) - min(scores)) or 0.01 * abs(max(scores)) or 1.0
     return min(scores) - room, max(scores) + room
-
-
-def _text(name: str) -> str:
-    """Return a label that cannot be read as mathematics and leaves room for the lines."""
-    shown = visible(name).replace("$", r"\$")
-    return shown if len(shown) <= 40 else f"{shown[:39]}…"

@@ -12,7 +12,7 @@ __all__ = ["escape_latex", "escape_markdown", "render_html", "render_latex", "re
 
 
 LATEX_LINE = 75  # letters that fit a line of an article
-LATEX_GAP = 4  # letters' worth of blank between columns
+LATEX_GAP = 3  # letters' worth of blank between columns
 
 
 def render_markdown(table: Table) -> str:

@@ -18,6 +18,19 @@ from holdsup.rendering.text import UNICODE, Ink, render_text
 
 __all__ = ["Page"]
 
+# What a notebook needs to show tables as tables: it sets all cells flush right, and lets wide tables run out of the
+# cell. Colours are the notebook's own, light or dark.
+STYLE = (
+    ".holdsup .scroll { overflow-x: auto; } "
+    ".holdsup table { margin: .5em 0; border-collapse: collapse; color: inherit; } "
+    ".holdsup caption { caption-side: top; text-align: left; font-weight: 600; color: inherit; } "
+    ".holdsup th, .holdsup td { text-align: left; vertical-align: top; max-width: 30em; white-space: pre-wrap; } "
+    ".holdsup th { border-bottom: 1px solid; } "
+    ".holdsup th.number, .holdsup td.number { text-align: right; white-space: nowrap; } "
+    ".holdsup .note { font-size: .9em; opacity: .8; } .holdsup code { overflow-wrap: anywhere; } "
+    ".holdsup .warning { border-left: 4px solid #b46f00; padding-left: .6em; }"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
@@ -52,9 +65,11 @@ class Page:
     def html(self) -> str:
         """Return an HTML fragment: what a notebook shows."""
         warnings = "".join(f'<p class="warning">{html.escape(visible(warning))}</p>\n' for warning in self.warnings)
+        tables = "".join(f'<div class="scroll">{render_html(table)}</div>\n' for table in self.tables)
         return (
-            f'<section class="holdsup">\n<p class="verdict"><strong>{html.escape(visible(self.verdict))}</strong></p>\n'
-            f"{''.join(render_html(table) for table in self.tables)}{warnings}"
+            f'<section class="holdsup">\n<style>{STYLE}</style>\n'
+            f'<p class="verdict"><strong>{html.escape(visible(self.verdict))}</strong></p>\n'
+            f"{tables}{warnings}"
             f"<p>{html.escape(self.rows)}</p>\n<p><code>{html.escape(visible(self.signature))}</code></p>\n</section>\n"
         )
 

@@ -11,7 +11,7 @@ from holdsup.verdict.comparison.records import SystemContrast, SystemMean
 from holdsup.verdict.comparison.standings import better_of, describe_pairs
 from holdsup.verdict.phrases import join_names, say_p
 
-__all__ = ["Coverage", "write_verdict"]
+__all__ = ["COVERS", "Coverage", "write_verdict"]
 
 COVERS = {
     "these-runs": "for these trained runs, over new {unit} like these",

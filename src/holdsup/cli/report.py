@@ -1,0 +1,63 @@
+"""`holdsup report`: saved results as one page, a document, or a folder for a paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from holdsup.cli.output import name_file
+from holdsup.errors import ResultError
+
+__all__ = ["command"]
+
+LARGE = 2_000_000  # bytes; a larger page is slow to open and to send
+
+
+@click.command(
+    "report",
+    epilog="""\b
+    Examples:
+      holdsup compare scores.csv --format json -o compare.json
+      holdsup check scores.csv --format json -o check.json
+      holdsup report compare.json check.json -o page.html
+      holdsup report compare.json --paper paper/""",
+)
+@click.argument("results", nargs=-1, required=True, metavar="RESULT.json...", type=click.Path(path_type=Path))
+@click.option("-o", "--output", callback=name_file, metavar="PAGE", help="PAGE.html: one page. PAGE.md: Markdown.")
+@click.option(
+    "--paper",
+    callback=name_file,
+    metavar="FOLDER",
+    help="Write figures (SVG, PDF), LaTeX tables, a methods paragraph and BibTeX to FOLDER.",
+)
+@click.option("--title", metavar="TEXT", help="Title of the page.")
+def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, title: str | None) -> None:
+    """Turn saved results into one page that can be read, printed, sent and checked.
+
+    RESULT.json is what any command writes with --format json -o FILE; the page shows results in the order
+    in which they are given. PAGE.html stands alone: pictures, sortable tables, light and dark, no network.
+    With it, or instead of it, --paper FOLDER writes what a paper needs.
+    """
+    if output is None and paper is None:
+        raise click.UsageError("Say where the report goes: -o PAGE.html, -o PAGE.md, or --paper FOLDER.")
+    from holdsup.report import write_paper, write_report
+    from holdsup.report.view import make_view
+    from holdsup.report.writing import list_written, read_entries
+
+    entries = read_entries(results)
+    refuse_inputs(results, list_written(make_view(entries), output, paper))
+    if output is not None:
+        write_report(entries, output, title=title)
+        size = output.stat().st_size
+        if size > LARGE:
+            click.echo(f"{output} has {size / 1e6:.1f} MB: fewer results make a page that opens faster", err=True)
+    if paper is not None:
+        write_paper(entries, paper)
+
+
+def refuse_inputs(read: tuple[Path, ...], written: list[Path]) -> None:
+    """Raise if a file to be written is one of those that were read."""
+    for target in written:
+        if target.exists() and any(target.samefile(path) for path in read):
+            raise ResultError(f"cannot write {target}: it is one of the results to read; give another name")

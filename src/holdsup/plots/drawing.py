@@ -1,0 +1,128 @@
+"""A figure as PDF, as PNG, or as SVG that can stand in any page: no names that clash, no styles, letters as letters.
+
+A strict page allows no inline styles, so they become attributes. What is drawn in `INK` takes the colour of the text
+around it, which is what makes one picture fit light and dark pages. Points that tell what they are get titles.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from holdsup.plots.style import INK, TELLS, in_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_bytes", "draw_svg"]
+
+SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+KEEP_BLANKS = "{http://www.w3.org/XML/1998/namespace}space"
+SANS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+
+@in_style
+def draw_bytes(figure: Figure, kind: str) -> bytes:
+    """Return a figure as a PDF or PNG file."""
+    drawn = io.BytesIO()
+    with warnings.catch_warnings():
+        # A letter that the font lacks is drawn as a box; the tables show it as it is.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        figure.savefig(drawn, format=kind, dpi=300, metadata={"CreationDate": None} if kind == "pdf" else None)
+    return drawn.getvalue()
+
+
+@in_style
+def draw_svg(figure: Figure, *, follow_page: bool) -> str:
+    """Return a figure as an `<svg>` element, the same for the same figure.
+
+    With `follow_page`, letters and axes take the colour of the text around the picture; else they are dark.
+    """
+    import matplotlib
+
+    drawn = io.BytesIO()
+    settings: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "holdsup"}
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        # Letters that the font lacks have no width in the layout; a browser shows them all the same.
+        warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
+        figure.savefig(drawn, format="svg", transparent=True, dpi=200, metadata={"Date": None})
+    root = ElementTree.fromstring(drawn.getvalue())
+    _drop(root, "metadata", "style")
+    _tell(root)
+    _plain_styles(root, "currentColor" if follow_page else INK)
+    _own_names(root, hashlib.sha256(drawn.getvalue()).hexdigest()[:8])
+    root.attrib.pop("version", None)
+    ElementTree.register_namespace("", SVG)
+    ElementTree.register_namespace("xlink", LINK)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _drop(root: ElementTree.Element, *names: str) -> None:
+    for parent in root.iter():
+        for child in list(parent):
+            if child.tag in {f"{{{SVG}}}{name}" for name in names}:
+                parent.remove(child)
+
+
+def _tell(root: ElementTree.Element) -> None:
+    """Give points their titles: each mark of an artist that has one text a mark, else the artist as a whole."""
+    for artist in root.iter():
+        name = artist.get("id", "")
+        if not name.startswith(TELLS):
+            continue
+        says = json.loads(name.removeprefix(TELLS))
+        marks = list(artist.iter(f"{{{SVG}}}use"))
+        for place, text in zip(marks if len(marks) == len(says) else [artist], says, strict=False):
+            title = ElementTree.Element(f"{{{SVG}}}title")
+            title.text = text
+            place.insert(0, title)
+            place.set("class", "point")
+
+
+def _plain_styles(root: ElementTree.Element, ink: str) -> None:
+    """Turn style attributes into attributes of their own, which mean the same and need no permission."""
+    root.set("stroke-linejoin", "round")  # what matplotlib says once, in a style element
+    for element in root.iter():
+        for key, value in _styles(element.attrib.pop("style", "")):
+            element.set(key, ink if value.lower() == INK else value)
+        if element.tag == f"{{{SVG}}}text":
+            element.set(KEEP_BLANKS, "preserve")
+            element.attrib.setdefault("fill", "black")
+
+
+def _styles(text: str) -> Iterator[tuple[str, str]]:
+    for part in text.split(";"):
+        key, _, value = (piece.strip() for piece in part.partition(":"))
+        if key == "font":  # "7px 'DejaVu Sans', ..."
+            size = re.search(r"([\d.]+)px", value)
+            yield "font-size", size[1] if size else "8"
+            yield "font-family", SANS
+        elif key:
+            yield key, value
+
+
+def _own_names(root: ElementTree.Element, prefix: str) -> None:
+    """Rename what is referred to, so that several pictures can share a page, and forget all other names."""
+    used = set()
+    for element in root.iter():
+        used.update(REFERENCE.findall(" ".join(element.attrib.values())))
+        if (target := element.get(f"{{{LINK}}}href", "")).startswith("#"):
+            used.add(target[1:])
+    for element in root.iter():
+        for key, value in list(element.attrib.items()):
+            if key == "id":
+                if value in used:
+                    element.set(key, f"{prefix}-{value}")
+                else:
+                    del element.attrib[key]
+            elif key == f"{{{LINK}}}href" and value.startswith("#"):
+                element.set(key, f"#{prefix}-{value[1:]}")
+            elif "url(#" in value:
+                element.set(key, REFERENCE.sub(rf"url(#{prefix}-\1)", value))

@@ -1,0 +1,103 @@
+"""A folder for a paper: figures, tables, a paragraph on the method and its references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from holdsup.errors import ResultError
+from holdsup.plots import one_palette, save_figure
+from holdsup.rendering.markup import escape_latex, render_latex
+from holdsup.report.references import REFERENCES, write_bibtex
+from holdsup.report.view import Picture, Section, View
+from holdsup.results import write_file
+
+__all__ = ["list_paper_files", "save_paper"]
+
+ENDINGS = (".svg", ".pdf")  # of each figure
+
+
+def list_paper_files(view: View) -> list[str]:
+    """Return the names of the files that `save_paper` writes."""
+    return [
+        *(f"figures/{picture.name}{ending}" for picture in _pictures(view) for ending in ENDINGS),
+        *(f"tables/{name}.tex" for name, _ in _tables(view)),
+        *("methods.md", "methods.tex", "references.bib", "preview.tex"),
+    ]
+
+
+def save_paper(view: View, folder: Path) -> None:
+    """Write the folder; `preview.tex` puts all of it on pages, to look at and to copy from."""
+    try:
+        for name in ("figures", "tables"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    with one_palette(view.systems):
+        for picture in _pictures(view):
+            figure = picture.panel.draw()
+            for ending in ENDINGS:
+                save_figure(figure, folder / "figures" / f"{picture.name}{ending}")
+    texts = {f"tables/{name}.tex": f"{latex}\n" for name, latex in _tables(view)}
+    texts["methods.md"] = "\n\n".join(_methods_markdown(section) for section in view.sections) + "\n"
+    texts["methods.tex"] = "\n\n".join(_methods_latex(section) for section in view.sections) + "\n"
+    texts["references.bib"] = write_bibtex(view.citations)
+    texts["preview.tex"] = _preview(view)
+    for name, text in texts.items():
+        write_file(folder / name, text.encode())
+
+
+def _pictures(view: View) -> Iterator[Picture]:
+    return (picture for section in view.sections for block in section.blocks for picture in block.pictures)
+
+
+def _tables(view: View) -> Iterator[tuple[str, str]]:
+    return ((block.name, render_latex(block.table)) for section in view.sections for block in section.blocks)
+
+
+def _methods_markdown(section: Section) -> str:
+    cited = "; ".join(REFERENCES[key].cite() for key in section.citations)
+    return (
+        f"{' '.join(section.method)} ({cited}.) {section.rows} Signature: `{section.signature.replace('`', chr(39))}`"
+    )
+
+
+def _methods_latex(section: Section) -> str:
+    signature = escape_latex(section.signature).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+    return (
+        f"{escape_latex(' '.join(section.method))}~\\cite{{{','.join(section.citations)}}}\n"
+        f"{escape_latex(section.rows)}\n"
+        f"Signature: {{\\footnotesize\\ttfamily {signature}}}."
+    )
+
+
+def _preview(view: View) -> str:
+    body = []
+    for section in view.sections:
+        body.append(rf"\section{{{escape_latex(section.heading)}}}")
+        body.append(escape_latex(section.verdict))
+        for block in section.blocks:
+            for picture in block.pictures:
+                body.append(
+                    "\\begin{figure}[ht]\n\\centering\n"
+                    f"\\includegraphics[width=0.6\\linewidth]{{figures/{picture.name}.pdf}}\n"
+                    f"\\caption{{{escape_latex(picture.caption)}}}\n\\end{{figure}}"
+                )
+            body.append(rf"\input{{tables/{block.name}}}")
+        body.append(r"\clearpage")
+    return "\n".join(
+        [
+            "% latexmk -pdf preview.tex; names in other scripts than Latin need -lualatex and a font that has them",
+            r"\documentclass{article}",
+            r"\usepackage{booktabs,graphicx}",
+            r"\usepackage[margin=25mm]{geometry}",
+            r"\begin{document}",
+            *body,
+            r"\section*{Methods}",
+            r"\input{methods}",
+            r"\bibliographystyle{plain}",
+            r"\bibliography{references}",
+            r"\end{document}",
+            "",
+        ]
+    )

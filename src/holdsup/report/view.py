@@ -1,0 +1,191 @@
+"""Results as a plain view: what a page shows, in order, without a word of markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from holdsup.errors import ResultError
+from holdsup.plots import Panel, find_panels
+from holdsup.rendering import Table
+from holdsup.rendering.table import visible
+from holdsup.report.methods import describe_method
+from holdsup.report.redoing import command_of
+from holdsup.results import Result
+
+__all__ = ["Block", "Entry", "Picture", "Section", "View", "make_view"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A result that goes into a report, and what is said around it.
+
+    Attributes
+    ----------
+    result : the result
+    heading : what stands above it; by default its question
+    note : a paragraph before its verdict, such as how the data came about; "" for none
+    source : the name of the file that it was read from; "" for none
+    """
+
+    result: Result
+    heading: str = ""
+    note: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A picture in a report.
+
+    Attributes
+    ----------
+    name : for the name of a file, other than that of any other picture of the report
+    caption : what is drawn
+    alt : the same for who does not see it, with the verdict
+    panel : what draws it
+    """
+
+    name: str
+    caption: str
+    alt: str
+    panel: Panel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A table and the pictures beside it.
+
+    Attributes
+    ----------
+    name : for the name of a file, other than that of any other block of the report
+    table : the table
+    pictures : the pictures
+    """
+
+    name: str
+    table: Table
+    pictures: tuple[Picture, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One result in a report.
+
+    Attributes
+    ----------
+    name : for links, other than that of any other section
+    kind : the kind of result
+    heading : what stands above it
+    question : what was asked
+    note : a paragraph before the verdict
+    source : the file that it was read from
+    verdict : the answer
+    warnings : what limits trust in the numbers
+    blocks : tables and pictures
+    rows : rows used and planned
+    method : what was done, a sentence each
+    citations : keys of references
+    signature : the line from which a stranger can redo it
+    command : the command that does; None where the signature does not tell all of it
+    """
+
+    name: str
+    kind: str
+    heading: str
+    question: str
+    note: str
+    source: str
+    verdict: str
+    warnings: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    rows: str
+    method: tuple[str, ...]
+    citations: tuple[str, ...]
+    signature: str
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A whole report.
+
+    Attributes
+    ----------
+    title : its title
+    introduction : a paragraph at its beginning; "" for none
+    sections : the results, in order
+    systems : all systems in it, which keep one colour each
+    """
+
+    title: str
+    introduction: str
+    sections: tuple[Section, ...]
+    systems: tuple[str, ...]
+
+    @property
+    def citations(self) -> tuple[str, ...]:
+        """Keys of all references, in the order of their first use."""
+        return tuple(dict.fromkeys(key for section in self.sections for key in section.citations))
+
+
+def make_view(entries: Iterable[Result | Entry], *, title: str | None = None, introduction: str = "") -> View:
+    """Return what a report of these results shows, in the order given."""
+    given = [entry if isinstance(entry, Entry) else Entry(result=entry) for entry in entries]
+    if not given:
+        raise ResultError("a report needs results: give one or more, as commands save them with --format json -o FILE")
+    usual = "Does this result hold up?" if len(given) == 1 else "Do these results hold up?"
+    return View(
+        title=visible(usual if title is None else title),
+        introduction=visible(introduction),
+        sections=tuple(_section(entry, place) for place, entry in enumerate(given, start=1)),
+        systems=tuple(sorted({name for entry in given for name in find_systems(entry.result)})),
+    )
+
+
+def _section(entry: Entry, place: int) -> Section:
+    result = entry.result
+    name = f"{place}-{result.kind}"
+    page, method, command = result.page(), describe_method(result), command_of(result)
+    return Section(
+        name=name,
+        kind=result.kind,
+        heading=visible(entry.heading or method.question),
+        question=method.question,
+        note=visible(entry.note),
+        source=visible(entry.source),
+        verdict=visible(page.verdict),
+        warnings=tuple(map(visible, page.warnings)),
+        blocks=_blocks(result, page.tables, name),
+        rows=visible(page.rows),
+        method=tuple(map(visible, method.sentences)),
+        citations=method.citations,
+        signature=visible(page.signature),
+        command=None if command is None else visible(command),
+    )
+
+
+def _blocks(result: Result, tables: Sequence[Table], name: str) -> tuple[Block, ...]:
+    """Return the tables with their pictures; one that belongs to none of them stands beside the first."""
+    beside: dict[int, list[Picture]] = {}
+    for panel in find_panels(result):
+        own = [i for i, table in enumerate(tables) if panel.beside and table.title.startswith(panel.beside)]
+        shows = visible(panel.shows) or "The figure of this result."
+        alt = f"{shows} {visible(result.verdict)}"
+        picture = Picture(name=f"{name}-{panel.name}", caption=shows, alt=alt, panel=panel)
+        beside.setdefault(own[0] if own else 0, []).append(picture)
+    return tuple(
+        Block(name=f"{name}-table-{i + 1}", table=table, pictures=tuple(beside.get(i, ())))
+        for i, table in enumerate(tables)
+    )
+
+
+def find_systems(result: Result) -> set[str]:
+    """Return the names of the systems in a result, whatever its kind: fields have the same names in all."""
+    found: set[str] = set()
+    for field in fields(result):
+        rows = getattr(result, field.name)
+        for row in rows if isinstance(rows, tuple) else ():
+            name = getattr(row, "system", None) or (getattr(row, "name", None) if field.name == "systems" else None)
+            found.update([name] if isinstance(name, str) else [])
+    return found

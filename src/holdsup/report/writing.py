@@ -1,0 +1,90 @@
+"""Reports as files: one page, one document with its pictures, or a folder for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from holdsup.errors import ResultError
+from holdsup.plots import one_palette, save_figure
+from holdsup.report.markdown import render_markdown_report
+from holdsup.report.paper import list_paper_files, save_paper
+from holdsup.report.view import Entry, View, make_view
+from holdsup.report.webpage import render_webpage
+from holdsup.results import Result, read_result, write_file
+
+__all__ = ["list_written", "read_entries", "write_paper", "write_report"]
+
+ENDINGS = (".html", ".md")
+
+
+def write_report(
+    results: Iterable[Result | Entry], path: str | Path, *, title: str | None = None, introduction: str = ""
+) -> None:
+    """Write results as one self-contained HTML page, or as Markdown with a folder of pictures, by the ending of `path`.
+
+    Parameters
+    ----------
+    results : what commands and functions answered, in the order in which the report shows them; an `Entry` of
+        `holdsup.report` adds a heading and a paragraph
+    path : PAGE.html or PAGE.md
+    title : of the report
+    introduction : a paragraph at its beginning
+
+    Examples
+    --------
+    >>> import holdsup, tempfile
+    >>> scores = holdsup.simulate_scores({"A": 0.7, "B": 0.7}, items=30, runs=3)
+    >>> page = Path(tempfile.mkdtemp()) / "page.html"
+    >>> holdsup.write_report([holdsup.audit_scores(scores), holdsup.compare_systems(scores)], page)
+    >>> page.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    file = Path(path)
+    view = make_view(results, title=title, introduction=introduction)
+    if file.suffix.lower() not in ENDINGS:
+        raise ResultError(f"cannot write a report to {file}: its name must end in {' or '.join(ENDINGS)}")
+    if file.suffix.lower() == ".html":
+        write_file(file, render_webpage(view).encode())
+        return
+    folder = _picture_folder(file)
+    pictures = [picture for section in view.sections for block in section.blocks for picture in block.pictures]
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    with one_palette(view.systems):
+        for picture in pictures:
+            save_figure(picture.panel.draw(), folder / f"{picture.name}.svg")
+    write_file(file, render_markdown_report(view, pictures=folder.name).encode())
+
+
+def write_paper(results: Iterable[Result | Entry], folder: str | Path) -> None:
+    """Write what a paper needs: figures as SVG and PDF, tables as LaTeX, a paragraph on the method, and its BibTeX."""
+    save_paper(make_view(results), Path(folder))
+
+
+def list_written(view: View, page: Path | None, folder: Path | None) -> list[Path]:
+    """Return the files that a page and a folder for a paper are."""
+    files = [] if page is None else [page]
+    if page is not None and page.suffix.lower() == ".md":
+        names = [p.name for section in view.sections for block in section.blocks for p in block.pictures]
+        files += [_picture_folder(page) / f"{name}.svg" for name in names]
+    return files if folder is None else [*files, *(folder / name for name in list_paper_files(view))]
+
+
+def read_entries(paths: Iterable[Path]) -> list[Entry]:
+    """Return saved results with the names of their files; those of one name are told apart by their folders."""
+    files = list(paths)
+    for place, file in enumerate(files):
+        if any(file.exists() and other.exists() and file.samefile(other) for other in files[:place]):
+            raise ResultError(f"{file} is given twice: give each result once")
+    names = [file.name for file in files]
+    return [
+        Entry(result=read_result(file), source=file.name if names.count(file.name) == 1 else str(file))
+        for file in files
+    ]
+
+
+def _picture_folder(file: Path) -> Path:
+    return file.with_name(f"{file.stem}_figures")
