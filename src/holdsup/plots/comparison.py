@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdsup.plots.interaction import plot_conditional
-from holdsup.rendering.table import visible
+from holdsup.plots.intervals import FRAME, MARK, ROW, UNSURE, draw_intervals, figure_of
+from holdsup.plots.labels import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_comparison", "plot_contrasts", "plot_systems"]
 
-MARK, UNSURE = "#0072B2", "#8C8C8C"
-ROW, FRAME = 0.3, 0.9  # inches a line, and around the lines
 PANEL = 4.2  # inches of a property
 MOST_LINES, MOST_PANELS = 60, 8
 
@@ -47,10 +45,12 @@ def plot_systems(result: Comparison, *, ax: Axes | None = None) -> Figure:
     sign = 1 if result.lower_is_better else -1
     systems = sorted(result.systems, key=lambda s: (str(s.metric), sign * s.mean))[:MOST_LINES]
     names = [f"{s.name}, {s.metric}" if len(result.tests) > 1 else s.name for s in systems]
-    ax = _lines(names, [(s.low, s.mean, s.high) for s in systems], [MARK] * len(systems), ax)
+    ax = draw_intervals(
+        [plain(name) for name in names], [(s.low, s.mean, s.high) for s in systems], [MARK] * len(systems), ax
+    )
     claims = " and ".join(dict.fromkeys(s.claim for s in systems))
     ax.set_xlabel(f"mean score, {result.level:.0%} limits ({claims})")
-    return _figure(ax)
+    return figure_of(ax)
 
 
 def plot_contrasts(result: Comparison, *, ax: Axes | None = None) -> Figure:
@@ -58,7 +58,9 @@ def plot_contrasts(result: Comparison, *, ax: Axes | None = None) -> Figure:
     contrasts = result.contrasts[:MOST_LINES]
     names = [f"{c.left} - {c.right}" + (f", {c.metric}" if len(result.tests) > 1 else "") for c in contrasts]
     colours = [MARK if c.p_adjusted <= 1 - result.level else UNSURE for c in contrasts]
-    ax = _lines(names, [(c.low, c.difference, c.high) for c in contrasts], colours, ax)
+    ax = draw_intervals(
+        [plain(name) for name in names], [(c.low, c.difference, c.high) for c in contrasts], colours, ax
+    )
     several = len(result.contrasts) > 1
     if several:
         ends = [(c.low_simultaneous, c.high_simultaneous) for c in contrasts]
@@ -67,26 +69,4 @@ def plot_contrasts(result: Comparison, *, ax: Axes | None = None) -> Figure:
     more = f", the first {MOST_LINES} of {len(result.contrasts)}" if len(result.contrasts) > MOST_LINES else ""
     limits = "limits of each, thin: of all at once" if several else "limits"
     ax.set_xlabel(f"difference, {result.level:.0%} {limits}{more}; grey: cannot be told from none")
-    return _figure(ax)
-
-
-def _lines(
-    names: Sequence[str], limits: Sequence[tuple[float, float, float]], colours: Sequence[str], ax: Axes | None
-) -> Axes:
-    from matplotlib.figure import Figure as NewFigure
-
-    if ax is None:
-        ax = NewFigure(figsize=(6.5, ROW * len(names) + FRAME), layout="constrained").add_subplot()
-    for place, ((low, middle, high), colour) in enumerate(zip(limits, colours, strict=True)):
-        ax.plot([low, high], [place, place], color=colour, linewidth=2, solid_capstyle="butt")
-        ax.plot(middle, place, "o", color=colour)
-    ax.set_yticks(range(len(names)), [visible(name).replace("$", r"\$") for name in names])
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
-def _figure(ax: Axes) -> Figure:
-    figure = ax.get_figure(root=True)
-    assert figure is not None  # an Axes always sits on a figure
-    return figure
+    return figure_of(ax)

@@ -13,6 +13,7 @@ from holdsup.plots.comparison import plot_comparison
 from holdsup.plots.contest import plot_contest
 from holdsup.plots.coverage import plot_coverage
 from holdsup.plots.forest import plot_effects
+from holdsup.plots.ranking import plot_ranking
 from holdsup.plots.reproduction import plot_reproduction
 from holdsup.plots.tuning import plot_tuning
 from holdsup.plots.tuning_studies import plot_choices, plot_estimates
@@ -32,6 +33,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "estimate-study": plot_estimates,
     "fit": plot_effects,
     "qra": plot_reproduction,
+    "rank": plot_ranking,
     "tune": plot_tuning,
     "tune-study": plot_choices,
     "variance": plot_variance,

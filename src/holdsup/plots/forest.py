@@ -1,10 +1,11 @@
-"""Estimates with their intervals, one below the other."""
+"""Fixed effects with their limits."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdsup.rendering.table import visible
+from holdsup.plots.intervals import MARK, draw_intervals, figure_of
+from holdsup.plots.labels import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,24 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_effects"]
 
-MARK = "#0072B2"
-
 
 def plot_effects(fit: LmmFit, *, ax: Axes | None = None) -> Figure:
     """Draw the fixed effects with their limits; the intercept, which has another scale, only if it is alone."""
-    from matplotlib.figure import Figure as NewFigure
-
     effects = [e for e in fit.fixed if e.name != "(Intercept)"] or list(fit.fixed)
-    if ax is None:
-        ax = NewFigure(figsize=(6.5, 0.35 * len(effects) + 1.2), layout="constrained").add_subplot()
-    for place, effect in enumerate(effects):
-        ax.plot([effect.low, effect.high], [place, place], color=MARK, linewidth=2, solid_capstyle="butt")
-        ax.plot(effect.estimate, place, "o", color=MARK)
+    limits = [(effect.low, effect.estimate, effect.high) for effect in effects]
+    ax = draw_intervals([plain(effect.name) for effect in effects], limits, [MARK] * len(effects), ax)
     ax.axvline(0, color="0.6", linewidth=1, zorder=0)
-    ax.set_yticks(range(len(effects)), [visible(e.name).replace("$", r"\$") for e in effects])
-    ax.invert_yaxis()
     ax.set_xlabel(f"fixed effect, {100 * fit.level:g}% limits")
-    ax.spines[["top", "right"]].set_visible(False)
-    figure = ax.get_figure(root=True)
-    assert figure is not None  # an Axes always sits on a figure
-    return figure
+    return figure_of(ax)

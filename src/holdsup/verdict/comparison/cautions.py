@@ -17,7 +17,7 @@ from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
 
-__all__ = ["caution", "caution_clusters", "doubt_direction"]
+__all__ = ["caution", "caution_clusters", "doubt_direction", "doubt_names"]
 
 MOST_REASONS = 3
 ERRORS = frozenset("ter wer cer loss logloss log_loss ppl perplexity error mse rmse mae".split())  # lower is better
@@ -42,17 +42,28 @@ def caution(found: Answer, question: Question) -> Iterator[str]:
 
 def doubt_direction(evaluations: Iterable[Evaluation], *, lower_is_better: bool) -> str:
     """Return a doubt that stands before the verdict: who is better turns around where a score is an error."""
-    errors = [] if lower_is_better else [name for each in evaluations if (name := _name_error(each))]
+    names = [name for each in evaluations if (name := _name_error(each))]
+    return doubt_names(names, lower_is_better=lower_is_better)
+
+
+def doubt_names(names: Iterable[str], *, lower_is_better: bool) -> str:
+    """Return the doubt for those metrics or columns of scores whose names are those of errors."""
+    errors = [] if lower_is_better else [name for name in names if _is_error(name)]
     if not errors:
         return ""
     return f"This takes a higher {join_names(errors)} for better: give --lower-is-better if it is not. "
 
 
 def _name_error(evaluation: Evaluation) -> str | None:
-    """Return the metric, or else the column of scores, if its name is that of an error; options follow a comma."""
+    """Return the metric, or else the column of scores, if its name is that of an error."""
     score = evaluation.scores.roles.score
     name = evaluation.metric or (score if isinstance(score, str) else "")
-    return name if plain_name(name.partition(",")[0]) in ERRORS else None
+    return name if _is_error(name) else None
+
+
+def _is_error(name: str) -> bool:
+    """Return whether a name is that of an error; options follow a comma."""
+    return plain_name(name.partition(",")[0]) in ERRORS
 
 
 def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[str]:
