@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -157,3 +159,11 @@ def test_a_perfect_fit_is_refused_with_numba_as_without() -> None:
     table = {"y": item.astype(float), "item": [f"i{i}" for i in item], "system": list("ABABAB") * 30}
     with pytest.raises(FitError, match="fit every row exactly"):
         fit_lmm("y ~ system + (1 | item)", table)
+
+
+def test_loops_that_hold_others_are_compiled_again_when_those_change() -> None:
+    pytest.importorskip("numba", reason="numba is not installed: nothing is compiled")
+    from holdsup.numerics import refitting_loops, small
+
+    digest = hashlib.blake2b(Path(small.__file__).read_bytes(), digest_size=8).hexdigest()
+    assert digest == refitting_loops.COMPILED_WITH, f"small.py has changed: write {digest} into refitting_loops.py"

@@ -14,7 +14,7 @@ from holdsup.data import simulate_carmona2025
 Table = dict[str, Any]
 
 DEFAULT = (
-    "score ~ system + lr + (1 | dataset) + (1 | system:dataset) + (1 | seed:system:dataset) + (1 | lr:system:dataset)"
+    "score ~ system + lr + (1 | dataset) + (1 | system:dataset) + (1 | lr:system:dataset) + (1 | seed:system:dataset)"
 )
 
 

@@ -121,17 +121,19 @@ def prepare_drawing(moments: Moments, elimination: Elimination, truth: Truth) ->
     """Return what drawing from a model needs; `elimination` says whether levels act through patterns."""
     k1, m0 = len(moments.first), len(moments.C) - 1
     inverses, ranks = _pseudo_inverses(moments.A)
-    left = moments.C[:-1, :-1] - _taken(moments, inverses)
-    root = _root(truth.sigma**2 * left, truth.sigma**2 * np.diag(moments.C)[:-1])
-    degrees = moments.n - ranks - root.rank
     kernels, gram, shared = moments.A, [], np.zeros((0, k1, k1, m0, m0))
     if isinstance(elimination, Patterns):
         kernels, shared = elimination.blocks.A, elimination.sums[..., :-1, :-1]
         inverses, _ = _pseudo_inverses(kernels)
+        taken = np.einsum("ukh,ukhij->ij", inverses, shared)
         for sums, count in zip(shared, elimination.blocks.counts, strict=True):
             flat = sums.transpose(0, 2, 1, 3).reshape(k1 * m0, k1 * m0)
             rows = _root(flat, np.diag(flat), most=int(count))
             gram.append((rows, int(count) - rows.rank))
+    else:
+        taken = _taken(moments, inverses)
+    root = _root(truth.sigma**2 * (moments.C[:-1, :-1] - taken), truth.sigma**2 * np.diag(moments.C)[:-1])
+    degrees = moments.n - ranks - root.rank
     factor = lambda_of(moments.first, truth.theta)
     spread = _roots(truth.sigma**2 * (factor @ factor.T + inverses))
     return Drawing(moments, truth, kernels, spread, root, max(degrees, 0), tuple(gram), shared)

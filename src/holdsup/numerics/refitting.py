@@ -49,7 +49,7 @@ class Refits:
 
 
 class Start(NamedTuple):
-    """A point to start from, and about the curvature there."""
+    """Where the search for each response starts, shape (d, k), and about the curvature there."""
 
     theta: Floats
     curvature: Floats
@@ -64,7 +64,7 @@ class Refitter:
         self.start = np.array(start)
 
     def _point(self, theta: Floats, drawn: Drawn) -> Start:
-        """Return a point to start from, with the curvature that the first responses have there.
+        """Return a point for every response to start from, with the curvature that the first responses have there.
 
         That of the response in the data would do worse: it is another one where a smaller model is the truth.
         """
@@ -72,15 +72,20 @@ class Refitter:
         for d in range(min(LOOKED_AT, len(drawn))):
             self.respond(drawn, d)
             total += differentiate(self.criterion, theta, self.criterion.slopes(theta)[1])
-        return Start(theta, total / min(LOOKED_AT, len(drawn)))
+        return Start(np.tile(theta, (len(drawn), 1)), total / min(LOOKED_AT, len(drawn)))
 
     def refit(self, drawn: Drawn, *, effects: bool = False, inner: tuple[Floats, Floats] | None = None) -> Refits:
         """Return the fits of drawn responses; with their fixed effects if asked.
 
         `inner` are the criteria and parameters, shapes (d,) and (d, k), at which a smaller model within this one
-        has its optima: where the search ended higher it has met a local optimum, and starts again from there.
+        has its optima. Where none of its variances is zero a search starts there, since the optimum is near; where
+        one ended higher it has met a local optimum, and starts again from there.
         """
-        theta, values, converged = self._search_all(drawn, self._point(self.start, drawn))
+        start = self._point(self.start, drawn)
+        if inner is not None:
+            near = (np.abs(inner[1][:, self.diagonal]) >= NEAR_ZERO).all(axis=1)
+            start.theta[near] = inner[1][near]
+        theta, values, converged = self._search_all(drawn, start)
         doubtful = np.flatnonzero(self._may_be_local(theta))
         if len(doubtful):
             again = drawn.take(doubtful)
@@ -97,16 +102,16 @@ class Refitter:
 
     def _search_all(self, drawn: Drawn, start: Start) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return theta, criterion and whether it is a certain optimum, of each response."""
-        if self.criterion.small is not None and len(start.theta):
+        if self.criterion.small is not None and start.theta.size:
             from holdsup.numerics.refitting_loops import refit_small
 
             theta, values, settled = refit_small(self.criterion.small, *start, self.diagonal, drawn)
         else:
-            theta = np.tile(start.theta, (len(drawn), 1))
+            theta = start.theta.copy()
             values, settled = np.empty(len(drawn)), np.zeros(len(drawn), bool)
         for d in np.flatnonzero(~settled):
             self.respond(drawn, int(d))
-            theta[d], values[d], settled[d] = self._search(*start)
+            theta[d], values[d], settled[d] = self._search(start.theta[d], start.curvature)
         return theta, values, settled
 
     def _may_be_local(self, theta: Floats) -> NDArray[np.bool_]:

@@ -20,6 +20,10 @@ __all__ = ["refit_small"]
 
 MOST_STEPS, REFRESH = 40, 8
 
+# The digest of small.py. Numba's cache looks at the text of this file alone: where only that one has changed, it would
+# go on with loops that hold the old one.
+COMPILED_WITH = "269c31248fdf3727"
+
 _slopes = compile_loops(slopes)
 
 
@@ -27,7 +31,7 @@ def refit_small(
     model: SmallModel, start: Floats, curvature: Floats, diagonal: NDArray[np.bool_], drawn: Drawn
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return theta, criterion and whether the search settled, of every drawn response."""
-    theta = np.tile(start, (len(drawn), 1))
+    theta = start.copy()
     values, settled = np.empty(len(drawn)), np.zeros(len(drawn), np.bool_)
     responses = (drawn.products, drawn.squares, drawn.sums, drawn.crossed, drawn.squared)
     _refit(theta, values, settled, curvature, diagonal, responses, model.arguments)

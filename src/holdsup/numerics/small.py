@@ -135,18 +135,25 @@ def slopes(  # type: ignore[no-untyped-def]  # noqa: C901, D103 (documented abov
             else:
                 gradient[:] = np.nan
                 return np.inf
-    for j in range(m):
-        K[j, j] = 1 / L[j, j]
-        for i in range(j + 1, m):
-            entry = 0.0
-            for k in range(j, i):
-                entry -= L[i, k] * K[j, k]
+    # Sums run over pieces from zero on: the compiler uses the processor's vectors only where no index may be negative.
+    for i in range(m):
+        for j in range(i):
+            entry, one, other = 0.0, L[i, j:i], K[j, j:i]
+            for k in range(len(one)):
+                entry -= one[k] * other[k]
             K[j, i] = entry / L[i, i]
+        K[i, i] = 1 / L[i, i]
     for i in range(m - 1):
         value += 2 * weights[i] * np.log(L[i, i])
     value += dof * (1 + np.log(2 * np.pi * L[m - 1, m - 1] ** 2 / dof)) - log_weights
     # The gradient, from S~ back to Lambda: first slope Lambda2', then Lambda2 slope Lambda2'.
-    slope = np.dot(K * weights, K.T)
+    weighed, slope = K * weights, np.empty((m, m))
+    for i in range(m):
+        for j in range(i + 1):
+            entry, one, other = 0.0, weighed[i, i:], K[j, i:]  # before its diagonal a row of K is zero
+            for k in range(len(one)):
+                entry += one[k] * other[k]
+            slope[i, j] = slope[j, i] = entry
     half[:], by_S = 0.0, T
     by_S[:] = 0.0
     for d in range(wide):

@@ -42,8 +42,7 @@ def plot_comparison(result: Comparison, *, ax: Axes | None = None) -> Figure:
 
 def plot_systems(result: Comparison, *, ax: Axes | None = None) -> Figure:
     """Draw the mean of each system with its limits, the best on top."""
-    sign = 1 if result.lower_is_better else -1
-    systems = sorted(result.systems, key=lambda s: (str(s.metric), sign * s.mean))[:MOST_LINES]
+    systems = result.ordered()[:MOST_LINES]
     names = [f"{s.name}, {s.metric}" if len(result.tests) > 1 else s.name for s in systems]
     ax = draw_intervals(
         [plain(name) for name in names], [(s.low, s.mean, s.high) for s in systems], [MARK] * len(systems), ax

@@ -12,7 +12,7 @@ from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 from holdsup.scores import Scores, read_scores
-from holdsup.verdict.comparison.cautions import doubt_names
+from holdsup.verdict.directions import choose_directions
 from holdsup.verdict.ranking.companion import NONE, make_companion
 from holdsup.verdict.ranking.configuration import predict_configuration
 from holdsup.verdict.ranking.contributions import find_contributions
@@ -29,7 +29,7 @@ from holdsup.verdict.ranking.sentences import NO_CELLS, answer_questions, write_
 from holdsup.verdict.ranking.table import RunTable, lay_out_runs
 from holdsup.verdict.ranking.terms import share_variance
 from holdsup.verdict.ranking.waterfall import choose_pair, isolate_gap
-from holdsup.verdict.variance.rows import select_rows
+from holdsup.verdict.rows import select_rows
 
 __all__ = ["rank_systems"]
 
@@ -110,7 +110,9 @@ def _answer(
     fits: RankFits, scores: Scores, question: Question, rows: Rows, said: list[str], progress: Progress
 ) -> Ranking:
     """Return all answers of a form that is fitted."""
-    runs, form, level, lower = fits.runs, fits.form, question.level, question.lower_is_better
+    runs, form, level = fits.runs, fits.form, question.level
+    directions = choose_directions(scores, question.lower_is_better)
+    lower = directions.of_all("rank")
     contrasts = contrast_systems(fits, level=level, lower_is_better=lower)
     systems = rank_means(fits, contrasts, level=level, seed=question.seed, lower_is_better=lower)
     waterfall = isolate_gap(fits, systems, choose_pair(systems, question.pair, lower_is_better=lower))
@@ -129,13 +131,20 @@ def _answer(
         systems, contrasts, waterfall, datasets=runs.dataset.count, level=level, lower_is_better=lower
     )
     missing = [*([] if companion else [NONE]), *([] if interactions else [NO_CELLS])]
-    warnings = (*said, *find_limits(fits, contrasts, random), *missing, *validation.notes, *influence.notes)
+    warnings = (
+        *said,
+        *directions.cautions(),
+        *find_limits(fits, contrasts, random),
+        *missing,
+        *validation.notes,
+        *influence.notes,
+    )
     return Ranking(
         signature=question.sign(scores, form),
         seed=question.seed,
         warnings=tuple(dict.fromkeys(warnings)),
         rows=rows,
-        verdict=doubt_names([runs.score_name], lower_is_better=lower) + verdict,
+        verdict=directions.doubt() + verdict,
         level=level,
         lower_is_better=lower,
         score=runs.score_name,

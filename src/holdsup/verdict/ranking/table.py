@@ -15,18 +15,18 @@ from holdsup.columns.encoding import order_labels
 from holdsup.columns.values import parse_number, write_value
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.scores import Scores
-from holdsup.scores.roles import plain_name
+from holdsup.scores.roles import is_setting, plain_name
 
 __all__ = ["RunTable", "find_nuisance", "lay_out_runs", "name_of_role"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-# Columns that are taken for settings of runs without being asked for, named as people name them.
-SETTINGS = (
-    "learning_rate lr batch_size batch bs epochs epoch num_epochs n_epochs num_train_epochs steps max_steps warmup "
-    "warmup_steps warmup_ratio dropout weight_decay optimizer optimiser fold split max_length hidden_size "
-    "temperature prompt template shots n_shots num_shots"
+# Besides what is a setting everywhere, taken for nuisance without being asked for: a ranking is of runs, whose other
+# columns seldom describe items.
+MORE_SETTINGS = (
+    "batch bs epoch num_epochs n_epochs num_train_epochs steps max_steps warmup_steps warmup_ratio optimizer optimiser "
+    "fold split max_length hidden_size prompt template shots n_shots num_shots"
 ).split()
 
 
@@ -96,7 +96,7 @@ def name_of_role(scores: Scores, role: str) -> str:
 
 def find_nuisance(scores: Scores) -> tuple[str, ...]:
     """Return the columns that are nuisance factors by their names: facets, and settings that have no role yet."""
-    settings = [name for name in scores.others if plain_name(name) in SETTINGS]
+    settings = [name for name in scores.others if is_setting(name) or plain_name(name) in MORE_SETTINGS]
     return (*scores.facets, *settings)
 
 
