@@ -1,11 +1,12 @@
 """Do the stated probabilities, limits and the adaptive rule of tuning keep their promise on real grids?
 
-    python benchmarks/tune_rules.py [--draws N] [--grids FILE] [--only race|judge|advise]
+    python benchmarks/tune_rules.py [--draws N] [--grids FILE] [--only race|judge|advise|noise]
 
 FILE holds mean scores of candidates on up to 1,200 partitions (Moss, Leslie & Rayson 2018); by default it is
 ../shared/data/moss_jkfold/moss_cv_grids.npz from the project's folder. J partitions are drawn at random; the truth is
 the mean over all partitions. Besides the whole grids, grids of 2 to 12 of their candidates at random, which have all
-kinds of gaps. Prints the tables of docs/maths/tune.md and appends them to benchmarks/results/tune_rules.jsonl.
+kinds of gaps. "noise" needs no grids: normal scores whose truth is known, with a best candidate that varies more than
+the others. Prints the tables of docs/maths/tune.md and appends them to benchmarks/results/tune_rules.jsonl.
 """
 
 from __future__ import annotations
@@ -145,8 +146,8 @@ def naive(partitions: Grid) -> tuple[int, int, list[int]]:
     return winner, cost, running.tolist()
 
 
-def adaptive(partitions: Grid) -> tuple[int, int, list[int], float, bool]:
-    """Return the pick, candidate-partitions run, who is left, the margin, and whether the margin was reached."""
+def adaptive(partitions: Grid) -> tuple[Grid, int, list[int], float, bool]:
+    """Return the scores, candidate-partitions run, who is left, the margin, and whether the margin was reached."""
     most, count = partitions.shape
     plan = AdaptivePlan(candidates=count, k=1, level=LEVEL, most=most)
     scores = np.empty((0, count))
@@ -156,7 +157,7 @@ def adaptive(partitions: Grid) -> tuple[int, int, list[int], float, bool]:
         scores = np.vstack([scores, row])
     review = plan.review(scores)
     left = [c for c in range(count) if c not in review.dropped]
-    return pick_best(scores), review.fits, left, review.margin or 0.0, review.stop == "within margin"
+    return scores, review.fits, left, review.margin or 0.0, review.stop == "within margin"
 
 
 def race(grids: dict[str, Grid], draws: int, most: int = 8) -> list[dict[str, object]]:
@@ -169,8 +170,8 @@ def race(grids: dict[str, Grid], draws: int, most: int = 8) -> list[dict[str, ob
         found = {"fixed": [], "adaptive": [], "naive": []}
         for _ in range(draws):
             partitions = grid[rng.choice(len(grid), most, replace=False)]
-            pick, cost, left, margin, reached = adaptive(partitions)
-            found["adaptive"].append((truth[best] - truth[pick], cost, best in left, margin, reached))
+            scores, cost, left, margin, reached = adaptive(partitions)
+            found["adaptive"].append((truth[best] - truth[pick_best(scores)], cost, best in left, margin, reached))
             pick, cost, left = naive(partitions)
             found["naive"].append((truth[best] - truth[pick], cost, best in left, margin, len(left) == 1))
             pick = pick_best(partitions)
@@ -204,12 +205,39 @@ def advise(grids: dict[str, Grid], more_folds: dict[str, Grid], draws: int) -> l
     return rows
 
 
+def noise(draws: int) -> list[dict[str, object]]:
+    """Return how often the regret is within its limit where the best of ten candidates varies more than the others."""
+    rows = []
+    for ratio in (1, 3, 10):
+        sds = np.r_[np.full(9, 1.0), ratio]
+        truth = np.r_[np.zeros(9), ratio / 2]  # the best one leads by half of its standard deviation
+        for j in (2, 3, 4, 8):
+            rng = np.random.default_rng([ratio, j])
+            fixed, raced, cost = [], [], []
+            for _ in range(draws):
+                partitions = truth + sds * rng.standard_normal((j, 10))
+                scores, fits, _, margin, reached = adaptive(partitions)
+                for table, found, most in ((partitions, fixed, np.inf), (scores, raced, margin if reached else np.inf)):
+                    limit = limit_regret(measure_standing(table), level=LEVEL, seed=0, draws=POSTERIOR).regret
+                    found.append(truth.max() - truth[pick_best(table)] <= min(limit, most))
+                cost.append(fits / partitions.size)
+            rows.append({
+                "noise ratio": ratio, "j": j, "draws": draws, "fixed within limit": float(np.mean(fixed)),
+                "adaptive within limit": float(np.mean(raced)), "fits": float(np.mean(cost)),
+            })  # fmt: skip
+            print(rows[-1], flush=True)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--grids", type=Path, default=FILE)
-    parser.add_argument("--only", choices=["race", "judge", "advise"])
+    parser.add_argument("--only", choices=["race", "judge", "advise", "noise"])
     options = parser.parse_args()
+    if options.only == "noise":
+        record("tune_rules", noise(options.draws))
+        return
     with np.load(options.grids, allow_pickle=False) as file:
         grids = {name: file[key] for name, key in GRIDS.items()}
         more_folds = {name: file[GRIDS[name].replace("_5_folds", "_10_folds")] for name in ("POS", "Reuters", "IMDB")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,6 +36,7 @@ def make_results(names: Sequence[str] = PLAIN, *, systems: int = 3) -> list[Resu
             k=5, metric_name=names[3], seed=1,
         ),
         holdsup.fit_lmm("score ~ system + (1 | item)", scores),
+        holdsup.rank_systems(make_runs(names, systems), folds=0),
     ]  # fmt: skip
 
 
@@ -52,6 +54,16 @@ def make_scores(names: Sequence[str], systems: int) -> dict[str, list[object]]:
         names[6]: [float(i) for i in items],
         names[7]: [names[3 + i % 2] for i in items],
     }
+
+
+def make_runs(names: Sequence[str], systems: int) -> dict[str, list[object]]:
+    """Return a score for each system, dataset and seed; the first names are systems, the next three datasets."""
+    rng = np.random.default_rng(4)
+    cells = list(itertools.product(names[:systems], names[3:6], ("1", "2")))
+    columns: list[list[object]] = [list(column) for column in zip(*cells, strict=True)]
+    return dict(
+        zip(("system", "dataset", "seed", "score"), [*columns, rng.normal(0.7, 0.05, len(cells)).tolist()], strict=True)
+    )
 
 
 def make_measurements(names: Sequence[str]) -> list[dict[str, object]]:

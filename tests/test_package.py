@@ -14,10 +14,10 @@ import holdsup
 
 PUBLIC = """
 Audit BlockedCV ColumnError Comparison Contest Decomposition EarlyStopping EstimateStudy FitError FormulaError HoldOut HoldsupError JKFold JKSearchCV
-KFold LmmFit Measurement MeasurementError MetricError MissingExtra NotNested Plan ReadError RepeatedHoldOut Reproduction ResultError RunError
+KFold LmmFit Measurement MeasurementError MetricError MissingExtra NotNested Plan Ranking ReadError RepeatedHoldOut Reproduction ResultError RunError
 RunReport Scores ScoresError Spec SpecError SplitError StoppingStudy Store StoreError TaskError Tuning TuningAdvice TuningError TuningStudy
 __version__ advise_tuning assess_repeatability assess_reproduction audit_scores compare_systems decompose_variance fit_lmm judge_tuning make_plan
-optuna_objective plot read_measurements read_result read_scores read_spec run_contest run_plan simulate_scores study_estimates study_stopping
+optuna_objective plot rank_systems read_measurements read_result read_scores read_spec run_contest run_plan simulate_scores study_estimates study_stopping
 study_tuning write_paper write_report
 """.split()
 
@@ -57,7 +57,7 @@ def test_help_loads_nothing_heavy() -> None:
 
 
 def test_help_of_each_command_loads_nothing_heavy() -> None:
-    code = "from holdsup.cli import main\nfor c in ('check', 'compare', 'variance', 'qra', 'contest', 'tune', 'run', 'fit', 'report', 'demo'):\n    try: main([c, '--help'])\n    except SystemExit: pass"
+    code = "from holdsup.cli import main\nfor c in ('check', 'compare', 'variance', 'rank', 'qra', 'contest', 'tune', 'run', 'fit', 'report', 'demo'):\n    try: main([c, '--help'])\n    except SystemExit: pass"
     assert not modules_after(code) & set(HEAVY)
 
 

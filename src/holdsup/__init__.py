@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         decompose_variance as decompose_variance,
     )
     from holdsup.verdict.contest import Contest as Contest
+    from holdsup.verdict.ranking import Ranking as Ranking, rank_systems as rank_systems
     from holdsup.verdict.tuning import (
         Tuning as Tuning,
         TuningAdvice as TuningAdvice,
@@ -113,6 +114,7 @@ _HOME = {
     "MissingExtra": "holdsup.errors",
     "NotNested": "holdsup.errors",
     "Plan": "holdsup.experiment",
+    "Ranking": "holdsup.verdict.ranking",
     "ReadError": "holdsup.errors",
     "Reproduction": "holdsup.verdict",
     "RepeatedHoldOut": "holdsup.splits",
@@ -143,6 +145,7 @@ _HOME = {
     "make_plan": "holdsup.studies",
     "optuna_objective": "holdsup.studies.tuning",
     "plot": "holdsup.plots",
+    "rank_systems": "holdsup.verdict.ranking",
     "read_measurements": "holdsup.measurements",
     "read_result": "holdsup.results",
     "read_scores": "holdsup.scores",

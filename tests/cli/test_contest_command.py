@@ -47,7 +47,7 @@ def test_the_answer_can_be_read_back_drawn_and_exported(run: Run, contest: Path,
     assert files["contest.svg"].read_text().startswith("<?xml")
     compared = json.loads(run("compare", files["scores.parquet"], "--format", "json").out)
     assert compared["rows"]["used"] == 2 * 9 * 60  # each item is tested three times in each partition
-    assert run("variance", files["scores.parquet"], "--where", "system=majority", "--facets", "replication").code == 0
+    assert run("variance", files["scores.parquet"], "--where", "system=majority", "--facets", "resplit").code == 0
 
 
 def test_dry_run_imports_nothing_and_counts_all_trainings(run: Run, contest: Path) -> None:
@@ -97,5 +97,34 @@ def test_a_training_that_fails_is_one_line(run: Run, contest: Path) -> None:
     systems.write_text(systems.read_text().replace("    cut = min", "    raise ValueError('no light')\n    cut = min"))
     done = run("contest", contest)
     assert done.code == 1
-    assert "18 of 36 trainings failed, the first of 'length' on split 1: no light. When the cause is gone" in done.err
+    assert (
+        "18 of 36 trainings failed, the first of 'length' on split 1: ValueError: no light. When the cause is gone"
+        in done.err
+    )
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", [(), ("--dry-run",)])
+def test_a_spec_of_another_kind_is_refused_with_the_command_for_it(run: Run, study: Path, option: tuple[str]) -> None:
+    done = run("contest", study, *option)
+    assert done.code == 1
+    assert "run.toml is of the kind 'run': use holdsup run" in done.err
+
+
+def test_dry_run_says_whether_groups_are_kept_whole(run: Run, contest: Path) -> None:
+    assert "items are split one by one" in run("contest", contest, "--dry-run").out
+    contest.write_text(contest.read_text().replace('target = "label"', 'target = "label"\ngroup = "text"'))
+    assert "groups by 'text' are kept whole" in run("contest", contest, "--dry-run").out
+
+
+@pytest.mark.slow  # starts processes
+def test_a_system_that_ends_its_process_is_told(run: Run, contest: Path) -> None:
+    systems = contest.parent / "systems.py"
+    systems.write_text(
+        systems.read_text() + "\n\ndef train_crash(inputs, targets, *, seed):\n    import os\n\n    os._exit(5)\n"
+    )
+    contest.write_text(contest.read_text().replace("systems:train_majority", "systems:train_crash"))
+    done = run("contest", contest)
+    assert done.code == 1
+    assert "18 of 36 trainings failed" in done.err
+    assert "ended with exit code 5" in done.err

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import holdsup
+from holdsup.cli import main
 
 Run = Callable[..., Any]
 
@@ -48,7 +50,7 @@ def test_compare_takes_what_is_exported(run: Run, study: Path, tmp_path: Path) -
         compared = json.loads(run("compare", tmp_path / name, "--format", "json").out)
         means = {system["name"]: system["mean"] for system in compared["systems"]}
         assert set(means) == {"length", "majority"}
-        assert compared["rows"]["used"] == 90
+        assert compared["rows"]["planned"] == 90
         scores = holdsup.read_scores(tmp_path / name)
         for code, system in enumerate(scores.system.names):
             assert means[system] == pytest.approx(scores.score[scores.system.codes == code].mean(), rel=1e-9)
@@ -68,6 +70,8 @@ def test_variance_takes_what_is_exported(run: Run, study: Path, tmp_path: Path) 
 
 def test_a_dry_run_imports_runs_and_writes_nothing(run: Run, study: Path) -> None:
     (study.parent / "systems.py").write_text("raise SystemExit('imported')")
+    edit(study.parent / "tag.py", "import sys", "import sys\nimport helper")
+    (study.parent / "helper.py").write_text("raise SystemExit('imported')")
     edit(
         study,
         "[facets]",
@@ -79,6 +83,10 @@ def test_a_dry_run_imports_runs_and_writes_nothing(run: Run, study: Path) -> Non
     assert done.out.startswith("run.toml would run 9 tasks")
     for shown in ("train_length(inputs, targets, seed=1)", "{python} tag.py {train} {test} {out} 1", "toy.jsonl"):
         assert shown in done.out
+    lines = [line.split() for line in done.out.splitlines()]
+    assert ["program", "tag.py,", "helper.py"] in lines
+    assert ["length", "systems.py"] in lines
+    assert ["toy", "toy.jsonl", "60", "45", "15", "text", "(text)", "label", "(text)", "1"] in lines
     assert sorted(study.parent.iterdir()) == before
 
 
@@ -113,12 +121,14 @@ def test_a_task_that_fails_is_named_the_others_are_done_and_the_exit_code_is_1(r
     assert {failure["attempts"] for failure in retried["failures"]} == {2}
 
 
-def test_what_systems_print_stays_out_of_the_report(run: Run, study: Path) -> None:
+def test_what_systems_print_stays_out_of_the_report(study: Path, capfd: pytest.CaptureFixture[str]) -> None:
     systems = study.parent / "systems.py"
     systems.write_text(systems.read_text().replace("    cut =", "    print('epoch 1')\n    cut ="))
-    done = run("run", study, "--format", "json")
-    assert json.loads(done.out)["statuses"]["done"] == 6
-    assert done.err == "epoch 1\n" * 3
+    with pytest.raises(SystemExit):
+        main(["run", str(study), "--format", "json"])
+    printed = capfd.readouterr()  # of the worker, too
+    assert json.loads(printed.out)["statuses"]["done"] == 6
+    assert printed.err == "epoch 1\n" * 3
 
 
 def test_an_edited_system_is_trained_again_and_the_others_are_not(run: Run, study: Path) -> None:
@@ -138,6 +148,9 @@ def test_an_edited_system_is_trained_again_and_the_others_are_not(run: Run, stud
         (["--export", "s.csv", "--metric", "acuracy"], 1, "Did you mean 'accuracy'?"),
         (["--export", "s.csv", "--metric", "f1,average"], 2, "is not of the form average=macro"),
         (["--export", "s.csv", "--metric", "sklearn:balanced_accuracy", "--per", "item"], 1, "--per run"),
+        (["--export", "s.csv", "--metric", "f1,average=macro", "--per", "item"], 1, "--per run"),
+        (["--export", "s.csv", "--metric", "mse"], 1, "mse does not go with these targets"),
+        (["--export", "s.csv", "--metric", "f1,positive=zzz"], 1, "no target is 'zzz'; there are 'long', 'short'"),
         (["--per", "fold"], 2, "--per"),
         (["--per", "run"], 2, "--per without --export would change nothing"),
         (["--metric", "f1,average=macro"], 2, "--metric without --export would change nothing"),
@@ -239,6 +252,53 @@ def test_a_damaged_store_is_rescued_and_the_run_goes_on_from_there(
     again = run("run", spec, "--rescue", fresh)
     assert (again.code, again.err.count("\n")) == (1, 1)
     assert "exists already" in again.err
+
+
+def test_a_list_of_labels_can_be_given_with_the_metric(run: Run, study: Path, tmp_path: Path) -> None:
+    run("run", study)
+    metric = 'f1,average=micro,labels=["long", "short"]'
+    assert run("run", study, "--export", tmp_path / "s.parquet", "--metric", metric).code == 0
+    assert set(pq.read_table(tmp_path / "s.parquet")["metric"].to_pylist()) == {metric}
+
+
+def test_undefined_results_and_strange_predictions_are_told_with_the_reason(run: Run, study: Path) -> None:
+    systems = study.parent / "systems.py"
+    strange = "\n\ndef train_strange(inputs, targets, *, seed):\n    return lambda unseen: ['huge'] * len(unseen)\n"
+    systems.write_text(systems.read_text() + strange)
+    edit(study, '"systems:train_length"', '"systems:train_strange"')
+    noted = json.loads(run("run", study, "--format", "json").out)["warnings"]
+    assert noted == ["3 results to look at: 15 of 15 predictions are no label of the data, such as 'huge'."]
+    edit(study, 'name = "accuracy"', 'name = "f1"\naverage = "macro"')
+    edit(study, 'store = "runs.db"', 'store = "other.db"')
+    (undefined,) = json.loads(run("run", study, "--format", "json").out)["warnings"]
+    assert undefined.startswith("3 results with a value that is not defined: the prediction of item '")
+    assert undefined.endswith("or set allow_unknown = true to take it for a wrong answer.")
+
+
+def test_when_all_tasks_fail_nobody_is_told_that_the_others_are_done(run: Run, study: Path) -> None:
+    systems = study.parent / "systems.py"
+    systems.write_text(
+        "def train_length(inputs, targets, *, seed):\n    raise ValueError('no')\n\ntrain_majority = train_length\n"
+    )
+    edit(study, '"systems:train_majority"', '"systems:train_majority"\nkey = "2"')
+    done = run("run", study)
+    assert done.code == 1
+    assert done.err.startswith("holdsup: all 6 tasks failed. When the cause is gone")
+    assert done.out.startswith("All 6 tasks failed (all with ValueError: no).")
+    assert "; and 5 others" in done.out
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGSEGV)"])
+def test_a_system_that_ends_its_process_fails_alone(run: Run, study: Path, end: str) -> None:
+    systems = study.parent / "systems.py"
+    crash = f"\n\ndef train_crash(inputs, targets, *, seed):\n    import os, signal\n    {end}\n"
+    systems.write_text(systems.read_text() + crash)
+    edit(study, '"systems:train_length"', '"systems:train_crash"')
+    done = run("run", study, "--format", "json")
+    assert done.code == 1
+    report = json.loads(done.out)
+    assert (report["statuses"]["done"], report["statuses"]["failed"]) == (3, 3)
+    assert [(failure["error"], failure["others"]) for failure in report["failures"]] == [("worker died", 2)]
 
 
 @pytest.mark.parametrize("share", [2 / 3, 0.8])

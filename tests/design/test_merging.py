@@ -112,6 +112,24 @@ def test_terms_end_up_within_the_factor_that_holds_the_others() -> None:
     assert list(np.diag(effects.pattern)) == [0, 1, 1, 2, 2, 2, 2]
 
 
+def test_one_group_takes_in_all_that_is_finer_where_a_second_large_factor_would_stay() -> None:
+    """Of 14 combinations of budget and system, and 10 folds, both within task: 32 columns, and nothing beside them."""
+    rows = [(t, s, b, f) for t in range(20) for s in range(7) for b in range(2) for f in range(10)]
+    data = pd.DataFrame(rows, columns=["t", "s", "b", "f"]).assign(y=np.random.default_rng(0).normal(size=len(rows)))
+    design = make_design("y ~ factor(s) + (1 | t) + (1 | s:t) + (1 | b:s:t) + (1 | f:t)", data)
+    (effects,) = design.layout.effects
+    assert effects.count == 20
+    assert np.bincount(np.diag(effects.pattern)).tolist() == [1, 7, 14, 10]
+
+
+def test_a_finer_group_stays_where_all_others_fit_into_it() -> None:
+    """4 systems x 5 rates do not fit into the usual dozen of a dataset; rates and seeds fit into system:dataset."""
+    rows = [(d, s, r, k) for d in range(13) for s in range(4) for r in range(5) for k in range(3) for _ in range(2)]
+    data = pd.DataFrame(rows, columns=["d", "s", "r", "k"]).assign(y=np.random.default_rng(0).normal(size=len(rows)))
+    design = make_design("y ~ factor(s) + (1 | d) + (1 | s:d) + (1 | r:s:d) + (1 | k:s:d)", data)
+    assert [(effects.count, len(effects.columns)) for effects in design.layout.effects] == [(52, 9), (13, 1)]
+
+
 def test_largest_factor_comes_first() -> None:
     design = make_design("y ~ (1 | s) + (1 | i)", grid(3))
     assert [effects.count for effects in design.layout.effects] == [30, 3]

@@ -25,9 +25,9 @@ from holdsup.cli.program import COMMANDS
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```(python|text|console)\n(.*?)```", flags=re.DOTALL)
-TRAINING = ("tune.md", "contest.md", "runner.md")  # pages whose examples train systems: a minute together
+SLOW = ("tune.md", "contest.md", "runner.md", "rank.md")  # pages whose examples train systems or fit hundreds of models
 RUNNABLE = [
-    pytest.param(d, marks=[pytest.mark.slow] if d.name in TRAINING else [], id=str(d.relative_to(ROOT)))
+    pytest.param(d, marks=[pytest.mark.slow] if d.name in SLOW else [], id=str(d.relative_to(ROOT)))
     for d in DOCUMENTS
     if re.search(r"```(python|console)\n", d.read_text(encoding="utf-8")) and "reference" not in d.parts
 ]

@@ -52,6 +52,16 @@ def test_workers_are_other_processes_with_one_thread_each(tmp_path: Path, proces
     assert any(values["threads"] for values in found)
 
 
+def test_a_single_worker_keeps_the_threads_that_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    with ProcessExecutor(1) as alone:
+        run_plan(errands.make_plan("count_threads", 1), tmp_path / "runs.db", alone)
+    (found,) = (result.values for result in results(tmp_path / "runs.db").values())
+    assert found["parent"] == os.getpid()
+    assert set(found["threads"]) == {min(2, os.cpu_count() or 1)}
+
+
 def test_a_worker_that_dies_takes_only_its_own_task_with_it(tmp_path: Path, processes: ProcessExecutor) -> None:
     report = run_plan(errands.make_plan("die_at_one", 20), tmp_path / "runs.db", processes)
     assert report.statuses["done"] == 19
@@ -63,7 +73,7 @@ def test_a_task_that_interrupts_itself_fails_and_its_worker_lives_on(
     tmp_path: Path, processes: ProcessExecutor
 ) -> None:
     report = run_plan(errands.make_plan("interrupt_itself", 3), tmp_path / "runs.db", processes)
-    assert [(f.error, f.message) for f in report.failures] == [("KeyboardInterrupt", "mine")] * 3
+    assert [(f.error, f.message, f.others) for f in report.failures] == [("KeyboardInterrupt", "mine", 2)]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a signal")

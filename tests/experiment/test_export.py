@@ -118,7 +118,7 @@ def test_each_replication_of_the_splits_is_a_run(
     )
     run_plan(plan, store)
     rows = export(plan, store)
-    assert {row["replication"] for row in rows} == set(range(1, replications + 1))
+    assert {row["resplit"] for row in rows} == set(range(1, replications + 1))
     counts = Counter((row["system"], row["run"]) for row in rows)
     assert set(counts.values()) == {tested}
     assert len(counts) == 2 * replications
@@ -183,19 +183,75 @@ def test_a_run_that_lacks_a_fold_has_no_score(planned: Callable[..., Plan], tmp_
     assert (first["score"], first["status"]) == (None, "waiting")
 
 
-def test_a_score_that_is_not_defined_says_why(planned: Callable[..., Plan], tmp_path: Path) -> None:
-    plan, store = planned(), tmp_path / "s.db"
-    run_plan(plan, store)
-    rows = export(plan, store, metric={"name": "chunk_f1", "scheme": "iob2"})
-    assert {row["status"] for row in rows} == {"undefined"}
-    assert all(row["reason"] for row in rows)
+UNKNOWN = """
+def train_broken(inputs, targets, *, seed):
+    return lambda unseen: ["huge"] * len(unseen)
+"""
 
 
-def test_a_metric_of_whole_runs_has_no_scores_of_items(planned: Callable[..., Plan], tmp_path: Path) -> None:
+def test_a_score_that_is_not_defined_says_why_and_what_to_do(
+    study: Path, planned: Callable[..., Plan], tmp_path: Path
+) -> None:
+    with (study.parent / "systems.py").open("a") as file:
+        file.write(UNKNOWN)
+    plan, store = planned(('"systems:train_length"', '"systems:train_broken"')), tmp_path / "s.db"
+    run_plan(plan, store)
+    rows = export(plan, store, metric={"name": "f1", "average": "macro"})
+    assert [row["status"] for row in rows] == ["undefined"] * 3 + ["ok"] * 3
+    first = kept(plan, store)[plan.tasks[0].id][0][0]
+    assert rows[0]["reason"] == (
+        f"the prediction of item '{first}', 'huge', is none of the labels 'long', 'short'. Name all labels with "
+        "labels = [...], or set allow_unknown = true to take it for a wrong answer."
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ({"name": "mse"}, "toy: mse does not go with these targets: item '1' is 'short'"),
+        ({"name": "chunk_f1", "scheme": "iob2"}, "chunk_f1 does not go with these targets"),
+        ({"name": "f1", "positive": "zzz"}, "no target is 'zzz'; there are 'long', 'short'"),
+    ],
+)
+def test_a_metric_that_the_targets_rule_out_is_refused(
+    planned: Callable[..., Plan], tmp_path: Path, metric: dict[str, Any], said: str
+) -> None:
     plan, store = planned(), tmp_path / "s.db"
     run_plan(plan, store)
-    with pytest.raises(MetricError, match="--per run"):
-        export(plan, store, metric={"name": "sklearn:balanced_accuracy"}, per="item")
+    with pytest.raises(MetricError) as refused:
+        export(plan, store, metric=metric)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        {"name": "f1", "average": "macro"},
+        {"name": "f1", "positive": "long"},
+        {"name": "sklearn:balanced_accuracy"},
+    ],
+)
+def test_a_metric_that_is_no_mean_over_items_has_no_scores_of_items(
+    planned: Callable[..., Plan], tmp_path: Path, metric: dict[str, Any]
+) -> None:
+    plan, store = planned(), tmp_path / "s.db"
+    run_plan(plan, store)
+    with pytest.raises(MetricError, match=r"of a run is no mean over its items, .* export it with --per run"):
+        export(plan, store, metric=metric, per="item")
+    assert len(export(plan, store, metric=metric, per="run")) == 6
+
+
+def test_runs_are_named_without_commas_and_texts_that_have_blanks_are_quoted(
+    planned: Callable[..., Plan], tmp_path: Path
+) -> None:
+    facets = ("seed = [1, 2, 3]", 'seed = [1]\nfloor = ["1", "1 seed=1"]')
+    rows = export(planned(facets), _empty(tmp_path / "s.db"))
+    assert {row["run"] for row in rows} == {"seed=1 floor=1", 'seed=1 floor="1 seed=1"'}
+
+
+def _empty(path: Path) -> Path:
+    Store(path).close()
+    return path
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
@@ -222,6 +278,15 @@ def test_cells_that_a_spreadsheet_would_run_are_neutralised(tmp_path: Path) -> N
         '"plain",0.5',
         '"\'-",0',
     ]
+
+
+def test_names_survive_the_way_through_a_csv_file(tmp_path: Path) -> None:
+    names = ["-x", "'-x", "@u1", "=2", "''=2", "plain", "it's"]
+    table = pa.table({"system": ["A"] * 7, "item": names, "score": [0.5] * 7})
+    write_scores(table, tmp_path / "s.csv")
+    found = read_scores(tmp_path / "s.csv").item
+    assert found is not None
+    assert [found.names[code] for code in found.codes] == names
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:

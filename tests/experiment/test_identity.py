@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdsup.errors import SpecError
+from holdsup.experiment import Store, run_plan
 from holdsup.studies.specs import make_plan
 
 
@@ -143,3 +144,75 @@ def test_a_callable_without_source_needs_a_key(study: Path) -> None:
 def test_what_modules_print_when_imported_disturbs_nothing(study: Path) -> None:
     replace(study.parent / "systems.py", "from collections", "print('hello')\nfrom collections")
     assert len(ids(study)) == 6
+
+
+LAZY = "def train_length(inputs, targets, *, seed):\n    from helper import LABEL\n    return lambda unseen: [LABEL] * len(unseen)\n"
+
+
+def test_what_a_function_imports_when_it_runs_counts(study: Path) -> None:
+    (study.parent / "lazy.py").write_text(LAZY)
+    (study.parent / "helper.py").write_text("import deeper\nLABEL = deeper.LABEL\n")
+    (study.parent / "deeper.py").write_text("LABEL = 'long'\n")
+    replace(study, '"systems:train_length"', '"lazy:train_length"')
+    before = ids(study)
+    (study.parent / "deeper.py").write_text("LABEL = 'short'\n")
+    after = ids(study)
+    assert [a == b for a, b in zip(before, after, strict=True)] == [False] * 3 + [True] * 3
+    replace(study, '"lazy:train_length"', '"lazy:train_length"\ncode = ["lazy.py"]')
+    named = ids(study)
+    (study.parent / "deeper.py").write_text("LABEL = 'neither'\n")
+    assert ids(study) == named
+
+
+@pytest.mark.parametrize("arguments", ['"tag.py"', '"-m", "tag"'])
+def test_what_a_program_in_python_imports_counts(study: Path, arguments: str) -> None:
+    program = (
+        f'\n[systems.program]\ncommand = ["{{python}}", {arguments}, "{{train}}", "{{test}}", "{{out}}", "{{seed}}"]\n'
+    )
+    study.write_text(study.read_text() + program)
+    replace(study.parent / "tag.py", "import sys", "import sys\nimport helper")
+    (study.parent / "helper.py").write_text("A = 1\n")
+    before = ids(study)
+    (study.parent / "helper.py").write_text("A = 2\n")
+    after = ids(study)
+    assert [a == b for a, b in zip(before, after, strict=True)] == [True] * 6 + [False] * 3
+
+
+EAGER = "from tools.helper import LABEL\n\n\ndef train_length(inputs, targets, *, seed):\n    return lambda unseen: [LABEL] * len(unseen)\n"
+
+
+@pytest.mark.parametrize("code", [LAZY.replace("from helper", "from tools.helper"), EAGER], ids=["lazy", "eager"])
+def test_a_process_that_has_loaded_another_version_of_a_helper_loads_it_again(
+    study: Path, tmp_path: Path, code: str
+) -> None:
+    (study.parent / "trained.py").write_text(code)
+    (study.parent / "tools").mkdir()
+    replace(study, '"systems:train_length"', '"trained:train_length"')
+    for number, label in enumerate(("long", "short", "long")):
+        (study.parent / "tools" / "helper.py").write_text(f"LABEL = {label!r}\n")
+        plan, path = make_plan(study), tmp_path / f"{number}.db"
+        run_plan(plan, path)
+        with Store(path, writing=False) as store:
+            (found,) = store.results({plan.tasks[0].id})
+            assert set(found.tables["items"]["prediction"].to_pylist()) == {f'"{label}"'}
+
+
+def test_a_helper_that_is_edited_after_planning_fails_its_tasks(study: Path, tmp_path: Path) -> None:
+    (study.parent / "lazy.py").write_text(LAZY)
+    (study.parent / "helper.py").write_text("LABEL = 'long'\n")
+    replace(study, '"systems:train_length"', '"lazy:train_length"')
+    plan = make_plan(study)
+    (study.parent / "helper.py").write_text("LABEL = 'short'\n")
+    report = run_plan(plan, tmp_path / "s.db")
+    assert report.statuses["failed"] == 3
+    assert "the module helper has changed since the tasks were planned" in report.failures[0].message
+
+
+def test_codes_that_are_text_now_are_not_the_numbers_that_they_were(study: Path) -> None:
+    """Results of classes that had been merged must not be reused."""
+    data = study.parent / "toy.csv"
+    replace(study, "toy.jsonl", "toy.csv")
+    for labels in (("1.1", "2.2"), ("1.1", "1.10")):
+        data.write_text("text,label\n" + "".join(f"t{i},{labels[i % 2]}\n" for i in range(60)))
+        described = make_plan(study).tasks[0].arguments["data"]
+        assert described.get("spelled") == (["label"] if labels[1] == "1.10" else None)

@@ -91,7 +91,7 @@ def test_work_that_gives_nothing_usable_is_a_failure(tmp_path: Path, work: str, 
 def test_nan_is_a_status_with_a_reason_and_never_null(tmp_path: Path) -> None:
     report = run_plan(errands.make_plan("not_finite", 1), tmp_path / "runs.db")
     assert (report.statuses["undefined"], report.rows.used) == (1, 1)
-    assert report.warnings == ("Results with a value that is not defined: 1.",)
+    assert report.warnings == ("1 result with a value that is not defined: score is nan.",)
     with Store(tmp_path / "runs.db", writing=False) as store:
         (result,) = store.results()
     assert (result.status, result.reason) == ("undefined", "score is nan")
@@ -243,3 +243,17 @@ def test_what_a_killed_run_had_claimed_is_taken_over_at_once(tmp_path: Path) -> 
     assert read_status(errands.make_plan("linger", 3), tmp_path / "runs.db").statuses["waiting"] == 2
     report = run_plan(errands.make_plan("give", 3), tmp_path / "runs.db")
     assert (report.executed, report.statuses["done"]) == (2, 3)
+
+
+def test_failures_with_the_same_words_are_listed_once_with_a_count(tmp_path: Path) -> None:
+    report = run_plan(errands.make_plan("no_outcome", 4), tmp_path / "runs.db")
+    (failure,) = report.failures
+    assert failure.others == 3
+    assert report.verdict.startswith("All 4 tasks failed (all with ")
+    assert "; and 3 others" in str(report)
+
+
+def test_one_task_that_is_left_is_told_in_words(tmp_path: Path) -> None:
+    Store(tmp_path / "runs.db").close()
+    report = read_status(errands.make_plan("give", 1), tmp_path / "runs.db")
+    assert report.verdict == "The one task is not done; 1 left to run."

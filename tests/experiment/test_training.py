@@ -17,6 +17,7 @@ from holdsup.errors import ColumnError, ReadError
 from holdsup.experiment.corpora import read_corpus
 from holdsup.experiment.digests import digest_file
 from holdsup.experiment.plan import Outcome, Task
+from holdsup.experiment.predictions import note_unknown
 from holdsup.experiment.training import train_and_test
 from holdsup.splits import make_splitter
 from holdsup.studies.specs import make_plan
@@ -195,3 +196,28 @@ def test_data_that_changed_since_the_plan_are_refused(tmp_path: Path) -> None:
     file.write_text("x,y\na,1\nb,3\n")
     with pytest.raises(ReadError, match="has changed since the tasks were planned"):
         read_corpus(source)
+
+
+@pytest.mark.parametrize(
+    ("metric", "label", "noted"),
+    [
+        ('name = "accuracy"', "long ", "15 of 15 predictions are no label of the data, such as 'long '"),
+        ('name = "accuracy"', "long", None),
+        ('name = "f1"\naverage = "macro"\nallow_unknown = true', "long ", None),  # it was asked for
+    ],
+)
+def test_predictions_that_are_no_label_at_all_are_noted(
+    study: Path, train: Callable[..., Any], metric: str, label: str, noted: str | None
+) -> None:
+    with (study.parent / "systems.py").open("a") as file:
+        file.write(
+            f"\n\ndef train_blank(inputs, targets, *, seed):\n    return lambda unseen: [{label!r}] * len(unseen)\n"
+        )
+    edits = ('"systems:train_length"', '"systems:train_blank"'), ('name = "accuracy"', metric)
+    (_, outcome), *_ = train(*edits)
+    assert outcome.values.get("note") == noted
+
+
+def test_answers_in_words_are_no_labels() -> None:
+    assert note_unknown(["x"], ["a", "b", "c"]) is None
+    assert note_unknown([0.5], [0.1, 0.1, 0.1]) is None

@@ -17,7 +17,7 @@ from holdsup.fit import fit_lmm
 from holdsup.numerics import cells, compiled
 from holdsup.numerics.criterion import Criterion
 from holdsup.numerics.elimination import SparseLevels, _Compiled, _Pairs
-from holdsup.numerics.mixed import fit_moments
+from holdsup.numerics.mixed import fit_moments, keep_columns
 from holdsup.numerics.moments import accumulate
 from holdsup.numerics.small import SmallModel, slopes
 
@@ -92,6 +92,15 @@ def test_a_fit_is_the_same_with_numba(formula: str, monkeypatch: pytest.MonkeyPa
     assert with_numba.solution.value == pytest.approx(without.solution.value, abs=1e-8)
     assert with_numba.converged
     assert without.converged
+
+
+def test_rows_of_a_fit_without_dependent_columns_are_what_compiled_loops_take() -> None:
+    """Compiled loops read rows one after the other in memory; choosing columns of an array would leave gaps."""
+    design = make_design(FORMULAS[0], TABLE)
+    moments = accumulate(design.layout, design.sample)
+    kept = keep_columns(moments, np.arange(1, moments.p))
+    assert isinstance(kept.B, np.ndarray)
+    assert kept.B.flags.c_contiguous
 
 
 @pytest.mark.slow

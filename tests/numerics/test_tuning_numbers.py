@@ -19,7 +19,7 @@ from holdsup.numerics.tuning import (
     pick_best,
     retune,
 )
-from holdsup.numerics.tuning.adaptation import find_margin
+from holdsup.numerics.tuning.adaptation import FIRST_LOOK, find_margin
 
 
 def grid(means: list[float], j: int, seed: int, sd: float = 0.01, shared: float = 0.02) -> np.ndarray:
@@ -167,7 +167,7 @@ def test_a_budget_that_pays_for_no_partition_runs_none() -> None:
 def test_hopeless_candidates_are_dropped_at_the_first_look_and_stay_out() -> None:
     plan = AdaptivePlan(candidates=4, k=3)
     scores = run(plan, grid([0.5, 0.5, 0.2, 0.1], 8, seed=3))
-    assert np.isfinite(scores[:, 2:]).sum(0).tolist() == [2, 2]
+    assert np.isfinite(scores[:, 2:]).sum(0).tolist() == [FIRST_LOOK] * 2
     assert {2, 3} <= set(plan.review(scores).dropped)
 
 
@@ -197,7 +197,7 @@ def test_candidates_that_never_differ_are_run_as_one_after_three_partitions() ->
 
 def test_the_error_spent_over_all_looks_is_what_the_level_allows() -> None:
     plan = AdaptivePlan(candidates=2, k=5, level=0.9, most=6)
-    assert sum(plan._error(done) for done in range(2, 7)) == pytest.approx(0.1)
+    assert sum(plan._error(done) for done in range(FIRST_LOOK, 7)) == pytest.approx(0.1)
 
 
 def test_the_regret_is_within_the_margin_as_often_as_stated() -> None:

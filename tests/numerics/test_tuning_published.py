@@ -35,7 +35,7 @@ def test_sixty_three_of_seventy_published_cells_agree_to_three_figures(
     assert all(obtained == pytest.approx(published, rel=0.007) for _, _, published, obtained, _ in cells)
 
 
-def test_adaptive_j_takes_two_fifths_of_the_fits_on_the_tagger_and_keeps_the_regret(
+def test_adaptive_j_takes_half_of_the_fits_on_the_tagger_and_keeps_the_regret(
     grids: dict[str, np.ndarray],
 ) -> None:
     grid = grids[POS]
@@ -54,5 +54,5 @@ def test_adaptive_j_takes_two_fifths_of_the_fits_on_the_tagger_and_keeps_the_reg
         fits.append(review.fits / 88)
         assert review.margin is not None
         beyond += truth.max() - truth[pick_best(scores)] > review.margin
-    assert np.mean(fits) < 0.42  # .384 in 2,000 draws, standard deviation .066
+    assert np.mean(fits) < 0.52  # .479 in 2,000 draws, standard deviation .054
     assert beyond <= 5

@@ -53,10 +53,10 @@ def test_repeated_rows_are_found_with_examples_and_conflicts_counted() -> None:
 def test_the_column_that_tells_repeated_rows_apart_is_named() -> None:
     columns = clean()
     twice = {name: values * 2 for name, values in columns.items()}
-    twice["temperature"] = ["low"] * 24 + ["high"] * 24
+    twice["prompt"] = ["low"] * 24 + ["high"] * 24
     twice["beam"] = [1] * 24 + [5] * 24
-    assert "temperature, beam" in found(twice)["duplicates"].advice
-    assert "duplicates" not in found(twice, facets=["seed", "temperature"])
+    assert "prompt, beam" in found(twice)["duplicates"].advice
+    assert "duplicates" not in found(twice, facets=["seed", "prompt"])
 
 
 def test_missing_cells_are_counted_within_dataset_and_metric() -> None:

@@ -21,7 +21,9 @@ def roles(columns: str, *more: str, **asked: object) -> Roles:
     [
         ("system item score", {"system": "system", "item": "item", "score": "score"}),
         ("Model sentence-id BLEU", {"system": "Model", "item": "sentence-id", "score": "BLEU"}),
-        ("model id f1 seed lr", {"system": "model", "item": "id", "score": "f1", "facets": ("seed",)}),
+        ("model id f1 seed lr", {"system": "model", "item": "id", "score": "f1", "facets": ("seed", "lr")}),
+        ("checkpoint id f1", {"system": "checkpoint"}),
+        ("checkpoint model id f1", {"system": "model"}),
         ("task method run_id value", {"dataset": "task", "system": "method", "run": "run_id", "score": "value"}),
         ("metric_name doc id my_score", {"metric": "metric_name", "cluster": "doc", "score": "my_score"}),
         ("id question score", {"item": "id"}),

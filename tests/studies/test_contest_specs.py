@@ -149,3 +149,52 @@ def test_more_repeats_of_a_spec_train_only_what_is_new(contest: Path) -> None:
     assert more.rows.used == 36
     assert min(totals) >= 24  # those of before are done from the start
     assert more.scores[:24] == first.scores
+
+
+@pytest.mark.slow  # starts processes
+def test_the_signature_of_a_spec_names_groups_settings_and_the_metric_with_its_options(contest: Path) -> None:
+    grouped = run_contest_spec(contest).signature
+    assert "|groups:document|" in grouped
+    assert "|metric:chunk_f1,scheme=iob2|" in grouped
+    assert "iob2=systems:train_tagger(least=1)#" in grouped
+    alone = run_contest_spec(change(contest, 'group = "document"\n', "")).signature
+    corpora = [part for one in (grouped, alone) for part in one.split("|") if part.startswith("corpus:")]
+    assert len(set(corpora)) == 2
+    changed = run_contest_spec(change(contest, "least = 1", "least = 2")).signature
+    assert "iob2=systems:train_tagger(least=2)#" in changed
+
+
+def test_a_contest_without_splits_is_blocked(contest: Path) -> None:
+    assert dict(read_spec(change(contest, '[splits]\nname = "blocked"\nm = 3\nrepeats = 2\n', "")).splits) == {
+        "name": "blocked", "m": 3,
+    }  # fmt: skip
+
+
+def test_a_table_that_is_missing_is_named_with_its_brackets(contest: Path) -> None:
+    with pytest.raises(SpecError, match=r"metric is missing; it must be a table, \[metric\]"):
+        read_spec(change(contest, '[metric]\nname = "chunk_f1"\nscheme = "iob2"\n', ""))
+
+
+@pytest.mark.parametrize("kind", ["contest", "tune"])
+def test_an_empty_target_of_a_csv_file_is_refused(tmp_path: Path, kind: str) -> None:
+    from holdsup.studies.tuning import run_tuning_spec
+
+    lines = [f"{i},{'' if i == 4 else 'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "data.csv").write_text("\n".join(["x,label", *lines]))
+    (tmp_path / "systems.py").write_text(
+        "def train(inputs, targets, *, seed, n=1):\n    return lambda unseen: unseen\n"
+    )
+    head = (
+        f'holdsup = 1\nkind = "{kind}"\n[data.d]\npath = "data.csv"\ninput = "x"\ntarget = "label"\n'
+        '[metric]\nname = "accuracy"\n[systems.a]\ncall = "systems:train"\n'
+    )
+    rest = {
+        "contest": '[systems.b]\ncall = "systems:train"\nsettings = { n = 2 }\n',
+        "tune": '[splits]\nname = "jkfold"\nj = 2\nk = 3\n[candidates]\nn = [1, 2]\n',
+    }[kind]
+    (tmp_path / "spec.toml").write_text(head + rest)
+    run = run_contest_spec if kind == "contest" else run_tuning_spec
+    with pytest.raises(
+        SpecError, match=r"(line|row) [56] of .*data.csv has no 'label': fill it in, or leave the row out"
+    ):
+        run(tmp_path / "spec.toml")

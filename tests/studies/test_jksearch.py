@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import f1_score, make_scorer
+from sklearn.metrics import f1_score, fbeta_score, make_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import KernelCenterer, StandardScaler
@@ -201,6 +201,35 @@ def test_several_metrics_are_ranked_by_the_one_that_refit_names() -> None:
 def test_a_function_may_refit_the_candidate_it_likes() -> None:
     search = make_search(refit=lambda table: len(table["params"]) - 1).fit(X, Y)
     assert search.best_params_ == {"C": 100, "gamma": 1}
+
+
+def test_the_verdict_says_how_a_candidate_stands_that_a_function_chose() -> None:
+    search = make_search(refit=lambda table: 0).fit(X, Y)
+    assert search.best_index_ == 0 != search.tuning_.best_index
+    row = search.tuning_.candidates[0]
+    assert f"{row.name} was taken instead: its mean score, " in search.tuning_.verdict
+    assert "It can be told to be worse than the pick." in search.tuning_.verdict
+    with pytest.raises(IndexError, match="refit chose candidate 99"):
+        make_search(refit=lambda table: 99).fit(X, Y)
+
+
+def sign_search(estimator: Any, y: Any = Y, groups: Any = None, **options: Any) -> dict[str, str]:
+    """Return the parts of a signature."""
+    search = JKSearchCV(estimator, {"C": [1, 2]}, j=2, k=3, refit=False, **options).fit(X, y, groups=groups)
+    return dict(part.split(":", 1) for part in search.tuning_.signature.split("|")[1:])
+
+
+def test_the_signature_names_corpus_groups_splits_estimator_and_scorer() -> None:
+    plain = sign_search(SVC())
+    assert plain["system"] == "SVC()"
+    assert plain == sign_search(SVC())
+    assert sign_search(SVC(gamma=0.5))["system"] == "SVC(gamma=0.5)"
+    assert sign_search(SVC(), y=Y[::-1])["corpus"] != plain["corpus"]
+    assert sign_search(SVC(), stratify=False)["splitter"] != plain["splitter"]
+    assert "beta=2" in sign_search(SVC(), scoring=make_scorer(fbeta_score, beta=2, average="macro"))["scoring"]
+    grouped = sign_search(SVC(), groups=np.arange(150) // 2)
+    assert (grouped["groups"], "groups" in plain) == ("given", False)
+    assert grouped["corpus"] != plain["corpus"]
 
 
 def test_without_refit_there_is_a_choice_but_no_estimator() -> None:

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from holdsup.errors import HoldsupError, TuningError
-from holdsup.studies.tuning import JKSearchCV
+from holdsup.studies.tuning import EarlyStopping, JKSearchCV
 
 X, Y = load_iris(return_X_y=True)
 GRID = {"C": [0.1, 1]}
@@ -75,10 +75,43 @@ def test_fewer_groups_than_folds_are_refused() -> None:
 
 
 def test_when_every_candidate_fails_the_first_reason_is_given() -> None:
-    refuse("all 2 candidates failed; candidate 0 on fold 0 of partition 0: .*InvalidParameterError", {"C": [-1, -2]})
+    refuse("all 2 candidates failed; candidate 1 on fold 1 of partition 1: .*InvalidParameterError", {"C": [-1, -2]})
 
 
 def test_an_error_can_end_the_search() -> None:
     search = JKSearchCV(SVC(), {"C": [1, -1]}, j=2, k=3, error_score="raise")
     with pytest.raises(ValueError, match="C"):
         search.fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("given", "way"),
+    [
+        ({"param_grid": GRID}, "takes no param_grid=: give the grid as candidates="),
+        ({"cv": 5}, "takes no cv=: say how many folds with k= and how many partitions with j="),
+        ({"verbose": 1}, "takes no verbose=: leave it out"),
+        ({"return_train_score": True}, "takes no return_train_score=: leave it out"),
+        ({"n_iter": 9}, "takes no n_iter=: .*n_candidates="),
+        ({"random_state": 1}, "takes no random_state=: give seed="),
+        ({"colour": 1}, "takes no colour="),
+    ],
+)
+def test_arguments_of_other_searches_are_refused_with_the_way_to_say_it_here(given: dict[str, Any], way: str) -> None:
+    with pytest.raises(TypeError, match=way):
+        JKSearchCV(SVC(), GRID, **given)
+
+
+def test_a_budget_can_be_met_by_fewer_partitions() -> None:
+    refuse("lower j or k", budget=5)
+
+
+def test_a_parameter_of_a_step_is_found_by_its_own_name() -> None:
+    refuse("Did you mean 'svc__shrinking'", {"shrinking": [True]}, make_pipeline(StandardScaler(), SVC()))
+
+
+def test_a_class_of_one_item_cannot_be_validated_on() -> None:
+    from sklearn.linear_model import SGDClassifier
+
+    with pytest.raises(TuningError, match="class 9 has 1 of 150 items") as refused:
+        EarlyStopping(SGDClassifier()).fit(X, np.where(np.arange(150) == 0, 9, Y))
+    assert "match" not in str(refused.value)

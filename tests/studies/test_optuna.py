@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from holdsup.errors import MissingExtra, TuningError
 from holdsup.splits import JKFold
-from holdsup.studies.tuning import optuna_objective
+from holdsup.studies.tuning import judge_trials, optuna_objective
 
 optuna = pytest.importorskip("optuna")
 X, Y = load_iris(return_X_y=True)
@@ -89,3 +89,47 @@ def test_all_trials_see_the_same_partitions() -> None:
     study.optimize(objective, n_trials=2)
     first, second = (np.array(trial.user_attrs["partitions"]) for trial in study.trials)
     np.testing.assert_array_equal(first, second)
+
+
+def test_a_study_that_minimises_is_refused_at_the_first_trial() -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    objective = optuna_objective(make_tree, X, Y, j=1, k=3)
+    for options, said in (({"direction": "minimize"}, "minimize"), ({"directions": ["maximize"] * 2}, "maximize, max")):
+        study = optuna.create_study(**options)
+        with pytest.raises(TuningError, match=f"the study's direction is {said}"):
+            study.optimize(objective, n_trials=1)
+
+
+def test_a_finished_study_has_a_verdict() -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    grid = optuna.samplers.GridSampler({"max_depth": [1, 2, 3]}, seed=0)
+    study = optuna.create_study(direction="maximize", sampler=grid)
+    study.optimize(optuna_objective(make_tree, X, Y, j=3, k=4, seed=2), n_trials=3)
+    found = judge_trials(study, k=4, metric_name="accuracy")
+    assert [row.params for row in found.candidates] == [trial.params for trial in study.trials]
+    assert found.pick.params == study.best_params
+    assert found.pick.mean == pytest.approx(study.best_value)
+    assert (found.partitions, found.k, found.fits) == (3, 4, 36)
+    depths = [trial.params["max_depth"] for trial in study.trials]
+    direct = cross_val_score(
+        DecisionTreeClassifier(max_depth=depths[0], random_state=0), X, Y, cv=JKFold(j=3, k=4, seed=2, stratify=True)
+    )
+    assert found.candidates[0].scores == pytest.approx(direct.reshape(3, 4).mean(axis=1))
+
+
+def test_pruned_trials_stand_beside_the_pick_as_far_as_they_went() -> None:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(direction="maximize")
+    for depth, scores in ((1, [0.6]), (2, [0.9, 0.91, 0.92]), (3, [0.9, 0.92, 0.93])):
+        study.add_trial(
+            optuna.create_trial(
+                params={"depth": depth}, distributions={"depth": optuna.distributions.IntDistribution(1, 9)},
+                value=float(np.mean(scores)), user_attrs={"partitions": scores},
+            )
+        )  # fmt: skip
+    found = judge_trials(study)
+    assert found.candidates[0].status == "dropped"
+    assert found.best == "depth=3"
+    assert "1 candidate stopped early." in found.verdict
+    with pytest.raises(TuningError, match="no trial of the study has scores of partitions"):
+        judge_trials(optuna.create_study())

@@ -27,6 +27,7 @@ from holdsup import (
     HoldOut,
     KFold,
     RepeatedHoldOut,
+    RunError,
     SplitError,
     TaskError,
     compare_systems,
@@ -119,11 +120,36 @@ def test_another_corpus_is_another_training(tmp_path: Path) -> None:
     assert CALLS.total() == 12
 
 
-def test_a_training_that_failed_is_told_and_can_be_tried_again(tmp_path: Path) -> None:
-    from holdsup import RunError
+def fragile(*seeds: int) -> Any:
+    """Return a system that fails where it is trained with one of these seeds."""
 
+    def train(inputs: list[float], targets: list[str], *, seed: int) -> Any:
+        if seed in seeds:
+            raise ValueError("the cable is loose.")
+        return train_cut(inputs, targets, seed=seed)
+
+    return train
+
+
+def test_partitions_without_failures_are_judged_and_the_others_counted() -> None:
+    systems = {"fragile": fragile(4, 5, 130), "poor": train_poor}
+    found = run_contest(systems, corpus(), "accuracy", repeats=22)
+    assert found.conclusions[0].partitions == 20
+    assert "2 of 22 re-partitions are left out, because 3 trainings failed" in found.verdict
+    assert "failures are seldom at random, so this can bias" in found.verdict
+    assert "3 trainings failed, the first of 'fragile' on split 5: ValueError: the cable is loose." in found.warnings
+    assert (found.rows.planned, found.rows.used) == (22 * 12, 20 * 12)
+    assert found.rows.reasons == {"a failed training in their partition": 24}
+
+
+def test_failures_that_leave_too_few_partitions_for_a_reproducibility_are_refused() -> None:
+    with pytest.raises(RunError, match=r"1 of 240 trainings failed, so that 19 of 20 .* needs 20, the first of 'frag"):
+        run_contest({"fragile": fragile(4), "poor": train_poor}, corpus(), "accuracy")
+
+
+def test_a_training_that_failed_is_told_and_can_be_tried_again(tmp_path: Path) -> None:
     CALLS.clear()
-    asked: dict[str, Any] = {"store": tmp_path / "c.db", "repeats": 2, "key": "one"}
+    asked: dict[str, Any] = {"store": tmp_path / "c.db", "repeats": 1, "key": "one"}
 
     def train_fragile(inputs: list[float], targets: list[str], *, seed: int) -> Any:
         if seed == 4 and fails:
@@ -132,7 +158,7 @@ def test_a_training_that_failed_is_told_and_can_be_tried_again(tmp_path: Path) -
 
     fails = True
     with pytest.raises(
-        RunError, match=r"1 of 24 trainings failed, the first of 'fragile' on split 5: .*cable is loose"
+        RunError, match=r"1 of 12 trainings failed, the first of 'fragile' on split 5: ValueError: .*cable is loose"
     ):
         run_contest({"fragile": train_fragile, "poor": train_poor}, corpus(), "accuracy", **asked)
     fails = False
@@ -140,7 +166,7 @@ def test_a_training_that_failed_is_told_and_can_be_tried_again(tmp_path: Path) -
     contest = run_contest(
         {"fragile": train_fragile, "poor": train_poor}, corpus(), "accuracy", retry_failed=True, **asked
     )
-    assert (CALLS["cut"], CALLS["poor"], contest.rows.used) == (1, 0, 24)
+    assert (CALLS["cut"], CALLS["poor"], contest.rows.used) == (1, 0, 12)
 
 
 def test_systems_share_a_seed_on_a_split_and_splits_have_seeds_of_their_own() -> None:
@@ -281,13 +307,46 @@ def test_estimators_are_given_arrays_frames_and_sparse_matrices_as_they_are() ->
 
 
 def test_what_is_exported_is_what_compare_takes(tmp_path: Path) -> None:
-    contest = run_contest(TWO, corpus(), "accuracy", repeats=2, export=tmp_path / "scores.parquet")
+    coins = {"coin": train_coin, "other": train_other_coin}
+    contest = run_contest(coins, corpus(), "accuracy", repeats=2, export=tmp_path / "scores.parquet")
     compared = compare_systems(tmp_path / "scores.parquet")
     means = {system.name: system.mean for system in compared.systems}
     for system, mean in means.items():
         scores = [row.score for row in contest.scores if row.system == system]
         assert mean == pytest.approx(np.mean(scores), abs=1e-12)
     assert compared.rows.used == 2 * 6 * 96  # each item is tested three times in each of two partitions
+
+
+def test_splits_of_one_corpus_are_not_exported_as_new_runs(tmp_path: Path) -> None:
+    coins = {"coin": train_coin, "other": train_other_coin}
+    run_contest(coins, corpus(), "accuracy", repeats=2, export=tmp_path / "scores.parquet")
+    table = pd.read_parquet(tmp_path / "scores.parquet")
+    assert set(table["resplit"]) == set(range(1, 7))
+    assert compare_systems(tmp_path / "scores.parquet").claim == "these-runs"
+
+
+def sign_contest(systems: dict[str, Any], data: Any, metric: Any = "accuracy") -> dict[str, str]:
+    """Return the parts of a signature."""
+    found = run_contest(systems, data, metric, HoldOut(), repeats=1)
+    return dict(part.split(":", 1) for part in found.signature.split("|")[1:])
+
+
+def test_the_signature_tells_systems_metrics_corpora_and_groups_apart() -> None:
+    X, y = load_iris(return_X_y=True)
+    plain = sign_contest({"a": GaussianNB(), "b": NearestCentroid()}, (X, y))
+    assert plain["systems"] == "a=GaussianNB(), b=NearestCentroid()"
+    smoothed = sign_contest({"a": GaussianNB(var_smoothing=0.1), "b": NearestCentroid()}, (X, y))
+    assert smoothed["systems"] == "a=GaussianNB(var_smoothing=0.1), b=NearestCentroid()"
+    assert {name for name in plain if plain[name] != smoothed[name]} == {"systems"}
+    macro = sign_contest({"a": GaussianNB(), "b": NearestCentroid()}, (X, y), {"name": "f1", "average": "macro"})
+    assert macro["metric"] == "f1,average=macro"
+    grouped = sign_contest({"a": GaussianNB(), "b": NearestCentroid()}, (X, y, np.arange(150) // 2))
+    assert (grouped["groups"], "groups" in plain) == ("given", False)
+    assert grouped["corpus"] != plain["corpus"]
+    cut, coin = (sign_contest({"a": one, "b": train_poor}, corpus())["systems"] for one in (train_cut, train_coin))
+    assert cut.split(",")[0].startswith("a=train_cut#")
+    assert cut.split(",")[1] == coin.split(",")[1]
+    assert cut.split(",")[0] != coin.split(",")[0]
 
 
 def test_data_may_be_a_file_and_a_system_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,9 +77,23 @@ def test_a_metric_that_no_partition_defines() -> None:
         "a": lambda i, t, *, seed: lambda u: ["no"] * len(u),
         "b": lambda i, t, *, seed: lambda u: ["no"] * len(u),
     }
-    refuse(HoldsupError, "all 40 items have the target 'no'", systems, data, metric)
-    with_one = (list(range(40)), [*["no"] * 39, "maybe"])
+    refuse(HoldsupError, "all 40 items have the target 'no'", systems, data, {**metric, "positive": "no"})
+    with_one = (list(range(40)), [*["no"] * 39, "yes"])
     refuse(MetricError, r"precision of a in fold 1 .* is undefined", systems, with_one, metric, repeats=1)
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("mse", "run_contest: mse does not go with these targets: item '1' is 'low', but must be a finite number"),
+        ({"name": "f1", "positive": "lwo"}, "no target is 'lwo'; there are 'high', 'low'"),
+    ],
+)
+def test_a_metric_that_the_targets_rule_out_before_anything_is_trained(metric: Any, said: str) -> None:
+    def train(inputs: Any, targets: Any, *, seed: int) -> Any:
+        raise AssertionError("trained")
+
+    refuse(MetricError, said, {"a": train, "b": train_poor}, corpus(), metric)
 
 
 def test_predictions_of_another_number_than_the_items() -> None:
@@ -181,3 +195,8 @@ def test_one_system_under_two_names(tmp_path: Path) -> None:
         "accuracy",
         store=tmp_path / "c.db",
     )
+
+
+@pytest.mark.parametrize("metric", [lambda known, said: 1.0, 3, {"average": "macro"}, None])
+def test_a_metric_that_is_no_name_is_refused_with_what_is_taken(metric: Any) -> None:
+    refuse(MetricError, "give the name of one, such as 'accuracy'.*module:function", TWO, corpus(), metric)

@@ -102,7 +102,7 @@ timeout = 600
         ('name = "accuracy"', 'name = "acuracy"', "Did you mean 'accuracy'?"),
         ('name = "accuracy"', 'name = "accuracy"\nscheme = "iob2"', "[metric]: "),
         ('name = "accuracy"', 'kind = "accuracy"', "[metric]: name is missing"),
-        ('name = "accuracy"', 'name = "mse"', "mse does not go with these targets: item 0 (counted from 0) is 'short'"),
+        ('name = "accuracy"', 'name = "mse"', "toy.jsonl has 'short' as 'label', which is no number"),
         ('name = "accuracy"', 'name = "chunk_f1"\nscheme = "iob2"', "chunk_f1 does not go with these targets: "),
         ('name = "accuracy"', 'name = "f1"\npositive = "zzz"', "no target is 'zzz'; there are 'long', 'short'"),
         ('name = "holdout"', 'name = "holdouts"', "no splitter is called 'holdouts'"),

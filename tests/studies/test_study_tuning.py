@@ -25,6 +25,7 @@ from holdsup.studies.tuning import (
     study_stopping,
     study_tuning,
 )
+from holdsup.studies.tuning.stopping_study import limit_share
 
 X, Y = load_iris(return_X_y=True)
 DEPTHS = {"max_depth": [1, 2, 5]}
@@ -159,3 +160,34 @@ def test_the_effect_of_the_cut_is_its_component_of_variance() -> None:
     assert study.share == pytest.approx(within / (within + between))
     assert np.isnan(study.sd_whole)
     assert StoppingStudy.from_dict(study.to_dict()).share == study.share
+
+
+def test_a_pool_too_small_for_a_j_says_so_in_the_sentence() -> None:
+    rng = np.random.default_rng(1)
+    pool = {5: 0.8 + 0.01 * rng.standard_normal((8, 2))}
+    found = judge_pools(pool, [{"C": 1}, {"C": 2}], j=[1, 8], metric="accuracy")
+    assert found.verdict.startswith("With J=1 and K=5")
+    assert "With J=8" not in found.verdict
+    assert "How tuning with J=8 varies cannot be said: re-tunings from a pool of 8 partitions share" in found.verdict
+    assert [p.sd_estimate for p in found.procedures if p.j == 8] == [0]
+
+
+def test_limits_of_the_share_of_the_cut_cover_it() -> None:
+    rng = np.random.default_rng(2)
+    rows, cuts, share, inside = 5, 4, 0.4, 0
+    for _ in range(2000):
+        scores = np.sqrt(1 - share) * rng.standard_normal((rows, 1)) + np.sqrt(share) * rng.standard_normal(
+            (rows, cuts)
+        )
+        low, high = limit_share(scores)
+        inside += low <= share <= high
+    assert inside / 2000 == pytest.approx(0.95, abs=0.02)  # four standard errors
+
+
+def test_the_sentence_of_a_stopping_study_has_limits() -> None:
+    stopped = EarlyStopping(SGDClassifier(random_state=0), patience=2, epochs=5)
+    found = study_stopping(stopped, X, Y, partitions=3, cuts=2, k=3)
+    assert f"(95% limits {100 * found.share_low:.0f}% to {100 * found.share_high:.0f}%)" in found.verdict
+    assert found.share_low <= found.share <= found.share_high
+    with pytest.raises(TuningError, match="Did you mean 'earlystopping__seed'"):
+        study_stopping(make_pipeline(StandardScaler(), stopped), X, Y, partitions=2, cuts=2, k=3)

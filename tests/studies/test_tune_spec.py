@@ -316,3 +316,23 @@ def test_another_kind_of_spec_is_no_tuning(tune: Path) -> None:
     edit(tune, "[candidates]", "[facets]")
     with pytest.raises(SpecError, match=r"tune.toml is of the kind 'run': a tuning needs kind = \"tune\""):
         run_tuning_spec(tune)
+
+
+def test_options_of_splits_that_stand_in_the_budget_are_sent_there(tune: Path) -> None:
+    edit(tune, "[candidates]", "[budget]\nfits = 100\nadaptive = true\n[candidates]")
+    with pytest.raises(SpecError, match=r"'adaptive' is no key here: it stands in \[splits\]"):
+        read_spec(tune)
+
+
+@pytest.mark.slow  # starts processes
+def test_the_signature_names_corpus_groups_splits_and_the_system(tune: Path) -> None:
+    found = run_tuning_spec(tune)
+    assert found.grouped
+    assert "|groups:pair|" in found.signature
+    assert "splitter:JKFold(k=3, j=2, seed=3)" in found.signature
+    assert "system:neighbours=systems:train_neighbours#" in found.signature
+    edit(tune, 'group = "pair"\n', "")
+    other = run_tuning_spec(tune)
+    assert not other.grouped
+    corpora = [part for one in (found, other) for part in one.signature.split("|") if part.startswith("corpus:")]
+    assert len(set(corpora)) == 2

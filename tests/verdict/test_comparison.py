@@ -103,7 +103,8 @@ def test_lower_is_better_changes_who_is_called_better_and_nothing_else(two: pa.T
     (one,), (other,) = higher.contrasts, lower.contrasts
     assert one.p_superior is not None
     assert other.p_superior == pytest.approx(1 - one.p_superior)  # a better run, not a higher one
-    assert replace(one, p_superior=None) == replace(other, p_superior=None)
+    assert (one.lower_is_better, other.lower_is_better) == (False, True)
+    assert replace(one, p_superior=None, lower_is_better=True) == replace(other, p_superior=None)
 
 
 def test_a_single_run_beside_several_is_compared_for_these_runs_only() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from holdsup import compare_systems, read_scores, simulate_scores
+from holdsup import compare_systems, simulate_scores
 from holdsup.errors import ScoresError
 
 
@@ -103,17 +103,53 @@ def test_scores_that_runs_lack_are_counted() -> None:
     assert not warned(compare_systems(pd.concat([apart, other])), "missing")  # runs of their own in each dataset
 
 
-def test_runs_that_are_copies_are_named() -> None:
-    frame = simulated()
-    first = frame[(frame.system == "A") & (frame.seed == 1)].score.to_numpy()
-    frame.loc[(frame.system == "A") & (frame.seed == 3), "score"] = first
+def test_runs_without_a_score_are_counted_for_each_system() -> None:
+    frame = simulated("ABC", runs=4).assign(status="ok")
+    lost = ((frame.system == "A") & (frame.seed <= 2)) | ((frame.system == "B") & (frame.seed == 4))
+    frame.loc[lost, ["score", "status"]] = [np.nan, "failed"]
     found = compare_systems(frame)
-    (line,) = [warning for warning in found.warnings if "the same score" in warning]
-    assert line.startswith("A: runs ")
-    assert "no evidence on the spread between runs" in line
-    names = [run for run in read_scores(frame).run.names if run.startswith("A")]
-    assert all((name in line) == (name in (names[0], names[2])) for name in names)
-    assert not warned(compare_systems(simulated()), "the same score")
+    line = (
+        "Without a score that counts are 2 of 4 runs of A (failed) and 1 of 4 runs of B (failed): the verdict is about"
+    )
+    assert warned(found, line)
+    assert {s.name: s.runs for s in found.systems} == {"A": 2, "B": 3, "C": 4}
+    assert not warned(compare_systems(simulated()), "Without a score")
+
+
+def test_a_system_without_any_score_is_named() -> None:
+    frame = simulated("ABC").assign(status="ok")
+    frame.loc[frame.system == "C", ["score", "status"]] = [np.nan, "undefined"]
+    assert warned(compare_systems(frame), "Not compared, for want of a score that counts: C (undefined).")
+    with pytest.raises(ScoresError, match=r"'C' has no score that counts \(undefined\)"):
+        compare_systems(frame[frame.system != "B"])
+    with pytest.raises(ScoresError, match=r"the baseline 'C' has no score that counts"):
+        compare_systems(frame, baseline="C")
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"), [(1e300, "too large to compute with"), (1e-300, "too small to compute with")]
+)
+def test_scores_whose_squares_are_no_numbers_are_refused(factor: float, words: str) -> None:
+    frame = simulated()
+    with pytest.raises(ScoresError, match=words):
+        compare_systems(frame.assign(score=frame.score * factor))
+    near = compare_systems(frame.assign(score=frame.score * factor**0.19))
+    assert near.contrasts[0].p == pytest.approx(compare_systems(frame).contrasts[0].p)
+
+
+def resplit(*, items: bool) -> pd.DataFrame:
+    frame = simulated(runs=5).rename(columns={"seed": "resplit"})
+    return frame if items else frame.groupby(["system", "resplit"], as_index=False, observed=True).score.mean()
+
+
+def test_resplits_of_a_corpus_are_no_new_runs() -> None:
+    for claim in (None, "new-runs"):
+        found = compare_systems(resplit(items=True), claim=claim)
+        assert {c.claim for c in found.contrasts} == {s.claim for s in found.systems} == {"these-runs"}
+        assert warned(found, "re-splits of one corpus, which share training and test items")
+        assert warned(found, "holdsup contest")
+    with pytest.raises(ScoresError, match="without items there is no other test: holdsup contest"):
+        compare_systems(resplit(items=False))
 
 
 def test_a_cluster_that_was_found_by_its_name_is_said() -> None:

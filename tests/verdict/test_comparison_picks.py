@@ -82,31 +82,6 @@ def test_the_seeds_that_both_have_are_counted_where_others_are_left_over() -> No
     assert not warned(compare_systems(simulated(), shared=["seed"]), "seeds of both")
 
 
-def test_an_error_that_is_called_better_when_higher_raises_a_doubt() -> None:
-    frame = simulated().rename(columns={"score": "wer"})
-    assert warned(compare_systems(frame), "A higher wer is called better here: if a lower one is")
-    assert not warned(compare_systems(frame, lower_is_better=True), "called better")
-    assert not warned(compare_systems(simulated()), "called better")
-
-
-@pytest.mark.parametrize("metric", ["mae", "rmse", "Log-Loss", "mse,power=2"])
-def test_a_metric_that_is_an_error_stands_in_the_verdict_with_its_doubt(metric: str) -> None:
-    frame = simulated().assign(metric=metric)
-    found = compare_systems(frame)
-    doubt = f"This takes a higher {metric} for better: give --lower-is-better if it is not. "
-    assert found.verdict.startswith(doubt)
-    assert warned(found, f"A higher {metric} is called better here")
-    given = compare_systems(frame, lower_is_better=True)
-    assert "for better" not in given.verdict
-    assert not warned(given, "called better")
-
-
-def test_of_several_metrics_the_errors_are_doubted() -> None:
-    found = compare_systems(pd.concat([simulated().assign(metric=name) for name in ("f1", "cer", "mae")]))
-    assert found.verdict.startswith("This takes a higher cer and mae for better: ")
-    assert "for better" not in compare_systems(simulated().assign(metric="f1")).verdict
-
-
 def test_a_difference_that_is_rounding_is_none() -> None:
     frame = simulated(runs=2)
     same = frame[frame.system == "A"].score.to_numpy()

@@ -12,9 +12,10 @@ from scipy import stats
 import holdsup
 from holdsup import compare_systems, fit_lmm
 from holdsup.errors import ScoresError
+from holdsup.numerics.spread import total_variance
 from holdsup.verdict.claims import pair_systems
-from holdsup.verdict.comparison.advice import find_parts
 from holdsup.verdict.evaluation import lay_out
+from holdsup.verdict.planning import plan_pair
 
 ITEMS, SEEDS = 80, 4
 
@@ -176,8 +177,7 @@ def test_advice_on_paired_seeds_counts_the_seeds_that_both_systems_have() -> Non
     data = grid(plain=SEEDS)
     evaluation = lay_out(holdsup.read_scores(data, facets=["lr", "seed"], shared=["seed"]))[0]
     pair = pair_systems(evaluation, "grid", "plain", "new-runs", level=0.95)
-    parts = find_parts(pair)
+    plan = plan_pair(evaluation, "grid", "plain")
     assert pair.paired
-    assert parts is not None
-    assert parts.runs == (SEEDS,)
-    assert parts.standard_error() == pytest.approx(pair.difference.se, rel=1e-6)
+    assert plan.runs == (SEEDS,)
+    assert total_variance([plan.planned()]) ** 0.5 == pytest.approx(pair.difference.se, rel=1e-6)

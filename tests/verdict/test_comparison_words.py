@@ -64,7 +64,8 @@ def test_margin_tests_are_adjusted_over_pairs_and_counted_in_the_verdict() -> No
     found = compare_systems(simulated(runs=5), margin=0.05)
     tested = [c.equivalence for c in found.contrasts if c.equivalence is not None]
     assert len(tested) == 6
-    for raw, adjusted in (("p_equivalent", "p_equivalent_adjusted"), ("p_not_worse", "p_not_worse_adjusted")):
+    for raw in ("p_equivalent", "p_not_worse", "p_beyond"):
+        adjusted = f"{raw}_adjusted"
         p = np.sort([getattr(e, raw) for e in tested])
         holm = np.minimum(1, np.maximum.accumulate(p * np.arange(6, 0, -1)))
         assert np.sort([getattr(e, adjusted) for e in tested]) == pytest.approx(holm)
@@ -72,6 +73,50 @@ def test_margin_tests_are_adjusted_over_pairs_and_counted_in_the_verdict() -> No
     assert 0 < equivalent < 6
     assert f"equivalence is shown for {equivalent} of 6 differences" in found.verdict
     assert any(table.title == "Tests against a margin of 0.05" for table in found.tables())
+
+
+def test_a_difference_beyond_the_margin_is_tested_both_ways() -> None:
+    frame = simulated({"A": 0.60, "B": 0.70}, items=40)
+    wide = frame.pivot_table(index="item", columns="system", values="score", observed=True)
+    for margin in (0.02, 0.5):
+        for sign in (1, -1):
+            found = compare_systems(frame.assign(score=sign * frame.score), margin=margin).contrasts[0].equivalence
+            wanted = stats.ttest_1samp(wide["B"] - wide["A"], margin).pvalue if margin < 0.1 else 1.0
+            assert found is not None
+            assert found.p_beyond == pytest.approx(wanted)
+    assert "B is better by more than 0.02 (p " in compare_systems(frame, margin=0.02).verdict
+    turned = compare_systems(frame.assign(score=-frame.score), margin=0.02, lower_is_better=True)
+    assert "B is better by more than 0.02 (p " in turned.verdict
+
+
+def test_a_level_of_its_own_is_named_as_what_p_is_held_to() -> None:
+    frame = simulated({"A": 0.70, "B": 0.705}, seed=6)
+    p = compare_systems(frame).contrasts[0].p
+    assert 0.05 < p < 0.8
+    found = compare_systems(frame, level=0.2)
+    assert "B is better than A" in found.verdict
+    assert "Here p counts as small up to 0.8, for --level is 0.2." in found.verdict
+    assert "counts as small" not in compare_systems(frame).verdict
+
+
+def test_pairs_that_are_not_told_are_counted() -> None:
+    truth = {name: 0.5 + number / 10 for number, name in enumerate("ABCDE")}
+    verdict = compare_systems(simulated(truth, runs=3)).verdict
+    assert "Of 10 pairs, 10 differ" in verdict
+    assert "E is ahead of 4 others, D of 3, C of B and A, and 1 more;" in verdict
+
+
+def test_limits_for_these_runs_are_for_these_datasets() -> None:
+    """Means as differences: the variances of the datasets' means, over items, add up."""
+    parts = [simulated({"A": base, "B": base + 0.02}, seed=seed).assign(dataset=str(seed)) for seed, base in
+             ((1, 0.5), (2, 0.9))]  # fmt: skip
+    found = compare_systems(pd.concat(parts))
+    assert found.claim == "these-runs"
+    for mean in found.systems:
+        scores = [part[part.system == mean.name].score for part in parts]
+        assert mean.mean == pytest.approx(np.mean([s.mean() for s in scores]))
+        assert mean.se == pytest.approx(math.sqrt(sum(s.var() / 60 for s in scores)) / 2)
+    assert "over new items of these 2 datasets" in found.verdict
 
 
 def test_a_verdict_on_many_pairs_names_names() -> None:

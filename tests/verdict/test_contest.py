@@ -113,7 +113,7 @@ def test_the_conclusion_is_the_sign_of_the_mean_unless_it_is_given(many: Contest
     assert (many.conclusions[0].left, many.conclusions[0].named) == ("A", False)
     given = judge_contest(partitions(TARGETS, TWO, number=20), TARGETS, ACCURACY, conclusion="B>A")
     assert (given.conclusions[0].left, given.conclusions[0].named) == ("B", True)
-    deciders = [next(r for r in c.estimators if r.estimator == "symmetric") for c in (many, given)]
+    deciders = [next(r for r in c.estimators if r.estimator == "averaged") for c in (many, given)]
     assert deciders[1].values == tuple(-v for v in deciders[0].values)
     assert deciders[1].bound == 0
     assert given.conclusions[0].status == "refuted"

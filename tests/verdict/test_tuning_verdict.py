@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from holdsup.errors import TuningError
 from holdsup.numerics.tuning import AdaptivePlan
@@ -59,7 +60,18 @@ def test_a_candidate_that_failed_once_is_recorded_and_never_the_best() -> None:
     assert found.best == "C=1"
     assert found.candidates[2].status == "failed"
     assert math.isnan(found.candidates[2].mean)
-    assert found.candidates[2].p_best == 0
+    assert math.isnan(found.candidates[2].p_best)
+    assert math.isnan(found.candidates[2].wins)
+    assert json.loads(found.to_json())["candidates"][2]["p_best"] is None
+    own, pick = table[[0, 1, 3], 2].mean(), table[[0, 1, 3], 1].mean()
+    assert (
+        f"C=10 failed 1 of 20 fits and is not judged (its mean over 3 complete partitions, {own:.4g}, is above C=1's "
+        f"there, {pick:.4g})."
+    ) in found.verdict
+    assert "Every other candidate can be told" not in found.verdict
+    assert (
+        "Every other candidate that was judged can be told to be worse. None of those judged is better" in found.verdict
+    )
     assert found.failures[0].error == "ValueError: no convergence"
     assert "C=10 failed" in found.warnings[0]
     assert found.rows.reasons == {"a candidate that failed": 4}
@@ -71,6 +83,64 @@ def test_a_missing_score_that_nobody_explains_counts_as_a_failure(partition: int
     table = scores(4)
     table[partition, 2] = np.nan
     assert judge(table).candidates[2].status == "failed"
+
+
+def test_of_many_failed_candidates_the_ones_that_may_be_better_are_named() -> None:
+    table = scores(4, means=(0.5, 0.6, 0.7, 0.8, 0.9, 0.4))
+    table[2, 1:] = np.nan
+    six = [{"C": c} for c in range(6)]
+    found = judge_tuning(table, six, k=5, metric_name="accuracy", failures=[Failed(c, 2, 0, "no") for c in range(1, 6)])
+    said = found.verdict.partition("is the only candidate that did not fail")[2]
+    assert [said.index(f"C={c} failed 1 of 20 fits") for c in (4, 3, 2)] == sorted(
+        said.index(f"C={c} failed 1 of 20 fits") for c in (4, 3, 2)
+    )
+    assert "2 more candidates failed and are not judged." in said
+
+
+def test_differences_that_are_rounding_are_none() -> None:
+    table = np.tile(scores(4)[:, :1], (1, 3))
+    table[:, 1] = table[:, 0] * (1 + 1e-15)
+    table[:, 2] -= 0.1
+    found = judge(table)
+    assert found.candidates[1].difference == 0
+    assert found.candidates[2].difference == pytest.approx(-0.1)
+
+
+def test_differences_that_cancel_out_are_none() -> None:
+    table = np.array([[0.7666666666666667, 0.7733333333333333], [0.68, 0.6733333333333333]])
+    assert (table[:, 1] - table[:, 0]).mean() != 0  # but for rounding
+    found = judge_tuning(table, C[:2], k=5, metric_name="accuracy")
+    assert [row.difference for row in found.candidates] == [0, 0]
+
+
+def test_a_candidate_that_varies_more_is_held_to_its_own_variance() -> None:
+    rng = np.random.default_rng(0)
+    table = 0.8 + 0.001 * rng.standard_normal((4, 10))
+    table[:, 9] = 0.8 + np.array([0.02, -0.02, 0.015, -0.025])  # it may be the best, by far
+    ten = [{"C": c} for c in range(10)]
+    found = judge_tuning(table, ten, k=5, metric_name="accuracy")
+    gaps = table[:, 9] - table[:, found.best_index]
+    student = gaps.mean() + stats.t.ppf(0.95, 3) * gaps.std(ddof=1) / 2
+    assert found.candidates[9].lead >= student - 1e-12
+    assert found.regret >= student - 1e-12
+
+
+def test_two_partitions_are_warned_about() -> None:
+    assert any("J=2: limits take it" in warning for warning in judge(scores(2)).warnings)
+    assert not any("J=2" in warning for warning in judge(scores(3)).warnings)
+
+
+def test_signatures_tell_candidates_apart() -> None:
+    table = scores(4)
+    one = judge_tuning(table, C, k=5, metric_name="accuracy").signature
+    other = judge_tuning(table, [{"svc__C": c} for c in (0.1, 1, 10)], k=5, metric_name="accuracy").signature
+    assert one != other
+    assert "corpus:abc" in judge(table, signed={"corpus": "abc"}).signature
+
+
+def test_the_text_says_whether_groups_were_kept_whole() -> None:
+    assert "Groups of items were kept whole" in str(judge(scores(4), grouped=True))
+    assert "Items were split one by one" in str(judge(scores(4), grouped=False))
 
 
 def test_infinite_scores_are_never_the_best() -> None:
@@ -132,7 +202,7 @@ def test_a_result_is_restored_from_its_json_and_fits_its_schema() -> None:
 
 def test_candidates_dropped_on_the_way_are_told_from_failures() -> None:
     plan = AdaptivePlan(candidates=3, k=5)
-    table = scores(8, means=(0.3, 0.83, 0.84))
+    table = scores(8, means=(0.3, 0.84, 0.84))
     done = np.empty((0, 3))
     while run := plan.next(done):
         row = np.full(3, np.nan)
@@ -140,7 +210,7 @@ def test_candidates_dropped_on_the_way_are_told_from_failures() -> None:
         done = np.vstack([done, row])
     found = judge(done, plan=plan)
     assert found.candidates[0].status == "dropped"
-    assert found.candidates[0].partitions == 2
+    assert found.candidates[0].partitions == 3
     assert found.adaptive
     assert found.stop is not None
     assert found.fits == plan.review(done).fits
@@ -150,7 +220,7 @@ def test_candidates_dropped_on_the_way_are_told_from_failures() -> None:
 
 def test_a_plan_that_stopped_within_the_margin_bounds_the_regret_by_it() -> None:
     plan = AdaptivePlan(candidates=3, k=5, margin=0.5)
-    found = judge(scores(2), plan=plan, margin=0.5)
+    found = judge(scores(3), plan=plan, margin=0.5)
     assert found.stop == "within margin"
     assert found.regret <= 0.5
 
@@ -198,3 +268,20 @@ def test_advice_refuses_a_budget_that_pays_for_nothing() -> None:
 def test_advice_refuses_a_single_partition() -> None:
     with pytest.raises(TuningError, match="two partitions or more"):
         advise_tuning({5: scores(1)}, budget=100, metric_name="accuracy")
+
+
+def test_partitions_that_agree_do_not_promise_precision() -> None:
+    same = [[0.80, 0.83], [0.80, 0.83]]
+    found = advise_tuning({5: same, 3: same}, budget=40, metric_name="accuracy")
+    assert "is not measured yet" in found.verdict
+    assert "known to within" not in found.verdict
+    rounded = [[0.80, 0.83], [0.70, 0.73]]  # the same difference, but for rounding
+    assert np.ptp(np.diff(rounded)) != 0
+    assert "is not measured yet" in advise_tuning({5: rounded}, budget=40, metric_name="accuracy").verdict
+
+
+def test_a_k_whose_partitions_agree_by_chance_is_not_preferred_for_it() -> None:
+    agree, differ = [[0.80, 0.83], [0.80, 0.83]], [[0.80, 0.83], [0.81, 0.82]]
+    found = advise_tuning({5: agree, 3: differ}, budget=60, metric_name="accuracy")
+    assert all(plan.error > 0 for plan in found.plans)
+    assert found.k == 3

@@ -19,7 +19,7 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import ColumnError, FitError, ScoresError
 from holdsup.fit import bootstrap_fit, fit_lmm, profile_share
 from holdsup.results import schema_of
-from holdsup.verdict import reliability as reliability_module
+from holdsup.verdict.variance import reliability as reliability_module
 from holdsup.verdict.variance.reliability import name_band, reaches
 from holdsup.verdict.variance.terms import Term, _is_dependent
 
@@ -150,7 +150,7 @@ def test_where_the_profile_cannot_be_followed_the_bootstrap_gives_limits(monkeyp
         raise ValueError("f(a) and f(b) must have different signs")
 
     monkeypatch.setattr(reliability_module, "profile_intervals", refuse)
-    monkeypatch.setattr("holdsup.verdict.variance.DRAWS", 50)
+    monkeypatch.setattr("holdsup.verdict.variance.decomposing.DRAWS", 50)
     _, table = crossed(20, 4, 3, seed=1)
     found = holdsup.decompose_variance(table, facets=["rater", "occasion"], seed=3)
     assert found.seed == 3

@@ -11,6 +11,7 @@ from scipy import stats
 
 import holdsup
 from holdsup.errors import ScoresError
+from holdsup.numerics.power import find_detectable
 from holdsup.numerics.settings import FacetPart
 from holdsup.numerics.spread import Spread, total_variance
 from holdsup.verdict.claims import pair_systems
@@ -20,8 +21,7 @@ from holdsup.verdict.variance.study_differences import PairStudy
 
 Facets = tuple[tuple[FacetPart, ...], ...]
 BRENNAN = Study(
-    item="item",
-    items=10,
+    objects={"item": 10},
     variances={("item",): 4.0, ("r",): 1.0, ("o",): 2.0, ("item", "r"): 3.0, ("r", "o"): 0.5, (): 6.0},
     facets={"r": 4, "o": 2},
     hosts={"r": frozenset(), "o": frozenset()},
@@ -38,7 +38,7 @@ def test_a_decision_study_divides_each_variance_by_its_levels() -> None:
 
 
 def test_a_nested_facet_has_at_least_the_levels_of_its_host() -> None:
-    nested = Study("item", 10, {("item",): 4.0, ("lr",): 1.0, ("seed",): 2.0, (): 6.0}, {"lr": 3, "seed": 9},
+    nested = Study({"item": 10}, {("item",): 4.0, ("lr",): 1.0, ("seed",): 2.0, (): 6.0}, {"lr": 3, "seed": 9},
                    {"lr": frozenset(), "seed": frozenset({"lr"})})  # fmt: skip
     assert {"lr": 5, "seed": 5} in list(nested.plans({}))
     assert {"lr": 1, "seed": 5} in list(nested.plans({}))
@@ -97,10 +97,12 @@ def test_the_standard_error_of_a_plan_is_that_of_its_parts() -> None:
     assert larger.se == pytest.approx(math.sqrt(2 * (1e-4 + 0.01 / 10_000) / 5 + 0.02 / 10_000))
 
 
-def test_a_detectable_difference_has_a_power_of_four_in_five() -> None:
+def test_a_detectable_difference_is_that_of_the_cautious_test() -> None:
+    """Not less than the quantiles of t at the planned df say: the standard error is measured, too."""
     plan = next(iter(pair().plans()))
-    critical = stats.t.ppf(0.975, plan.df)
-    assert stats.nct.sf(critical, plan.df, plan.detectable / plan.se) == pytest.approx(0.8, abs=0.01)
+    assert plan.detectable == pytest.approx(find_detectable(pair().spread, 0.05))
+    quantiles = stats.t.ppf(0.975, plan.df) + stats.t.ppf(0.8, plan.df)
+    assert 1 < plan.detectable / (quantiles * plan.se) < 1.1
     share = 1e-4 / 5 + 0.01 / 5000  # of the runs of each
     assert 8 < plan.df < plan.se**4 / (2 * share**2 / 4)  # cautious: fewer than Satterthwaite's, known items or not
 

@@ -25,10 +25,28 @@ def test_repeated_scores_are_said_with_the_column_that_tells_them_apart() -> Non
     frame = repeated()
     (line,) = [w for w in holdsup.decompose_variance(frame).warnings if "repeat" in w]
     assert line.startswith("320 scores repeat a run and an item and were taken for scores of their own")
-    assert "prompt tells them apart; name it (--facets prompt, say)" in line
+    assert "prompt tells them apart; name it (--facets seed,prompt, say)" in line
     assert not any("repeat" in w for w in holdsup.decompose_variance(repeated(1)).warnings)
-    (compared,) = [w for w in holdsup.compare_systems(repeated(systems="AB")).warnings if "repeat" in w]
-    assert compared.startswith("640 scores repeat a run and an item and were averaged: prompt tells them apart")
+
+
+def test_a_comparison_is_refused_where_every_item_has_scores_that_a_column_tells_apart() -> None:
+    frame = repeated(systems="AB").assign(
+        dev_score=lambda f: f.prompt / 7, output=lambda f: np.arange(len(f)).astype(str)
+    )
+    with pytest.raises(ScoresError, match=r"every item of 'A' has 3 scores or more in each run, and 'prompt' tells"):
+        holdsup.compare_systems(frame)
+    with pytest.raises(ScoresError, match=r"give --facets seed,prompt if runs differ"):
+        holdsup.compare_systems(frame)
+    assert holdsup.compare_systems(frame, facets=["seed", "prompt"]).systems[0].runs == 12
+
+
+@pytest.mark.parametrize("outcome", ["dev_score", "loss", "reason"])
+def test_duplicates_in_which_no_column_but_an_outcome_differs_are_averaged_and_said(outcome: str) -> None:
+    frame = repeated(2, systems="AB").assign(**{outcome: lambda f: f.prompt / 7}).drop(columns="prompt")
+    (line,) = [w for w in holdsup.compare_systems(frame, score="score").warnings if "repeat" in w]
+    assert line.startswith(
+        "320 scores repeat a run and an item and were averaged: name the columns that tell them apart"
+    )
 
 
 def test_repeats_that_no_column_tells_apart_are_said_as_well() -> None:

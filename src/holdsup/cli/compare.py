@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import scores_options, split_names, split_roles
+from holdsup.cli.options import scores_options, split_names, split_pairs, split_roles
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
@@ -21,8 +21,18 @@ __all__ = ["command"]
       holdsup compare a.txt b.txt                                 one score a line, paired by line
       holdsup compare scores.csv --baseline A --bootstrap 1000
       holdsup compare runs/*.csv --score ter --lower-is-better --margin 0.01
+      holdsup compare scores.csv --wide metric=bleu,ter --lower ter
       holdsup compare scores.csv --by readability --property "readability=flesch(source)"
-      holdsup compare scores.csv --claim these-runs --plot systems.svg""",
+      holdsup compare scores.csv --claim these-runs --plot systems.svg
+
+    \b
+    Words of the answer:
+      Welch's t in two ways  a t-test whose standard error has a part for items and one for the runs of
+                             each system, each with its own degrees of freedom
+      cautious df            each part in turn is taken as large as it may well be, and the fewest degrees of
+                             freedom count: few runs may be alike by luck
+      the paper, eqs. 3-4    the likelihood-ratio test of Hagmann, Meier & Riezler (2023), which takes several
+                             runs on one item for independent evidence; it stands beside ours""",
 )
 @click.argument("data", nargs=-1, required=True)
 @click.option(
@@ -35,7 +45,7 @@ __all__ = ["command"]
     "--margin",
     type=float,
     metavar="D",
-    help="Differences below D do not matter: test equivalence and non-inferiority, too.",
+    help="Differences below D do not matter: test equivalence, non-inferiority and a lead beyond D, too.",
 )
 @click.option(
     "--best",
@@ -49,13 +59,25 @@ __all__ = ["command"]
     help="Properties of items, such as readability,genre: do differences depend on them, and where do they hold?",
 )
 @click.option(
+    "--where",
+    metavar="COL=VALUE",
+    multiple=True,
+    help="Use the rows in which COL is VALUE: dataset=news. May be repeated; several values of one column are joined.",
+)
+@click.option(
     "--bootstrap",
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
     help="Check the likelihood ratio against N simulated nulls.",
 )
-@click.option("--lower-is-better", is_flag=True, help="A lower score is a better one (TER, loss).")
+@click.option("--lower-is-better", is_flag=True, help="A lower score is a better one (TER, loss), by every metric.")
+@click.option(
+    "--lower",
+    metavar="METRICS",
+    multiple=True,
+    help="The metrics of which a lower one is better, such as ter,wer, where others are better when higher.",
+)
 @scores_options
 @output_options
 def command(
@@ -65,8 +87,10 @@ def command(
     margin: float | None,
     best: str | None,
     by: tuple[str, ...],
+    where: tuple[str, ...],
     bootstrap: int,
     lower_is_better: bool,
+    lower: tuple[str, ...],
     style: str,
     output: Path | None,
     picture: Path | None,
@@ -81,18 +105,21 @@ def command(
     DATA is what `holdsup check` takes: a table with a row for each score of a system on an item in a
     run, or a file for each system. Three claims can be made. these-runs: for these trained runs, over
     new items. new-runs: over new training runs as well, settings as they are. new-settings: over new
-    settings, too. Only what the table can carry is claimed, and the answer says what it is. The test
-    of the paper that started this (Hagmann et al.) stands beside ours.
+    settings, too. Only what the table can carry is claimed, and the answer says what it is. Several
+    datasets make it a claim over new datasets, clusters of items one over new clusters.
     """
     from holdsup.cli.bar import show_progress
     from holdsup.verdict import compare_systems
 
+    if lower and lower_is_better:
+        raise click.UsageError("--lower-is-better holds for every metric: give it or --lower, not both.")
     arguments = split_roles(roles)
     refuse_to_overwrite(data, output, picture)
     with show_progress(quiet=quiet) as progress:
         found = compare_systems(
             list(data), claim=claim, baseline=baseline, margin=margin, best=best, by=split_names(by),
-            bootstrap=bootstrap, lower_is_better=lower_is_better, level=level, seed=seed,
+            where=dict(split_pairs(where, "--where", "dataset=news")) or None, bootstrap=bootstrap,
+            lower_is_better=lower_is_better or split_names(lower), level=level, seed=seed,
             processes=jobs if jobs > 1 else None, progress=progress, **arguments,
         )  # fmt: skip
     emit(found, style=style, output=output, picture=picture)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdsup.cli.output import emit, name_file, output_options, print_tables, refuse_to_overwrite
+from holdsup.errors import SpecError
 
 if TYPE_CHECKING:
     from holdsup.studies import Spec
@@ -18,6 +19,32 @@ __all__ = ["command"]
 @click.command(
     "contest",
     epilog="""\b
+    Estimators of a difference, of which the average decides unless [contest] names another one:
+      averaged   mean over the folds of a partition: the systems as they are trained; tests are of it
+      holdout    the first split of a partition alone
+      vote       majorities of instances, each trained on half of the corpus, on items that they did not see
+      mixture    the larger of vote and averaged, as published: it leans to the system named first
+      symmetric  the one of these two that is larger in absolute value
+
+    \b
+    A spec:
+      holdsup = 1
+      kind = "contest"
+      [data.reviews]
+      path = "reviews.csv"
+      input = "text"
+      target = "label"
+      group = "author"                                  # may be left out: keeps groups on one side of a split
+      [metric]
+      name = "accuracy"
+      [systems.bayes]
+      estimator = "sklearn.naive_bayes:MultinomialNB"
+      [systems.mine]
+      call = "mine:train"                               # train(inputs, targets, *, seed) returns predict(inputs)
+      [contest]
+      repeats = 20                                      # estimator, margin, conclusion, correction, target
+
+    \b
     Examples:
       holdsup contest contest.toml --dry-run            what would be imported and executed
       holdsup contest contest.toml --jobs 4 --plot contest.svg
@@ -34,7 +61,10 @@ __all__ = ["command"]
     help="Train on other sizes, too: is the sign at half of the corpus that near all of it?",
 )
 @click.option(
-    "--export", callback=name_file, metavar="FILE", help="Write the scores to FILE.parquet or FILE.csv, for compare."
+    "--export",
+    callback=name_file,
+    metavar="FILE",
+    help="Write the scores to FILE.parquet or FILE.csv, for compare and variance: splits of one corpus, not new runs.",
 )
 @click.option("--retry-failed", is_flag=True, help="Try again what failed before.")
 @click.option("--store", callback=name_file, metavar="FILE", help="Keep results in FILE instead of the spec's store.")
@@ -66,6 +96,8 @@ def command(
     from holdsup.studies import read_spec, run_contest_spec
 
     asked = read_spec(spec)
+    if asked.kind != "contest":
+        raise SpecError(f"{asked.file.name} is of the kind {asked.kind!r}: use holdsup {asked.kind} {spec}")
     read = [spec, *(str(source.path) for source in asked.data.values())]
     refuse_to_overwrite(read, output, export, picture, store or asked.store)
     if dry_run:

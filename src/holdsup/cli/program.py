@@ -15,7 +15,7 @@ from holdsup.errors import HoldsupError
 
 __all__ = ["COMMANDS", "main", "program"]
 
-COMMANDS = ("check", "compare", "variance", "qra", "contest", "tune", "run", "fit", "report", "demo")
+COMMANDS = ("check", "compare", "variance", "rank", "qra", "contest", "tune", "run", "fit", "report", "demo")
 
 
 class LazyGroup(click.Group):

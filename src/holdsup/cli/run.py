@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -11,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from holdsup.cli.options import split_names
 from holdsup.cli.output import emit, name_file, output_options, print_tables, refuse_to_overwrite
-from holdsup.errors import RunError, SpecError
+from holdsup.errors import MetricError, RunError, SpecError
 
 if TYPE_CHECKING:
     from holdsup.experiment import Plan, RunReport
@@ -95,11 +93,11 @@ def command(
     """Train and test what a spec asks for, once each, however often the run is stopped.
 
     SPEC is a TOML file: datasets, systems (Python functions, scikit-learn estimators, programs), splits,
-    facets such as seeds. A spec is code: run it only as you would run a script. Every task is recorded
-    in the store as soon as it is done, with its predictions; the same command goes on after a crash, and
-    several may share one store. A task that fails is recorded with its error, and the rest goes on; the
-    exit code is then 1. Seeds are the spec's: --seed and --level are accepted as everywhere, and change
-    nothing.
+    facets such as seeds. A spec is code: run it only as you would run a script. Tasks run in processes of
+    their own, --jobs at a time. What a task gives is on the disk, with its predictions, a tenth of a second
+    after it is done; the same command goes on after a crash, and several may share one store. A task that
+    fails or crashes is recorded with its error, and the rest goes on; the exit code is then 1. Seeds are the
+    spec's: --seed and --level are accepted as everywhere, and change nothing.
     """
     from holdsup.studies import make_plan, read_spec
 
@@ -132,9 +130,14 @@ def command(
     failed = report.statuses["failed"]
     if failed and export is None and not status:
         raise RunError(
-            f"{failed:,} of {len(plan.tasks):,} tasks failed; the others are done. When the cause is gone, run the "
-            "same with --retry-failed"
+            f"{_count_failed(failed, len(plan.tasks))}. When the cause is gone, run the same with --retry-failed"
         )
+
+
+def _count_failed(failed: int, tasks: int) -> str:
+    if failed == tasks:
+        return f"all {tasks:,} tasks failed" if tasks > 1 else "the one task failed"
+    return f"{failed:,} of {tasks:,} tasks failed; the others are done"
 
 
 def _require_one_part(
@@ -188,21 +191,22 @@ def _run(
 
 
 @contextmanager
-def open_executor(jobs: int, dask: str | None) -> Iterator[Executor | None]:
-    """Give what runs tasks: this process, processes of this machine, or a Dask cluster."""
+def open_executor(jobs: int, dask: str | None) -> Iterator[Executor]:
+    """Give what runs tasks: processes of this machine, or a Dask cluster.
+
+    A single job gets a process of its own, too: a system that crashes must not take the run with it.
+    """
     from holdsup.experiment import ProcessExecutor, dask_executor
 
     if dask is not None:
         with dask_executor(None if dask == LOCAL else dask, workers=jobs if jobs > 1 else None) as executor:
             yield executor
-    elif jobs > 1:
-        processes = ProcessExecutor(jobs)
-        try:
-            yield processes
-        finally:
-            processes.shutdown(cancel_futures=True)
-    else:
-        yield None
+        return
+    processes = ProcessExecutor(jobs)
+    try:
+        yield processes
+    finally:
+        processes.shutdown(cancel_futures=True)
 
 
 def _export(
@@ -222,16 +226,11 @@ def _export(
 
 def _parse_metric(given: str | None, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the name and options in "f1,average=macro"; the spec's own metric keeps its options."""
+    from holdsup.metrics.writing import read_metric
+
     if given is None or given == own["name"]:
         return dict(own)
-    name, *options = split_names([given])
-    found: dict[str, Any] = {"name": name}
-    for option in options:
-        key, equals, value = option.partition("=")
-        if not (key and equals and value):
-            raise click.BadParameter(f"{option!r} is not of the form average=macro.", param_hint="--metric")
-        try:
-            found |= tomllib.loads(f"{key} = {value}")
-        except tomllib.TOMLDecodeError:  # bare text
-            found[key] = value
-    return found
+    try:
+        return read_metric(given)
+    except MetricError as error:
+        raise click.BadParameter(f"{error}.", param_hint="--metric") from error

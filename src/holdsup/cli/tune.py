@@ -20,6 +20,27 @@ __all__ = ["command"]
 @click.command(
     "tune",
     epilog="""\b
+    A spec:
+      holdsup = 1
+      kind = "tune"
+      [data.reviews]
+      path = "reviews.csv"
+      input = "text"
+      target = "label"
+      [metric]
+      name = "accuracy"
+      [splits]
+      name = "jkfold"
+      j = 4
+      k = 5                                             # stratify, adaptive, margin
+      [systems.svm]
+      estimator = "mine:make_pipeline"
+      [candidates]
+      svc__C = [0.1, 1, 10]
+      [budget]
+      fits = 500                                        # may be left out
+
+    \b
     Examples:
       holdsup tune tune.toml --dry-run                  what would be imported and executed
       holdsup tune tune.toml --advise                   J and K for the budget, from the first partitions

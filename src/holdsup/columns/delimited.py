@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
+from holdsup.columns.formulas import rearm_texts
 from holdsup.columns.layout import BLANKS, Layout, find_layout
 from holdsup.columns.limits import LONGEST_LINE, reason_of
 from holdsup.columns.values import MISSING_TOKENS, TEXT
@@ -68,7 +70,8 @@ class DelimitedTable:
             else:
                 if table[self.columns[-1]][-1].as_py():
                     raise ReadError(f"{self.name} ends within quotation marks: a closing one is missing, or its end")
-                return {column: table[column].slice(0, table.num_rows - 1) for column in kinds}
+                found = {column: table[column].slice(0, table.num_rows - 1) for column in kinds}
+                return {c: _rearm(values) if kinds[c] == "label" else values for c, values in found.items()}
 
     def _parse(self, types: Mapping[str, pa.DataType], decimal: str) -> pa.Table:
         """Return the rows, and one of empty fields at the end, which an open quotation mark would swallow.
@@ -184,6 +187,15 @@ class _Extended(io.RawIOBase):
             if room < len(part):
                 self._parts.insert(0, part[room:])
         return taken
+
+
+def _rearm(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return labels without the apostrophe that an export puts before what a spreadsheet would run."""
+    if not any(pc.any(pc.starts_with(chunk.dictionary, "'")).as_py() for chunk in column.chunks):
+        return column  # as nearly all are
+    column = column.unify_dictionaries()
+    restored = rearm_texts(column.chunk(0).dictionary)
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(chunk.indices, restored) for chunk in column.chunks], TEXT)
 
 
 def open_delimited(name: str, stem: str, data: pa.Buffer) -> DelimitedTable:

@@ -51,7 +51,7 @@ class OpenTable(Protocol):
         """Return the decimal mark of numbers that come as text."""
 
     def read(self, kinds: Mapping[str, str]) -> dict[str, pa.ChunkedArray]:
-        """Return columns, each to be used as the kind ("number" or "label") given."""
+        """Return columns, each to be used as the kind given: "number", "label", or "text" as it stands there."""
 
     def locate(self, row: int) -> str:
         """Return in words where a row (from 0) stands."""

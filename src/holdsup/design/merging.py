@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from holdsup.numerics.layout import ColumnSpec, Effects
 __all__ = ["RandomBlock", "merge_blocks"]
 
 MOST_INSIDE = 12  # levels of a:b within b up to which a:b is written as columns within b
+MOST_ROOTED = 64  # the same where one group takes in all that is finer
+WORTH_MOVING = 16  # times that this must be cheaper than the usual way: the cost is a rough one
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +70,45 @@ def merge_blocks(blocks: Sequence[RandomBlock], variables: Variables) -> tuple[E
     A term of ``system:item`` beside one of ``item`` is written as one column per system within item,
     all with the same variance: the same model, and the large factor of all combinations is gone.
     """
+    if not blocks:
+        return ()
     groups = {tuple(sorted(block.group.variables)): block.group for block in blocks}
+    usual = {key: _host(key, groups, variables) for key in groups}
+    ways = [_merge(blocks, groups, hosts, variables) for hosts in (usual, *_root_each(groups, usual, variables))]
+    costs = [_cost(way) for way in ways]
+    best = min(range(len(ways)), key=costs.__getitem__)
+    return ways[best] if costs[best] * WORTH_MOVING < costs[0] else ways[0]
+
+
+def _root_each(groups: Mapping[Key, Group], usual: Mapping[Key, Key], variables: Variables) -> Iterator[dict[Key, Key]]:
+    """Yield other ways to merge, each with a group that stays and takes in all that is finer.
+
+    ``seed:system:dataset`` and ``rate:system:dataset`` may not fit into ``dataset`` together, but both into
+    ``system:dataset``: then it is better not written within ``dataset`` itself. And where all terms are finer than
+    ``dataset``, more columns in it are better than a second large factor.
+    """
+    for root in groups:
+        finer = {key: root for key in groups if _fits_inside(key, root, variables, most=MOST_ROOTED)}
+        hosts = {**usual, root: root, **finer}
+        if hosts != usual:
+            yield hosts
+
+
+def _cost(effects: Sequence[Effects]) -> float:
+    """Return the order of the work of an evaluation: the first factor goes level by level, the others as one."""
+    first, rest = effects[0], sum(other.size for other in effects[1:]) + 1
+    k = len(first.columns)
+    return first.count * k * (k * k + k * rest + rest * rest) + float(rest) ** 3
+
+
+def _merge(
+    blocks: Sequence[RandomBlock], groups: Mapping[Key, Group], hosts: Mapping[Key, Key], variables: Variables
+) -> tuple[Effects, ...]:
+    """Return the random terms, each written within its host, the largest host first."""
     inside: dict[Key, list[_Member]] = {key: [] for key in groups}
     for number, block in enumerate(blocks):
         key = tuple(sorted(block.group.variables))
-        host = _host(key, groups, variables)
+        host = hosts[key]
         extra = [variables.grouping[name] for name in block.group.variables if name not in host]
         for codes in itertools.product(*(range(variables.factors[f].count) for f in extra)):
             for i, column in enumerate(block.engine):
@@ -88,14 +124,15 @@ def _host(key: Key, groups: Mapping[Key, Group], variables: Variables) -> Key:
     Of the groups that leave few combinations over, the largest, but rather one that is not itself written within
     another: what is left beside it would be a second large factor.
     """
-    coarser = [
-        other
-        for other in groups
-        if set(other) < set(key)
-        and math.prod(variables.factors[variables.grouping[n]].count for n in key if n not in other) <= MOST_INSIDE
-    ]
+    coarser = [other for other in groups if _fits_inside(key, other, variables)]
     roots = [other for other in coarser if _host(other, groups, variables) == other]
     return max(roots or coarser or [key], key=lambda other: groups[other].count)
+
+
+def _fits_inside(key: Key, other: Key, variables: Variables, *, most: int = MOST_INSIDE) -> bool:
+    """Return whether a group is finer than another and leaves few combinations over within it."""
+    extra = [variables.factors[variables.grouping[name]].count for name in key if name not in other]
+    return set(other) < set(key) and math.prod(extra) <= most
 
 
 def _effects(group: Group, members: Sequence[_Member], variables: Variables) -> Effects:

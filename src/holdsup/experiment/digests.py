@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holdsup.errors import ReadError, SpecError
 
-__all__ = ["digest_file", "digest_matching"]
+__all__ = ["digest_file", "find_matching"]
 
 
 def digest_file(path: Path) -> str:
@@ -20,9 +20,9 @@ def digest_file(path: Path) -> str:
         raise ReadError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def digest_matching(folder: Path, patterns: Iterable[str]) -> dict[str, str]:
-    """Return the files below a folder that match glob patterns, each with the hash of its bytes."""
-    found: dict[str, str] = {}
+def find_matching(folder: Path, patterns: Iterable[str]) -> dict[str, Path]:
+    """Return the files below a folder that match glob patterns, by their path from there."""
+    found: dict[str, Path] = {}
     for pattern in patterns:
         try:
             files = sorted(file for file in folder.glob(pattern) if file.is_file())
@@ -30,5 +30,5 @@ def digest_matching(folder: Path, patterns: Iterable[str]) -> dict[str, str]:
             raise SpecError(f"code has {pattern!r}, which is no pattern below the spec's folder: {error}") from error
         if not files:
             raise SpecError(f"code has {pattern!r}, which matches no file below the spec's folder")
-        found |= {file.relative_to(folder).as_posix(): digest_file(file) for file in files}
+        found |= {file.relative_to(folder).as_posix(): file for file in files}
     return found

@@ -35,7 +35,7 @@ class SerialExecutor(Executor):
 
 
 class ProcessExecutor(Executor):
-    """Runs tasks in processes of this machine, started anew (spawned), each with one BLAS thread.
+    """Runs tasks in processes of this machine, started anew (spawned), each with one BLAS thread; a single one has all.
 
     Unlike the standard library's pool it outlives its workers: when one dies, only the task in it fails
     (`WorkerDied`), and another process takes its place. Workers end when this process does.
@@ -51,7 +51,7 @@ class ProcessExecutor(Executor):
         self.processes = processes
         self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._closed = False
-        self._workers = [Worker(self._orders) for _ in range(processes)]
+        self._workers = [Worker(self._orders, alone=processes == 1) for _ in range(processes)]
         atexit.register(self._abandon)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from holdsup.errors import MetricError
+from holdsup.experiment.corpora import read_corpus
 from holdsup.experiment.importing import import_from
 from holdsup.experiment.plan import Label, Plan, Task
 from holdsup.experiment.scored_rows import Row, rows_by_item, rows_by_run
+from holdsup.experiment.scoring import check_metric
 from holdsup.experiment.store import Store
 from holdsup.metrics import Metric, make_metric
+from holdsup.metrics.writing import write_metric
 from holdsup.splits import make_splitter
 
-__all__ = ["REPLICATION", "export_scores"]
+__all__ = ["RESPLIT", "export_scores"]
 
 Run = tuple[tuple[str, Label], ...]  # the labels of a run
-REPLICATION = "replication"  # facet of runs that differ in the split alone
+RESPLIT = "resplit"  # facet of runs that differ in the split alone: other splits of one corpus, not new runs
 
 
 def export_scores(
@@ -44,18 +49,33 @@ def export_scores(
     asked = dict(metric or plan.description["metric"])
     by_item = _is_by_item(make_metric(**asked), per)
     import_from(plan.folder)
+    _check(make_metric(**asked), plan)
     tasks = {task.id: task for task in plan.tasks}
     run_of = _find_runs(plan)
     found = rows_by_item(tasks, store, asked) if by_item else rows_by_run(tasks, store, asked, run_of)
     order = {task: number for number, task in enumerate(tasks)}
     rows = sorted(found, key=lambda row: order[row.task])  # stable: items stay in their order
-    return _assemble(rows, run_of, _name_metric(asked))
+    return _assemble(rows, run_of, write_metric(asked))
 
 
 def _is_by_item(metric: Metric, per: str | None) -> bool:
-    if per == "item" and not metric.columns:
-        raise MetricError(f"{metric.name} scores all predictions of a run at once: export it with --per run")
-    return metric.is_mean if per is None else per == "item"
+    if per == "item" and not metric.is_mean:
+        raise MetricError(
+            f"{metric.name} of a run is no mean over its items, so that scores of single items would be those of "
+            "another metric: export it with --per run"
+        )
+    return metric.is_mean and per != "run"
+
+
+def _check(metric: Metric, plan: Plan) -> None:
+    """Refuse a metric that the targets of a corpus rule out."""
+    corpora = {task.labels["dataset"]: task.arguments["data"] for task in plan.tasks}
+    for dataset, data in corpora.items():
+        corpus = read_corpus(data)
+        try:
+            check_metric(metric, corpus.targets, corpus.items)
+        except MetricError as error:
+            raise MetricError(f"{dataset}: {error}") from error
 
 
 def _find_runs(plan: Plan) -> dict[str, Run]:
@@ -65,9 +85,7 @@ def _find_runs(plan: Plan) -> dict[str, Run]:
     found = {}
     for task in plan.tasks:
         labels = {name: value for name, value in task.labels.items() if name != "split"}
-        found[task.id] = tuple(
-            {**labels, REPLICATION: replications[task.id] + 1}.items() if several else labels.items()
-        )
+        found[task.id] = tuple({**labels, RESPLIT: replications[task.id] + 1}.items() if several else labels.items())
     return found
 
 
@@ -111,20 +129,18 @@ def _column(values: list[Any]) -> pa.Array:
     return pa.array(values)
 
 
-def _name_metric(metric: Mapping[str, Any]) -> str:
-    """Return a metric as --metric takes it.
-
-    >>> _name_metric({"name": "f1", "average": "macro"})
-    'f1,average=macro'
-    """
-    options = (f"{option}={value}" for option, value in metric.items() if option != "name")
-    return ",".join([str(metric["name"]), *options])
-
-
 def _name_run(run: Run) -> str:
-    """Return what tells a run from the others of its system.
+    """Return what tells a run from the others of its system; texts that could be misread are quoted.
 
     >>> _name_run((("dataset", "d"), ("system", "A"), ("seed", 1), ("rate", 0.1)))
-    'seed=1,rate=0.1'
+    'seed=1 rate=0.1'
+    >>> _name_run((("system", "A"), ("words", "all, or none")))
+    'words="all, or none"'
     """
-    return ",".join(f"{name}={value}" for name, value in run if name not in ("dataset", "system")) or "1"
+    parts = [f"{name}={_quote(value)}" for name, value in run if name not in ("dataset", "system")]
+    return " ".join(parts) or "1"
+
+
+def _quote(value: Label) -> str:
+    is_plain = not isinstance(value, str) or re.fullmatch(r"[^\s\"=]+", value)
+    return str(value) if is_plain else json.dumps(value, ensure_ascii=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -48,25 +48,56 @@ def split_source(source: str) -> tuple[str, str] | None:
     return (module, name) if colon and all(part.isidentifier() for part in parts) else None
 
 
-def load_callable(source: str, modules: Mapping[str, str], *, pinned: bool = True) -> Callable[..., Any]:
+def load_callable(
+    source: str,
+    modules: Mapping[str, str],
+    later: Mapping[str, Sequence[str]] | None = None,
+    *,
+    pinned: bool = True,
+) -> Callable[..., Any]:
     """Return what an import string names, its modules being those whose sources the plan has hashed.
 
-    A process that has loaded another version of a module (another spec's, or one edited since) loads it again.
+    A process that has loaded another version of a module (another spec's, or one edited since) loads all of them again.
     With `pinned`, a file that has changed since the plan was made is an error: its results would be recorded as
     those of the old code.
+
+    Parameters
+    ----------
+    modules : what importing it loads, each with the hash of its source
+    later : what its functions import when they run: path and hash of each
     """
-    key = (source, tuple(sorted(modules.items())))
+    later = later or {}
+    wanted = {**modules, **{name: digest for name, (_, digest) in later.items()}}
+    _forget_others(wanted)
+    for name, (path, digest) in later.items():
+        if name not in sys.modules:
+            _note(name, path, digest, pinned=pinned)
+    key = (source, tuple(sorted(wanted.items())))
     if key not in _callables:
+        found = _import(source)
         for name, digest in modules.items():
-            if name in sys.modules and _loaded.get(name) != digest:
-                del sys.modules[name]
-        _callables[key] = _import(source)
-        for name, digest in modules.items():
-            _loaded[name] = digest
-            if pinned and _digest_of(name) != digest:
-                del _callables[key], _loaded[name]
-                raise TaskError(f"the module {name} has changed since the tasks were planned: run the spec again")
+            _note(name, getattr(sys.modules.get(name), "__file__", None), digest, pinned=pinned)
+        _callables[key] = found
     return _callables[key]
+
+
+def _forget_others(wanted: Mapping[str, str]) -> None:
+    """Let go of modules of which one was loaded in another version: the others may hold parts of it."""
+    if all(name not in sys.modules or _loaded.get(name) == digest for name, digest in wanted.items()):
+        return
+    for name in wanted:
+        sys.modules.pop(name, None)
+        package, _, part = name.rpartition(".")
+        if hasattr(sys.modules.get(package), part):
+            delattr(sys.modules[package], part)  # where "from package import part" would find it
+
+
+def _note(name: str, path: str | None, digest: str, *, pinned: bool) -> None:
+    """Note which version of a module is loaded, or will be; refuse one that is not as planned."""
+    if pinned and (path is None or digest_file(Path(path)) != digest):
+        _loaded.pop(name, None)
+        raise TaskError(f"the module {name} has changed since the tasks were planned: run the spec again")
+    _loaded[name] = digest
 
 
 def _import(source: str) -> Callable[..., Any]:
@@ -81,8 +112,3 @@ def _import(source: str) -> Callable[..., Any]:
         raise TaskError(f"{source} is a {type(found).__name__}, which cannot be called")
     called: Callable[..., Any] = found
     return called
-
-
-def _digest_of(name: str) -> str | None:
-    origin = getattr(sys.modules.get(name), "__file__", None)
-    return digest_file(Path(origin)) if origin else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from holdsup.errors import TaskError
 
-__all__ = ["check_predictions"]
+__all__ = ["check_predictions", "note_unknown"]
 
 
 def check_predictions(returned: Any, targets: Sequence[Any], *, source: str) -> list[Any]:
@@ -31,6 +31,25 @@ def check_predictions(returned: Any, targets: Sequence[Any], *, source: str) -> 
                 f"{' or '.join(sorted(wanted))} ({targets[0]!r:.40}): return what the targets are"
             )
     return plain
+
+
+def note_unknown(predictions: Sequence[Any], targets: Sequence[Any]) -> str | None:
+    """Return a note on predictions that no target is, where targets are labels; None where there are none.
+
+    Targets are labels if there are at most half as many different ones as items: answers in words differ more.
+
+    >>> note_unknown(["a", "b "], ["a", "b", "a", "b"])
+    "1 of 2 predictions is no label of the data, such as 'b '"
+    """
+    if not all(isinstance(target, str | int) for target in targets) or len(labels := set(targets)) > len(targets) / 2:
+        return None
+    unknown = [value for value in predictions if isinstance(value, list) or value not in labels]
+    if not unknown:
+        return None
+    verb = "is" if len(unknown) == 1 else "are"
+    return (
+        f"{len(unknown):,} of {len(predictions):,} predictions {verb} no label of the data, such as {unknown[0]!r:.40}"
+    )
 
 
 def _plain(value: Any, place: int, source: str) -> Any:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from holdsup.experiment.plan import Label, Plan
-from holdsup.experiment.store import Damage, Store
+from holdsup.experiment.sentences import list_warnings, say_progress
+from holdsup.experiment.store import Damage, RecordedFailure, Store
 from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results import Result, Rows, sign
 
-__all__ = ["FailedTask", "RunReport", "TaskGroup", "describe_damage", "list_damage", "report_run"]
+__all__ = ["FailedTask", "RunReport", "TaskGroup", "list_damage", "report_run"]
 
 SHOWN = 20  # failures, and damaged rows, that a report lists
 GROUPS = 40  # groups of tasks that a report lists
@@ -44,7 +45,7 @@ class TaskGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedTask:
-    """A task that failed.
+    """A task that failed, and how many others did with the same error.
 
     Attributes
     ----------
@@ -53,6 +54,7 @@ class FailedTask:
     attempts : how many times it was tried
     error : type of the error, or "timeout" or "worker died"
     message : what it said
+    others : tasks that failed with the same error and the same message
     """
 
     task: str
@@ -60,6 +62,7 @@ class FailedTask:
     attempts: int
     error: str
     message: str
+    others: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,7 @@ class RunReport(Result):
     executed : tasks that this run itself has done
     seconds : how long this run took
     groups : tasks by system and dataset
-    failures : the first tasks that failed
+    failures : the first task of each way to fail
     damage : the first rows of the store that are not what was written
     """
 
@@ -97,7 +100,9 @@ class RunReport(Result):
         failures = Table(
             title="Failed",
             columns=("task", "tried", "error", "message"),
-            rows=tuple((failed.labels, failed.attempts, failed.error, failed.message) for failed in self.failures),
+            rows=tuple(
+                (_count_task(failed), failed.attempts, failed.error, failed.message) for failed in self.failures
+            ),
         )
         return tuple(table for table in (groups, failures, list_damage(self.damage)) if table.rows)
 
@@ -119,34 +124,47 @@ def report_run(plan: Plan, store: Store, *, executed: int = 0, seconds: float = 
     labels = {task.id: task.labels for task in plan.tasks}
     found = store.statuses(labels)
     counts = dict.fromkeys(STATUSES, 0) | Counter(found.values())
-    last = {failure.task: failure for failure in store.failures(labels) if found[failure.task] == "failed"}
-    failures = [
-        FailedTask(
-            task=failure.task,
-            labels=_words(labels[failure.task]),
-            attempts=failure.attempt,
-            error=failure.error,
-            message=failure.message.partition("\n")[0],
-        )
-        for failure in list(last.values())[:SHOWN]
-    ]
+    last = [failure for failure in store.failures(labels) if found[failure.task] == "failed"]
+    failures = _group_failures({failure.task: failure for failure in last}.values())
     used = counts["done"] + counts["undefined"]
     reasons = {status: counts[status] for status in STATUSES[2:] if counts[status]}
     digest = hashlib.blake2b("\n".join(sorted(labels)).encode(), digest_size=6).hexdigest()
     return RunReport(
         signature=sign("run", plan=digest, tasks=len(labels), done=used),
         seed=seed if isinstance(seed := plan.description.get("seed"), int) else None,
-        warnings=_warnings(counts, store),
+        warnings=list_warnings(labels, counts, store),
         rows=Rows(len(labels), used, reasons),
-        verdict=_verdict(counts, failures),
+        verdict=say_progress(counts, failures),
         store=store.path.name,
         statuses=counts,
         executed=executed,
         seconds=seconds,
         groups=_groups(labels, found),
-        failures=tuple(failures),
+        failures=failures[:SHOWN],
         damage=store.damage[:SHOWN],
     )
+
+
+def _group_failures(failed: Iterable[RecordedFailure]) -> tuple[FailedTask, ...]:
+    """Return the first task of each error and message, with the number of others."""
+    groups: dict[tuple[str, str], list[RecordedFailure]] = {}
+    for failure in failed:
+        groups.setdefault((failure.error, failure.message.partition("\n")[0]), []).append(failure)
+    return tuple(
+        FailedTask(
+            task=first.task,
+            labels=_words(first.labels),
+            attempts=first.attempt,
+            error=error,
+            message=message,
+            others=len(others),
+        )
+        for (error, message), (first, *others) in groups.items()
+    )
+
+
+def _count_task(failed: FailedTask) -> str:
+    return failed.labels + (f"; and {format_counted(failed.others, 'other')}" if failed.others else "")
 
 
 def list_damage(damage: Sequence[Damage]) -> Table:
@@ -173,46 +191,6 @@ def _groups(labels: Mapping[str, Mapping[str, Label]], found: Mapping[str, str])
         )
         for name, counts in list(groups.items())[:GROUPS]
     )
-
-
-def _verdict(counts: Mapping[str, int], failures: list[FailedTask]) -> str:
-    total, done = sum(counts.values()), counts["done"] + counts["undefined"]
-    if done == total:
-        return f"All {format_counted(total, 'task')} are done." if total > 1 else "The one task is done."
-    parts = [f"{format_count(done)} of {format_counted(total, 'task')} are done"]
-    if counts["failed"]:
-        first = failures[0]
-        parts.append(f"{format_count(counts['failed'])} failed (the first with {first.error}: {first.message})")
-    if counts["running"]:
-        parts.append(f"{format_count(counts['running'])} under way in other processes")
-    if counts["waiting"]:
-        parts.append(f"{format_count(counts['waiting'])} left to run")
-    return "; ".join(parts) + "."
-
-
-def _warnings(counts: Mapping[str, int], store: Store) -> tuple[str, ...]:
-    warnings = []
-    if counts["undefined"]:
-        warnings.append(f"Results with a value that is not defined: {format_count(counts['undefined'])}.")
-    if counts["failed"]:
-        warnings.append("Failed tasks are not run again unless --retry-failed (retry_failed=True) asks for it.")
-    if store.damage:
-        warnings.append(
-            f"{describe_damage(store.damage)} holdsup run SPEC --rescue NEW.db makes a new store of what is sound."
-        )
-    return tuple(warnings)
-
-
-def describe_damage(damage: Sequence[Damage]) -> str:
-    """Return in words what is wrong with a store: with the file as a whole, and with rows that are known by number."""
-    parts = [f"The store is damaged: {lost.reason}." for lost in damage if lost.place == "file"]
-    rows = sum(lost.row > 0 for lost in damage)
-    if rows:
-        parts.append(f"The store has damaged rows, which are not used: {format_count(rows)}.")
-    unknown = sum(lost.place != "file" and lost.row == 0 for lost in damage)
-    if unknown:
-        parts.append(f"Tasks whose result was never recorded, or is gone: {format_count(unknown)}.")
-    return " ".join(parts)
 
 
 def _words(labels: Mapping[str, Label]) -> str:

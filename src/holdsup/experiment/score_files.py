@@ -9,12 +9,12 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from holdsup.errors import ResultError
+from holdsup.rendering.spreadsheet import disarm_text
 from holdsup.results import write_file
 
 __all__ = ["ENDINGS", "check_ending", "write_scores"]
 
 ENDINGS = (".parquet", ".csv")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # with these a spreadsheet begins to compute
 
 
 def check_ending(path: Path) -> None:
@@ -30,14 +30,14 @@ def write_scores(table: pa.Table, path: Path) -> None:
     if path.suffix.lower() == ".parquet":
         pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
     else:
-        pa_csv.write_csv(_neutralize(table), sink)
+        pa_csv.write_csv(_disarm(table), sink)
     write_file(path, sink.getvalue().to_pybytes())
 
 
-def _neutralize(table: pa.Table) -> pa.Table:
-    """Return a table whose texts no spreadsheet takes for a formula: an apostrophe stands before what it might."""
+def _disarm(table: pa.Table) -> pa.Table:
+    """Return a table whose texts no spreadsheet runs; `read_scores` takes them back to what they were."""
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
-            texts = ["'" + text if text and text.startswith(FORMULA) else text for text in table[place].to_pylist()]
+            texts = [text if text is None else disarm_text(text) for text in table[place].to_pylist()]
             table = table.set_column(place, field.name, pa.array(texts, pa.string()))
     return table

@@ -43,7 +43,7 @@ def rows_by_item(tasks: Mapping[str, Task], store: Store, asked: Mapping[str, An
     for recorded in store.results(tasks):
         done.add(recorded.task)
         metric = find_metric(tasks[recorded.task].arguments["data"], asked)
-        items = recorded.tables["items"]["item"].to_pylist()
+        items = _items(recorded)
         counts, problem = _count(recorded, metric, asked)
         if counts is None:
             yield from (Row(recorded.task, item, None, "undefined", problem) for item in items)
@@ -71,7 +71,9 @@ def rows_by_run(
         last[run] = task
         metric = find_metric(task.arguments["data"], asked)
         if not metric.columns:
-            parts.setdefault(run, []).append((_read(recorded, "target"), _read(recorded, "prediction")))
+            parts.setdefault(run, []).append(
+                [_read(recorded, "target"), _read(recorded, "prediction"), _items(recorded)]
+            )
             continue
         counts, problem = _count(recorded, metric, asked)
         if counts is None:
@@ -90,8 +92,8 @@ def _score_parts(metric: Metric, parts: Sequence[Any]) -> Scored:
     """Return the score of a run: of its summed counts, or of all its predictions."""
     if metric.columns:
         return score_counts(metric, np.sum(parts, axis=0))
-    targets, predictions = ([value for part in parts for value in part[side]] for side in (0, 1))
-    return score_predictions(metric, targets, predictions)[0]
+    targets, predictions, items = ([value for part in parts for value in part[what]] for what in range(3))
+    return score_predictions(metric, targets, predictions, items)[0]
 
 
 def _row(task: str, item: str | None, scored: Scored) -> Row:
@@ -104,7 +106,8 @@ def _count(recorded: Recorded, metric: Metric, asked: Mapping[str, Any]) -> tupl
     kept = [f"{COUNT}{name}" for name in metric.columns]
     if recorded.values["metric"] == asked and set(kept) <= set(items.column_names):
         return np.column_stack([items[name].to_numpy() for name in kept]), None
-    scored, counts = score_predictions(metric, _read(recorded, "target"), _read(recorded, "prediction"))
+    pairs = _read(recorded, "target"), _read(recorded, "prediction")
+    scored, counts = score_predictions(metric, *pairs, _items(recorded))
     dense: Any = getattr(counts, "toarray", lambda: counts)()
     return dense, scored.reason
 
@@ -114,6 +117,11 @@ def _read(recorded: Recorded, column: str) -> list[Any]:
     texts = recorded.tables["items"][column].combine_chunks()
     values = [json.loads(text) for text in texts.dictionary.to_pylist()]
     return [values[code] for code in texts.indices.to_pylist()]
+
+
+def _items(recorded: Recorded) -> list[str]:
+    items: list[str] = recorded.tables["items"]["item"].to_pylist()
+    return items
 
 
 def _unfinished(tasks: Mapping[str, Task], store: Store, done: set[str]) -> Iterator[tuple[str, str, str]]:

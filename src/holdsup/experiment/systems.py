@@ -125,7 +125,7 @@ def _load(system: Mapping[str, Any]) -> Callable[..., Any]:
     if "held" in system:
         held: Callable[..., Any] = find_held(system["held"])
         return held
-    return load_callable(system["source"], system["modules"], pinned=system["pinned"])
+    return load_callable(system["source"], system["modules"], system.get("later"), pinned=system["pinned"])
 
 
 def _predict(predict: Callable[[Sequence[Any]], Any], given: Examples, started: float) -> Trained:

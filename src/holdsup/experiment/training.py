@@ -13,9 +13,10 @@ import pyarrow as pa
 from holdsup.experiment.corpora import read_corpus
 from holdsup.experiment.importing import prepared_by
 from holdsup.experiment.plan import Outcome
-from holdsup.experiment.predictions import check_predictions
+from holdsup.experiment.predictions import check_predictions, note_unknown
 from holdsup.experiment.scoring import find_metric, score_predictions
 from holdsup.experiment.systems import load_system, train_system
+from holdsup.metrics.means import Agreement
 from holdsup.splits import Split, make_splitter
 from holdsup.splits.corpus import Codes
 
@@ -30,6 +31,7 @@ def prepare_training(arguments: Mapping[str, Any]) -> None:
     """Read the corpus and import the system of a task, once in each process."""
     find_split(arguments)
     load_system(arguments["system"])
+    pa.array([""])  # Arrow imports pandas, if it is there, for the first array that it makes
 
 
 @prepared_by(prepare_training)
@@ -56,9 +58,10 @@ def train_and_test(arguments: Mapping[str, Any]) -> Outcome:
     named = system["source"] if isinstance(system["source"], str) else "the command"
     predictions = check_predictions(trained.predictions, targets, source=named)
     metric = find_metric(data, arguments["metric"])
-    scored, counts = score_predictions(metric, targets, predictions)
+    items = [corpus.items[i] for i in test]
+    scored, counts = score_predictions(metric, targets, predictions, items)
     columns: dict[str, Any] = {
-        "item": [corpus.items[i] for i in test],
+        "item": items,
         "target": _write(targets),
         "prediction": _write(predictions),
     }
@@ -74,6 +77,8 @@ def train_and_test(arguments: Mapping[str, Any]) -> Outcome:
     }
     if scored.reason:
         values["reason"] = scored.reason
+    elif isinstance(metric, Agreement) and (note := note_unknown(predictions, corpus.targets)):
+        values["note"] = note
     return Outcome(values, {"items": pa.table(columns)})
 
 

@@ -22,7 +22,7 @@ __all__ = ["Worker", "WorkerDied"]
 
 LOOK = 1.0  # seconds between looks at a worker
 LEAVE = 3.0  # seconds that a worker has to end its task's own processes before it is killed
-THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 _calling = False  # in a worker: whether it makes a call
 _environment = threading.Lock()  # the environment of a new process is that of ours at the moment of its start
 
@@ -39,22 +39,28 @@ class WorkerDied(Exception):
     def __init__(self, code: int | None, seconds: float) -> None:
         signals = {-number: number.name for number in signal.Signals}
         how = f"signal {signals[code]}" if code in signals else f"exit code {code}"
-        super().__init__(f"its worker process ended with {how} after {seconds:.1f} seconds")
+        super().__init__(f"its worker process ended with {how}")
         self.code, self.seconds = code, seconds
 
 
 class Worker:
     """A process that makes calls, replaced by another one when it dies.
 
+    Parameters
+    ----------
+    orders : where the calls are
+    alone : whether there is no other one, so that it may use all cores
+
     Attributes
     ----------
     thread : takes (future, function, arguments, keywords) off the queue, until it finds None
     """
 
-    def __init__(self, orders: queue.SimpleQueue[Any]) -> None:
+    def __init__(self, orders: queue.SimpleQueue[Any], *, alone: bool = False) -> None:
         if getattr(multiprocessing.current_process(), "_inheriting", False):
             sys.exit(1)  # a worker that runs the user's script again; its parent says what to do
         self._orders = orders
+        self._threads = None if alone else 1
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._stopped = False
@@ -116,8 +122,8 @@ class Worker:
         if self._pipe is not None:
             self._pipe.close()
         self._pipe, theirs = context.Pipe()
-        process = context.Process(target=_work, args=(theirs,), daemon=False)
-        with _environment, _set(THREADS):
+        process = context.Process(target=_work, args=(theirs, self._threads), daemon=False)
+        with _environment, _set({} if self._threads is None else dict.fromkeys(THREADS, str(self._threads))):
             process.start()
         self._process = process  # not before: there was nothing to terminate
         if self._stopped:
@@ -148,7 +154,7 @@ def _set(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _work(pipe: Connection) -> None:
+def _work(pipe: Connection, threads: int | None) -> None:
     """Make calls until there are no more; runs in the worker."""
     from holdsup.experiment.work import end_process_when_stuck
     from holdsup.numerics.threads import blas_threads
@@ -157,7 +163,7 @@ def _work(pipe: Connection) -> None:
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     end_process_when_stuck()
-    with blas_threads(1):
+    with blas_threads(threads):
         pipe.send(None)
         while True:
             try:

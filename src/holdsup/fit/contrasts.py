@@ -14,7 +14,16 @@ from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.tails import f_tail
 
-__all__ = ["Contrast", "JointTest", "contrast", "effect_weights", "joint_test", "marginal_means"]
+__all__ = [
+    "Contrast",
+    "JointTest",
+    "average_row",
+    "contrast",
+    "effect_weights",
+    "joint_test",
+    "marginal_means",
+    "marginal_weights",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +132,19 @@ def marginal_means(fit: LmmFit, factor: str) -> tuple[Contrast, ...]:
     the mean of the rows. A mean that the rows cannot tell (a combination of levels that never occurs)
     is NaN.
     """
+    means = []
+    for label, weights in marginal_weights(fit, factor).items():
+        name = f"{factor} {label}"
+        unknown = Contrast(name, *[math.nan] * 8)
+        means.append(unknown if weights is None else fit.model().combine(weights, name, fit.level))
+    return tuple(means)
+
+
+def marginal_weights(fit: LmmFit, factor: str, *, held: Mapping[str, float] | None = None) -> dict[str, Floats | None]:
+    """Return for each level of a factor the combination of fixed effects that is its marginal mean.
+
+    `held` gives columns of numbers another value than their mean. None stands for a mean that the rows cannot tell.
+    """
     model = fit.model()
     design = model.design
     coded = {f: c for f, c in design.variables.coded.items() if f.variable == factor and c.factor is not None}
@@ -131,21 +153,32 @@ def marginal_means(fit: LmmFit, factor: str) -> tuple[Contrast, ...]:
     if target is None or target.factor is None:
         known = {f.variable for f, c in design.variables.coded.items() if c.factor is not None}
         raise FitError(f"{factor!r} is no factor among the fixed effects; there are {list_names(sorted(known))}")
-    centre = [summary.mean for summary in design.variables.summaries]
-    share = [1 / labels.count for labels in design.variables.factors]
-    means = []
+    found: dict[str, Floats | None] = {}
     for code, label in enumerate(target.levels):
-        row = np.ones(len(design.fixed))
-        for j, column in enumerate(design.fixed):
-            for number in column.numbers:
-                row[j] *= centre[number]
-            for index, wanted in column.levels:
-                row[j] *= float(wanted == code) if index == target.factor else share[index]
-        if _is_estimable(model, row):
-            means.append(model.combine(row[model.engine.kept], f"{factor} {label}", fit.level))
-        else:
-            means.append(Contrast(f"{factor} {label}", *[math.nan] * 8))
-    return tuple(means)
+        row = average_row(fit, at={target.factor: code}, held=held)
+        found[label] = row[model.engine.kept] if _is_estimable(model, row) else None
+    return found
+
+
+def average_row(fit: LmmFit, *, at: Mapping[int, int] | None = None, held: Mapping[str, float] | None = None) -> Floats:
+    """Return the fixed columns of an average row: levels equally weighted, numbers at their mean.
+
+    `at` puts factors, by their index, at one of their levels; `held` gives columns of numbers another value.
+    """
+    design = fit.model().design
+    centre = [summary.mean for summary in design.variables.summaries]
+    for factor, coded in design.variables.coded.items():
+        if held and not factor.function and factor.variable in held:
+            for _, index in coded.numbers:
+                centre[index] = held[factor.variable]
+    share = [1 / labels.count for labels in design.variables.factors]
+    row = np.ones(len(design.fixed))
+    for j, column in enumerate(design.fixed):
+        for number in column.numbers:
+            row[j] *= centre[number]
+        for index, wanted in column.levels:
+            row[j] *= float(wanted == at[index]) if at and index in at else share[index]
+    return row
 
 
 def _is_estimable(model: Model, row: Floats) -> bool:

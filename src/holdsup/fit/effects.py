@@ -15,7 +15,7 @@ from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.prediction import PredictedEffects, predict_effects
 from holdsup.results.envelope import to_backend
 
-__all__ = ["LevelEffects", "random_effects"]
+__all__ = ["LevelEffects", "find_hosts", "random_effects"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ def random_effects(fit: LmmFit, *, with_sd: bool = True) -> tuple[LevelEffects, 
 def _block(design: Design, block: RandomBlock, predicted: PredictedEffects) -> LevelEffects:
     k = len(block.columns)
     values, spread = np.empty((block.group.count, k)), np.full((block.group.count, k, k), np.nan)
-    for levels, effects, host, columns in _hosts(design, block):
+    for levels, effects, host, columns in find_hosts(design, block):
         values[levels] = predicted.values[effects][host][:, columns]
         if predicted.covariances:
             spread[levels] = predicted.covariances[effects][host][:, columns][:, :, columns]
@@ -68,7 +68,7 @@ def _block(design: Design, block: RandomBlock, predicted: PredictedEffects) -> L
     return LevelEffects(block.group.label, block.group.variables, labels, names, values @ T.T, sd)
 
 
-def _hosts(design: Design, block: RandomBlock) -> Iterator[tuple[Ints, int, Ints, list[int]]]:
+def find_hosts(design: Design, block: RandomBlock) -> Iterator[tuple[Ints, int, Ints, list[int]]]:
     """Yield where a term stands in the engine: (levels of the term, effects, their levels, their columns).
 
     A term of ``system:item`` may be written as one column per system within ``item``; then its levels

@@ -22,8 +22,16 @@ from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.rendering import PValue, Table
 from holdsup.rendering.text import render_text
 
-__all__ = ["LikelihoodRatioTest", "RandomTermTest", "likelihood_ratio_test", "test_random_terms"]
+__all__ = [
+    "LikelihoodRatioTest",
+    "RandomTermTest",
+    "Reduction",
+    "likelihood_ratio_test",
+    "reduce_terms",
+    "test_random_terms",
+]
 
+LEAST_START = 0.05  # relative standard deviation from which the search for a variance starts at least
 SAME = 1e-12  # share of its size to which a mean is known, in whatever order its rows are added
 
 
@@ -81,6 +89,20 @@ class RandomTermTest:
     test: LikelihoodRatioTest
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduction:
+    """A fit without one of its random terms, and the test of that term.
+
+    Attributes
+    ----------
+    fit : without the term
+    test : of the term
+    """
+
+    fit: LmmFit
+    test: RandomTermTest
+
+
 def likelihood_ratio_test(small: LmmFit, large: LmmFit) -> LikelihoodRatioTest:
     """Return the test of `small` against `large`; fits with different fixed effects are refitted by ML.
 
@@ -104,11 +126,14 @@ def test_random_terms(fit: LmmFit) -> tuple[RandomTermTest, ...]:
     Unlike lmerTest's ``ranova``, ``(0 + x | g)`` is tested against its absence, not against ``(1 | g)``,
     which is not nested in it.
     """
-    tests = []
+    return tuple(reduction.test for reduction in reduce_terms(fit))
+
+
+def reduce_terms(fit: LmmFit) -> Iterator[Reduction]:
+    """Yield the fit without each random term in turn, and the test of the term."""
     for group, term, formula in _reductions(fit.model().design.formula):
         named = replace(_without(fit, formula), formula=f"without {term} of {group}")
-        tests.append(RandomTermTest(group, term, _compare(named, fit)))
-    return tuple(tests)
+        yield Reduction(named, RandomTermTest(group, term, _compare(named, fit)))
 
 
 test_random_terms.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
@@ -123,7 +148,9 @@ def _without(fit: LmmFit, formula: Formula) -> LmmFit:
         return fit_design(design, method=fit.method)
     moments = model.engine.moments
     small, _ = restrict(moments, Restriction(np.eye(moments.p), parameters))
-    engine = replace(fit_moments(small, reml=fit.method == "reml"), kept=model.engine.kept)
+    theta = model.engine.optimum.theta[parameters]
+    start = np.where(small.lower == 0, np.maximum(theta, LEAST_START), theta)  # at zero every variance is stationary
+    engine = replace(fit_moments(small, reml=fit.method == "reml", start=start), kept=model.engine.kept)
     reduced = replace(model.design, formula=formula, random=design.random)
     return describe(Model(reduced, engine), method=fit.method, level=fit.level)
 

@@ -12,18 +12,16 @@ from holdsup.columns import Labels, OpenTable, open_tables, read_columns
 from holdsup.columns.jsonl import Document
 from holdsup.columns.layout import UNNAMED
 from holdsup.columns.limits import MOST_MEASUREMENTS
-from holdsup.columns.typed import TypedTable
 from holdsup.columns.values import MISSING_TOKENS
 from holdsup.errors import ColumnError, MeasurementError, quote_text
 from holdsup.measurements.fields import PREFIX, Place, place_of, require_columns
 from holdsup.measurements.values import parse_value
 
-__all__ = ["COMMENT", "DOCUMENT", "RECORDS", "Row", "read_rows", "unguard"]
+__all__ = ["COMMENT", "DOCUMENT", "RECORDS", "Row", "read_rows"]
 
 COMMENT = "#"
 RECORDS = "measurements"  # the field of a JSON document that holds its records
 DOCUMENT = Document(RECORDS, {"kind": "measurements", "schema": 1})
-GUARDED = re.compile(r"'+[=+\-@\t\r]")
 GAPS = {
     *MISSING_TOKENS,
     "-",
@@ -124,19 +122,13 @@ def _read_cells(table: OpenTable) -> dict[str, list[str]]:
                 f"column {column!r} of {table.name} holds lists or bytes: write one word or number, or a dict of "
                 "conditions under the name conditions"
             )
-    guarded = not isinstance(table, TypedTable)  # only text that a spreadsheet opens is guarded against it
     named = read_columns([table], labels=table.columns).named
     cells = {}
     for column, labels in named.items():
         assert isinstance(labels, Labels)  # asked for as labels
-        names = [unguard(name.strip()) if guarded else name.strip() for name in labels.names]
+        names = [name.strip() for name in labels.names]
         cells[column] = [names[code] if code >= 0 else "" for code in labels.codes]
     return cells
-
-
-def unguard(text: str) -> str:
-    """Return a cell without the apostrophe that keeps a spreadsheet from running it."""
-    return text[1:] if GUARDED.match(text) else text
 
 
 def _numbers_rows(table: OpenTable, column: str, texts: list[str]) -> bool:

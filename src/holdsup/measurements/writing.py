@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,12 @@ from holdsup.errors import MeasurementError
 from holdsup.measurements.fields import PREFIX, place_of
 from holdsup.measurements.record import CONDITIONS, Measurement
 from holdsup.measurements.rows import DOCUMENT, RECORDS
+from holdsup.rendering.spreadsheet import disarm_text
 from holdsup.results import write_file
 
 __all__ = ["HEADER", "document", "write_measurements"]
 
 HEADER = ("object", "measurand", "value", "unit", "scale_minimum", *CONDITIONS, "source", "time")
-RISKY = re.compile(r"'*[=+\-@\t\r]")  # what a spreadsheet would run, and what looks like our guard against it
 
 
 def write_measurements(measurements: Iterable[Measurement], path: str | Path) -> None:
@@ -63,21 +62,18 @@ def _as_csv(given: list[Measurement]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*HEADER, *(_head(name) for name in extra)])
     for one in given:
-        cells = {**_cells(one), **{name: _guard(one.conditions.get(name, "")) for name in CONDITIONS}}
-        writer.writerow([*(cells[name] for name in HEADER), *(_guard(one.conditions.get(name, "")) for name in extra)])
+        words = {name: disarm_text(one.conditions.get(name, "")) for name in (*CONDITIONS, *extra)}
+        cells = {**words, **_cells(one)}  # a condition may be called value, and has a column of its own
+        writer.writerow([*(cells[name] for name in HEADER), *(words[name] for name in extra)])
     return text.getvalue()
 
 
 def _cells(one: Measurement) -> Mapping[str, str]:
-    words = {name: _guard(getattr(one, name)) for name in ("object", "measurand", "unit", "source", "time")}
+    words = {name: disarm_text(getattr(one, name)) for name in ("object", "measurand", "unit", "source", "time")}
     return {**words, "value": repr(one.value), "scale_minimum": repr(one.scale_minimum)}
 
 
 def _head(name: str) -> str:
     """Return the head of the column of a condition, with the prefix where its name would say something else."""
-    plain = place_of(name) is None and not RISKY.match(name)
+    plain = place_of(name) is None and disarm_text(name) == name
     return name if plain else f"{PREFIX}{name}"
-
-
-def _guard(text: str) -> str:
-    return f"'{text}" if RISKY.match(text) else text

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError, list_names
-from holdsup.metrics.pairs import plain_values, show
+from holdsup.metrics.pairs import BadItem, plain_values, show
 
 __all__ = ["Labelled", "check_labels", "find_labels", "match_labels"]
 
@@ -41,10 +41,9 @@ def check_labels(values: list[Any], labels: Iterable[Any], *, what: str, advice:
     known = frozenset(labels)
     if strange := set(found) - known:
         place = next(place for place, label in enumerate(found) if label in strange)
-        raise MetricError(
-            f"the {what} of item {items[place]} (counted from 0), {show(found[place])}, is none of the labels "
-            f"{list_names(sorted(known, key=str))}. {advice}"
-        )
+        named = list_names(sorted(known, key=str))
+        after = f", {show(found[place])}, is none of the labels {named}. {advice}"
+        raise BadItem(f"the {what} of ", int(items[place]), after)
 
 
 def match_labels(known: list[Any], predicted: list[Any], labels: Sequence[Any]) -> tuple[Labelled, Labelled, Labelled]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
 from holdsup.metrics.metric import Counts, Floats, Metric
-from holdsup.metrics.pairs import read_pairs, read_sequences, show
+from holdsup.metrics.pairs import BadItem, read_pairs, read_sequences, show
 
 __all__ = ["Agreement", "NumberError", "TokenAgreement"]
 
@@ -131,7 +131,7 @@ class NumberError(MeanMetric):
 def _numbers(values: list[Any]) -> Floats:
     for item, value in enumerate(values):
         if not isinstance(value, int | float) or not math.isfinite(value):
-            raise MetricError(f"item {item} (counted from 0) is {show(value)}, but must be a finite number.")
+            raise BadItem("", item, f" is {show(value)}, but must be a finite number.")
     return np.array(values, dtype=np.float64)
 
 

@@ -9,9 +9,32 @@ import numpy as np
 
 from holdsup.errors import MetricError
 
-__all__ = ["plain_values", "read_pairs", "read_sequences", "require_lists", "show"]
+__all__ = ["BadItem", "plain_values", "read_pairs", "read_sequences", "require_lists", "show"]
 
 SHOWN = 40  # characters of a value in a message
+
+
+class BadItem(MetricError):
+    """One item cannot be counted.
+
+    Attributes
+    ----------
+    item : its place, counted from 0; predictions that are read after all targets count on
+    """
+
+    def __init__(self, before: str, item: int, after: str) -> None:
+        super().__init__(f"{before}item {item} (counted from 0){after}")
+        self.item = item
+        self._parts = (before, after)
+
+    def naming(self, names: Sequence[str]) -> str:
+        """Return the message with the name of the item instead of its place.
+
+        >>> BadItem("the target of ", 1, " is missing.").naming(["q7", "q8"])
+        "the target of item 'q8' is missing."
+        """
+        before, after = self._parts
+        return f"{before}item {names[self.item % len(names)]!r}{after}"
 
 
 def read_pairs(targets: Sequence[Any], predictions: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -24,7 +47,7 @@ def read_pairs(targets: Sequence[Any], predictions: Sequence[Any]) -> tuple[list
     for what, values in (("target", known), ("prediction", predicted)):
         for item, value in enumerate(values):
             if value is None or value != value:  # only NaN is not equal to itself
-                raise MetricError(f"the {what} of item {item} (counted from 0) is missing: it is {value}.")
+                raise BadItem(f"the {what} of ", item, f" is missing: it is {value}.")
     return known, predicted
 
 
@@ -35,10 +58,8 @@ def read_sequences(targets: Sequence[Any], predictions: Sequence[Any]) -> tuple[
     require_lists(predicted)
     for item, (tags, guesses) in enumerate(zip(known, predicted, strict=True)):
         if len(tags) != len(guesses):
-            raise MetricError(
-                f"item {item} (counted from 0) has {len(tags)} tags, but {len(guesses)} were predicted: "
-                "one tag is needed for each token."
-            )
+            were = f"{len(guesses)} were predicted: one tag is needed for each token."
+            raise BadItem("", item, f" has {len(tags)} tags, but {were}")
     return known, predicted
 
 
@@ -46,7 +67,7 @@ def require_lists(values: Sequence[Any]) -> None:
     """Refuse an item that is no list of tags."""
     for item, value in enumerate(values):
         if not isinstance(value, list | tuple):
-            raise MetricError(f"item {item} (counted from 0) is {show(value)}, but must be a list of tags.")
+            raise BadItem("", item, f" is {show(value)}, but must be a list of tags.")
 
 
 def plain_values(values: Sequence[Any]) -> list[Any]:

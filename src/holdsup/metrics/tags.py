@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
-from holdsup.metrics.pairs import require_lists, show
+from holdsup.metrics.pairs import BadItem, require_lists, show
 
 __all__ = [
     "SCHEMES",
@@ -155,7 +155,7 @@ def _read(tags: Tags, scheme: str) -> tuple[NDArray[np.intp], NDArray[np.intp], 
         if tag != "O" and letter not in letters:
             item = next(i for i, sequence in enumerate(tags) if tag in map(str, sequence))
             shown = ", ".join(["O", *(f"{known}-TYPE" for known in letters)])
-            raise MetricError(f"{show(tag)} of item {item} (counted from 0) is no tag of {scheme}, which has {shown}.")
+            raise BadItem(f"{show(tag)} of ", item, f" is no tag of {scheme}, which has {shown}.")
         kind = types.setdefault(name, len(types))
         book[tag] = kind * ROLES + letters.get(letter, OUTSIDE)
     codes = np.fromiter(map(book.__getitem__, flat), dtype=np.intp, count=len(flat))

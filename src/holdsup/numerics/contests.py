@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from holdsup.numerics.rounding import NOISE, without_noise
 from holdsup.numerics.tails import Tail, f_tail, t_tail
 
 __all__ = [
@@ -29,12 +30,9 @@ __all__ = [
     "normal_share",
     "resampled_t",
     "share_bound",
-    "without_noise",
 ]
 
 Floats = NDArray[np.float64]
-
-NOISE = 1e-12  # of the largest number involved: what is below it is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +77,6 @@ class FoldTest:
     df: float
     df2: float | None
     tail: Tail
-
-
-def without_noise(differences: Floats, scale: Floats | float) -> Floats:
-    """Return differences of numbers as large as `scale`; those that are rounding are zero."""
-    return np.where(np.abs(differences) <= NOISE * scale, 0.0, differences)
 
 
 def assess_stability(leads: Floats, *, margin: float = 0.0) -> Stability:

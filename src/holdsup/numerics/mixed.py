@@ -54,8 +54,14 @@ class EngineFit:
     converged: bool
 
 
-def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) -> EngineFit:
-    """Return the fit of a model whose cross-products are known."""
+def fit_moments(
+    moments: Moments, *, reml: bool, start: Floats | None = None, curvature: Floats | None = None
+) -> EngineFit:
+    """Return the fit of a model whose cross-products are known.
+
+    A `curvature` at the start that is about right, that of the same model on most of the same rows, saves a third of
+    the work: the search need not make one, and the inference makes do with one-sided differences.
+    """
     kept = independent_columns(moments)
     if len(kept) < moments.p:
         moments = keep_columns(moments, kept)
@@ -66,7 +72,7 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
         criterion = Criterion(moments, reml=reml)
     with blas_threads(threads_for(len(moments.C))):
         try:
-            found = _attempt(criterion, kept, starting_point(moments) if start is None else start)
+            found = _attempt(criterion, kept, starting_point(moments) if start is None else start, curvature)
             if not found.converged:  # in doubt: once more, from where lme4 starts
                 again = _attempt(criterion, kept, np.where(moments.lower == 0, 1.0, 0.0))
                 if again.solution.value < found.solution.value - CERTAIN or again.converged:
@@ -81,13 +87,13 @@ def fit_moments(moments: Moments, *, reml: bool, start: Floats | None = None) ->
     return found
 
 
-def _attempt(criterion: Criterion, kept: Ints, start: Floats) -> EngineFit:
+def _attempt(criterion: Criterion, kept: Ints, start: Floats, curvature: Floats | None = None) -> EngineFit:
     """Return where a search from `start` ends, with its certificate."""
     moments = criterion.moments
     dear = len(moments.C) > DEAR
-    optimum = minimize(criterion, start, enough=ROUGHLY if dear else ENOUGH)
+    optimum = minimize(criterion, start, enough=ROUGHLY if dear else ENOUGH, curvature=curvature)
     optimum = replace(optimum, theta=rectify(moments, optimum.theta))
-    inference = prepare(criterion, optimum.theta, one_sided=dear)
+    inference = prepare(criterion, optimum.theta, one_sided=dear or curvature is not None)
     decrease, converged = certify(optimum.theta, inference.gradient, inference.curvature)
     if not converged and decrease < CERTAIN:
         optimum = replace(optimum, reason=NOT_TOLD_APART)
@@ -117,8 +123,10 @@ def keep_columns(moments: Moments, kept: Ints) -> Moments:
     """Return the cross-products of the model with some of its fixed columns only."""
     q2, m = moments.q2, len(moments.C)
     places = np.concatenate([np.arange(q2), q2 + kept, [m - 1]])
-    B = moments.B[:, :, places] if isinstance(moments.B, np.ndarray) else tuple(b[:, places] for b in moments.B)
-    return replace(moments, p=len(kept), B=B, C=moments.C[np.ix_(places, places)])
+    B = moments.B
+    # Compiled loops take contiguous rows, which chosen columns of an array are not.
+    chosen = np.ascontiguousarray(B[:, :, places]) if isinstance(B, np.ndarray) else tuple(b[:, places] for b in B)
+    return replace(moments, p=len(kept), B=chosen, C=moments.C[np.ix_(places, places)])
 
 
 def _check_residual(moments: Moments) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from typing import Any, TypeVar
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any, NoReturn, TypeVar, cast
 
 from holdsup.errors import FitError
 from holdsup.progress import Progress, no_progress
@@ -59,32 +63,123 @@ def _share(
 ) -> list[Done]:
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit(1)  # a worker that runs the user's script again; its parent says what to do
-    found: list[Done] = []
+    left = deque(enumerate(tasks))
+    found: dict[int, Done] = {}
+    with _workers(min(processes, len(tasks))) as pipes:
+        for pipe in pipes:
+            _send(pipe, prepare)
+            _send(pipe, left.popleft())
+        while len(found) < len(tasks):
+            for ready in wait(pipes):
+                pipe = cast(Connection, ready)
+                number, done = _receive(pipe)
+                found[number] = done
+                progress(before + len(found), before + len(tasks), label)
+                if left:
+                    _send(pipe, left.popleft())
+    return [found[number] for number in range(len(tasks))]
+
+
+@contextmanager
+def _workers(count: int) -> Iterator[list[Connection]]:
+    """Give a pipe to each of `count` new processes, which are ended at once, whatever they do, when the block is left.
+
+    A pool of the standard library waits for them first, and on Ctrl-C while they start it never ends.
+    """
     context = multiprocessing.get_context("spawn")
+    started: list[tuple[BaseProcess, Connection]] = []
     try:
-        with ProcessPoolExecutor(processes, mp_context=context, initializer=_begin, initargs=(prepare,)) as pool:
-            for i, done in enumerate(pool.map(_work, tasks), start=1):
-                progress(before + i, before + len(tasks), label)
-                found.append(done)
-    except BrokenProcessPool:
-        raise FitError(
-            "worker processes ended before their work was done: a script that asks for processes must stand under if "
-            '__name__ == "__main__": (or they ran out of memory); processes=1 does without'
-        ) from None
-    return found
+        with _uninterrupted():
+            for _ in range(count):
+                ours, theirs = context.Pipe()
+                process: BaseProcess = context.Process(target=_work, args=(theirs,), daemon=True)
+                process.start()
+                theirs.close()
+                started.append((process, ours))
+        yield [pipe for _, pipe in started]
+    finally:
+        for process, _ in started:
+            process.terminate()
+        for process, pipe in started:
+            process.join()
+            pipe.close()
 
 
-_function: Callable[[Any], Any] | None = None  # in a worker: what `prepare` made there
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put off Ctrl-C to the end of the block, so that it finds no process half started; keep it from those that are.
+
+    It reaches every process of a terminal, but this one decides: new processes take over the mask of this thread.
+    """
+    if threading.current_thread() is not threading.main_thread():  # others are not interrupted
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    masked = hasattr(signal, "pthread_sigmask")  # not on Windows
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else None
+    try:
+        yield
+    finally:
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
-def _begin(prepare: Callable[[], Callable[[Any], Any]]) -> None:
-    global _function  # a process of the pool has no other place to keep what it prepared
-    _function = prepare()
+def _send(pipe: Connection, value: Any) -> None:
+    try:
+        pipe.send(value)
+    except OSError:
+        raise _ended_early() from None
 
 
-def _work(task: Any) -> Any:
-    assert _function is not None  # the pool has called _begin
-    return _function(task)
+def _receive(pipe: Connection) -> tuple[int, Any]:
+    """Return the number of a task and what came of it; what it raised in the worker is raised here."""
+    try:
+        number, done, error = pipe.recv()
+    except (EOFError, OSError):
+        raise _ended_early() from None
+    if error is not None:
+        raise error
+    return number, done
+
+
+def _ended_early() -> FitError:
+    return FitError(
+        "worker processes ended before their work was done: a script that asks for processes must stand under if "
+        '__name__ == "__main__": (or they ran out of memory); processes=1 does without'
+    )
+
+
+def _work(pipe: Connection) -> None:
+    """In a worker: make the function, then do the tasks that come through the pipe."""
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where there are no masks
+    function: Callable[[Any], Any] | None = None
+    try:
+        prepare = pipe.recv()
+        while True:
+            number, task = pipe.recv()
+            done: Any = None
+            failed: Exception | None = None
+            try:
+                function = function or prepare()
+                done = function(task)
+            except Exception as error:
+                failed = error
+            pipe.send((number, done, failed))
+    except (EOFError, OSError):  # nobody is there any more
+        return
+
+
+def _leave_with_parent() -> NoReturn:
+    """End this process when the one that started it has ended, killed or not."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def cores() -> int:

@@ -78,8 +78,7 @@ def plot_comparison(result: Comparison, *, ax: Axes | None = None) -> Figure:
 @in_style
 def plot_systems(result: Comparison, *, ax: Axes | None = None) -> Figure:
     """Draw the mean of each system with its limits, the best on top."""
-    sign = 1 if result.lower_is_better else -1
-    systems = sorted(result.systems, key=lambda s: (str(s.metric), sign * s.mean))[:MOST_LINES]
+    systems = result.ordered()[:MOST_LINES]
     names = [f"{s.name}, {s.metric}" if len(result.tests) > 1 else s.name for s in systems]
     ax = ax or new_axes(_height(len(result.systems)))
     colours = system_colours(s.name for s in result.systems)

@@ -43,7 +43,7 @@ def draw_bytes(figure: Figure, kind: str) -> bytes:
 def draw_svg(figure: Figure, *, follow_page: bool) -> str:
     """Return a figure as an `<svg>` element, the same for the same figure.
 
-    With `follow_page`, letters and axes take the colour of the text around the picture; else they are dark.
+    With `follow_page`, letters and axes take the colour of the text around the picture; else they are dark, on white.
     """
     import matplotlib
 
@@ -52,7 +52,7 @@ def draw_svg(figure: Figure, *, follow_page: bool) -> str:
     with matplotlib.rc_context(settings), warnings.catch_warnings():
         # Letters that the font lacks have no width in the layout; a browser shows them all the same.
         warnings.filterwarnings("ignore", message="Glyph .* missing", category=UserWarning)
-        figure.savefig(drawn, format="svg", transparent=True, dpi=200, metadata={"Date": None})
+        figure.savefig(drawn, format="svg", transparent=follow_page, dpi=200, metadata={"Date": None})
     root = ElementTree.fromstring(drawn.getvalue())
     _drop(root, "metadata", "style")
     _tell(root)

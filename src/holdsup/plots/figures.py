@@ -14,6 +14,7 @@ from holdsup.plots.coverage import panels_of_audit, plot_coverage
 from holdsup.plots.drawing import draw_bytes, draw_svg
 from holdsup.plots.forest import panels_of_fit, plot_effects
 from holdsup.plots.panels import Panel
+from holdsup.plots.ranking import panels_of_ranking, plot_ranking
 from holdsup.plots.reproduction import panels_of_reproduction, plot_reproduction
 from holdsup.plots.style import COLUMN
 from holdsup.plots.tuning import panels_of_tuning, plot_tuning
@@ -34,6 +35,7 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "estimate-study": plot_estimates,
     "fit": plot_effects,
     "qra": plot_reproduction,
+    "rank": plot_ranking,
     "tune": plot_tuning,
     "tune-study": plot_choices,
     "variance": plot_variance,
@@ -45,6 +47,7 @@ PANELS: dict[str, Callable[..., list[Panel]]] = {
     "estimate-study": panels_of_estimates,
     "fit": panels_of_fit,
     "qra": panels_of_reproduction,
+    "rank": panels_of_ranking,
     "tune": panels_of_tuning,
     "tune-study": panels_of_study,
     "variance": panels_of_variance,

@@ -1,4 +1,4 @@
-"""Estimates with their intervals, one below the other."""
+"""Fixed effects with their limits."""
 
 from __future__ import annotations
 

@@ -1,16 +1,28 @@
-"""A table as CSV that a spreadsheet opens as text and numbers, never as formulas."""
+"""CSV that a spreadsheet opens as text and numbers, never as formulas: an apostrophe before what it would run."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 
 from holdsup.rendering.numbers import MISSING
 from holdsup.rendering.table import Table
 
-__all__ = ["render_csv"]
+__all__ = ["FORMULA", "disarm_text", "render_csv"]
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a cell begins with that a spreadsheet would run
+FORMULA = re.compile(r"'*[=+\-@\t\r]")  # with these a spreadsheet begins to compute, unless an apostrophe is before
+
+
+def disarm_text(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula.
+
+    One that already begins so gets a second apostrophe, so that each can be told from the other afterwards.
+
+    >>> disarm_text("=2"), disarm_text("'=2"), disarm_text("a=2")
+    ("'=2", "''=2", 'a=2')
+    """
+    return f"'{text}" if FORMULA.match(text) else text
 
 
 def render_csv(table: Table) -> str:
@@ -23,12 +35,12 @@ def render_csv(table: Table) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """Return a cell with an apostrophe before it if a spreadsheet would take it for a formula.
+    """Return a cell of a table that runs nothing: numbers, and the sign of nothing, may begin with a minus.
 
     >>> _harmless("=1+1"), _harmless("-0.25"), _harmless("-")
     ("'=1+1", '-0.25', '-')
     """
-    return f"'{cell}" if cell.startswith(FORMULAS) and cell != MISSING and not _is_number(cell) else cell
+    return cell if cell == MISSING or _is_number(cell) else disarm_text(cell)
 
 
 def _is_number(cell: str) -> bool:

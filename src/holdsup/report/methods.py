@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from holdsup.verdict import Comparison, Decomposition, Reproduction
     from holdsup.verdict.comparison.records import SystemContrast
     from holdsup.verdict.contest import Contest
+    from holdsup.verdict.ranking import Ranking
     from holdsup.verdict.tuning import Tuning
 
 __all__ = ["Method", "describe_method"]
@@ -175,11 +176,27 @@ def _listed(names: Iterable[str]) -> str:
     return join_names(list(dict.fromkeys(names)))
 
 
+def _rank(result: Ranking) -> Method:
+    names, datasets = format_counted(len(result.systems), "system"), format_counted(result.datasets, "dataset")
+    own = any(contrast.method == "dataset differences" for contrast in result.contrasts)
+    test = "t on the differences between datasets, pair by pair" if own else "Satterthwaite's t of that model"
+    return Method(
+        question="Which system is best over many datasets, once nuisance factors are isolated?",
+        sentences=(
+            f"{names} were ranked over {datasets} by adjusted means of the linear mixed model {result.means_formula}, "
+            f"fitted by REML; contrasts are tested by {test}, adjusted by Holm's method.",
+            f"Shares of the variance are those of {result.formula}.",
+        ),
+        citations=("sanchez2025", "bates2015", "holm1979"),
+    )
+
+
 METHODS: dict[str, Callable[..., Method]] = {
     "compare": _compare,
     "contest": _contest,
     "fit": _fit,
     "qra": _qra,
+    "rank": _rank,
     "tune": _tune,
     "variance": _variance,
 }

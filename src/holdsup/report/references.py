@@ -105,15 +105,14 @@ REFERENCES = {
         title="Using J-K-fold Cross Validation To Reduce Variance When Tuning NLP Models",
         where=("booktitle", "Proceedings of the 27th International Conference on Computational Linguistics (COLING)"),
     ),
-    "sanchez2024": Reference(
+    "sanchez2025": Reference(
         entry="inproceedings",
         authors=("Vicente Ivan {Sanchez Carmona}", "Shanshan Jiang", "Bin Dong"),
-        year=2024,
+        year=2025,
         title="Towards Robust Comparisons of NLP Models: A Case Study",
         where=(
             "booktitle",
-            "Proceedings of the 2024 Joint International Conference on Computational Linguistics, Language Resources "
-            "and Evaluation (LREC-COLING)",
+            "Proceedings of the 31st International Conference on Computational Linguistics (COLING)",
         ),
     ),
     "bates2015": Reference(

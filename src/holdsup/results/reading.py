@@ -21,6 +21,7 @@ KINDS = {
     "fit": "holdsup.fit:LmmFit",
     "compare": "holdsup.verdict:Comparison",
     "variance": "holdsup.verdict:Decomposition",
+    "rank": "holdsup.verdict.ranking:Ranking",
     "qra": "holdsup.verdict:Reproduction",
     "qra_check": "holdsup.verdict:MeasurementAudit",
     "qra_scores": "holdsup.verdict:ScoreSets",

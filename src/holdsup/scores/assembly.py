@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from holdsup.columns import Column, Columns, Labels, Numbers, OpenTable
 from holdsup.columns.crossing import cross
 from holdsup.columns.layout import UNNAMED
-from holdsup.errors import ColumnError, ScoresError
+from holdsup.errors import ColumnError, ScoresError, list_names
+from holdsup.scores.findings import present
+from holdsup.scores.guesses import keep_settings
 from holdsup.scores.properties import TextProperty, compute_property
 from holdsup.scores.roles import FILE, Roles
 from holdsup.scores.table import STATUSES, Scores, take_rows
 
 __all__ = ["assemble"]
 
+MOST_SYSTEMS = 20  # different texts in a column that may be the systems
 OK = frozenset("ok success succeeded completed complete done finished".split())  # in lower case
 
 
@@ -31,6 +34,7 @@ def assemble(
     *,
     by_line: bool,
     stated: bool,
+    guessed: Collection[str],
     notes: tuple[str, ...],
 ) -> Scores:
     """Return the columns in their places; a wide table becomes as many times longer as it has score columns.
@@ -42,6 +46,7 @@ def assemble(
     computed : properties to be computed from columns of texts
     by_line : whether lines may be items where nothing else tells them
     stated : whether the user named the column of the status
+    guessed : facets that were found by the names of settings
     notes : what was decided before
     """
     if not sum(columns.lengths):
@@ -63,7 +68,9 @@ def assemble(
         found[roles.wide] = Labels.of(source, roles.score_columns)
     if roles.system == FILE and FILE in virtual:
         said.append(f"There is no system column: each of the {len(tables)} tables is taken for a system.")
-    system = found.pop("system") or _only_system(tables[0], len(values), said)
+    system = found.pop("system") or _only_system(
+        tables[0], len(values), _like_systems(roles, labels, found["item"]), said
+    )
     texts = {asked.column for asked in computed}
     if by_line and found["item"] is None and _only_scores(named, roles, {*virtual, *texts}):
         found["item"] = _item_of_lines(tables, columns.lengths, rows)
@@ -71,6 +78,7 @@ def assemble(
     roles = _check_status(roles, labels, said, stated=stated)
     status = _status(values, absent, labels[roles.status] if roles.status else None)
     values[status.codes != status.names.index("ok") if "ok" in status.names else slice(None)] = np.nan
+    roles = keep_settings(roles, labels, system, present(found["dataset"], found["item"]), guessed)
     facets = {name: labels[name] for name in roles.facets}
     properties = {name: long[name] for name in roles.properties}
     for asked in computed:
@@ -132,9 +140,20 @@ def _is_ok(name: str) -> bool:
     return name.strip().lower() in OK
 
 
-def _only_system(table: OpenTable, rows: int, notes: list[str]) -> Labels:
-    notes.append("There is no system column: all rows are taken for one system, called by the name of the file.")
+def _only_system(table: OpenTable, rows: int, perhaps: list[str], notes: list[str]) -> Labels:
+    """Return one system for all rows; `notes` gets which columns it may be instead."""
+    advice = f" If {list_names(perhaps)} may be it, give --system {perhaps[0]}." if perhaps else ""
+    notes.append(
+        f"There is no system column: all rows are taken for one system, called by the name of the file.{advice}"
+    )
     return Labels.of(np.zeros(rows, int), [table.stem])
+
+
+def _like_systems(roles: Roles, labels: Mapping[str, Labels], item: Labels | None) -> list[str]:
+    """Return the columns without a role that have a few texts, and not one for each item."""
+    roled = roles.columns()
+    few = [name for name, column in labels.items() if name not in roled and 2 <= column.count <= MOST_SYSTEMS]
+    return [name for name in few if item is None or cross(item, labels[name]).count > cross(item).count]
 
 
 Stacked = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]
@@ -203,16 +222,19 @@ def _runs(system: Labels, run: Labels | None, facets: Mapping[str, Labels]) -> L
     crossing = cross(system, *(labels for _, labels in parts))
     names = []
     for row in crossing.first:
-        settings = [f"{prefix}{_label(labels, row)}" for prefix, labels in parts if labels.codes[row] >= 0]
+        settings = [
+            f"{prefix}{_label(labels, row, listed=run is None)}" for prefix, labels in parts if labels.codes[row] >= 0
+        ]
         names.append("/".join([_label(system, row), ",".join(settings)]) if settings else _label(system, row))
     return Labels.of(crossing.codes, names)
 
 
-def _label(labels: Labels, row: int) -> str:
+def _label(labels: Labels, row: int, *, listed: bool = True) -> str:
     code = labels.codes[row]
-    return _escape(labels.names[code]) if code >= 0 else ""
+    return _escape(labels.names[code], listed=listed) if code >= 0 else ""
 
 
-def _escape(label: str) -> str:
-    """Return a label with our separators escaped, so that no two runs can get the same name."""
-    return label.replace("\\", "\\\\").replace("/", "\\/").replace(",", "\\,")
+def _escape(label: str, *, listed: bool = True) -> str:
+    """Return a label with our separators escaped, so that no two runs can get the same name; commas part facets."""
+    escaped = label.replace("\\", "\\\\").replace("/", "\\/")
+    return escaped.replace(",", "\\,") if listed else escaped

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from decimal import Decimal
 
 import numpy as np
 
@@ -13,13 +11,14 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import list_names
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.findings import EXAMPLES, Finding
-from holdsup.scores.findings import extremes, labelled_roles
+from holdsup.scores.findings import extremes
+from holdsup.scores.lookalikes import find_lookalikes
 from holdsup.scores.roles import FILE
 from holdsup.scores.table import Scores
+from holdsup.scores.telling import is_remark
 
 __all__ = ["find_column_faults"]
 
-NUMERAL = re.compile(r"[-+]?\d{1,40}(\.\d{0,40})?")
 MOST_SETTINGS = 50  # a column of more different numbers is a measurement, not a setting
 
 
@@ -32,36 +31,23 @@ def find_column_faults(scores: Scores) -> Iterator[Finding]:
 
 
 def _lookalikes(scores: Scores) -> Iterator[Finding]:
-    for role, labels in labelled_roles(scores):
-        plain: dict[str, list[str]] = {}
-        for name in labels.names:
-            plain.setdefault(_plain(name), []).append(name)
-        alike = [names for names in plain.values() if len(names) > 1]
-        if alike:
-            yield Finding(
-                code="lookalike-labels",
-                severity="warning",
-                message=f"{format_counted(len(alike), 'group')} of {role} labels that may mean the same",
-                count=len(alike),
-                examples=tuple(" and ".join(map(repr, names[:3])) for names in alike[:EXAMPLES]),
-                effect="They count as different, so that one thing is split in two.",
-                advice="Write them in the same way if they mean the same.",
-            )
-
-
-def _plain(label: str) -> str:
-    """Return what labels share that differ only in blanks, capitals or the way a number is written."""
-    if label.isascii() and label.isdecimal() and label[0] != "0":  # most ids: nothing to do
-        return label
-    plain = " ".join(label.split()).casefold()
-    return f"{Decimal(plain).normalize() + 0:f}" if NUMERAL.fullmatch(plain) and plain.isascii() else plain
+    for role, alike in find_lookalikes(scores):
+        yield Finding(
+            code="lookalike-labels",
+            severity="warning",
+            message=f"{format_counted(len(alike), 'group')} of {role} labels that may mean the same",
+            count=len(alike),
+            examples=tuple(" and ".join(map(repr, names[:3])) for names in alike[:EXAMPLES]),
+            effect="They count as different, so that one thing is split in two.",
+            advice="Write them in the same way if they mean the same.",
+        )
 
 
 def _tied_to_systems(scores: Scores) -> Iterator[Finding]:
     """Find columns without a role that have one value in each system, and not the same in all."""
     if scores.system.count < 2 or scores.system.count == len(scores):
         return
-    tied = [name for name, column in scores.others.items() if name != FILE and _is_tied(scores, column)]
+    tied = [name for name, column in scores.others.items() if _may_matter(name) and _is_tied(scores, column)]
     if tied:
         what = f"column {tied[0]!r} changes" if len(tied) == 1 else f"columns {list_names(tied, most=6)} change"
         it, is_it = ("it", "it is a setting") if len(tied) == 1 else ("them", "they are settings")
@@ -75,6 +61,10 @@ def _tied_to_systems(scores: Scores) -> Iterator[Finding]:
             advice=f"If {is_it} to be crossed with the systems, name {it} with --facets. Ignore this if {it} merely "
             f"{'describes' if len(tied) == 1 else 'describe'} the system.",
         )
+
+
+def _may_matter(column: str) -> bool:
+    return column != FILE and not is_remark(column)
 
 
 def _is_tied(scores: Scores, column: Column) -> bool:

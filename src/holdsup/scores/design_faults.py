@@ -13,6 +13,7 @@ from holdsup.columns.crossing import Crossing, cross
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.findings import EXAMPLES, Finding
 from holdsup.scores.findings import present, show, words_of
+from holdsup.scores.roles import RESPLIT
 from holdsup.scores.table import Scores
 
 __all__ = ["find_design_faults", "missing_cells"]
@@ -125,7 +126,8 @@ def missing_cells(scores: Scores, groups: NDArray[np.int64], count: int) -> NDAr
 
 def _holes(scores: Scores, item: Labels) -> tuple[Crossing, NDArray[np.int64], int]:
     """Return the runs of each dataset and metric, how many items each lacks, and how many cells there should be."""
-    blocks = cross(*present(scores.dataset, scores.metric), rows=len(scores))
+    # A run on a split of its own owes nothing to items that other splits test.
+    blocks = cross(*present(scores.dataset, scores.metric, scores.facets.get(RESPLIT)), rows=len(scores))
     items, runs = cross(blocks.codes, item), cross(blocks.codes, scores.run)
     items_of = np.bincount(blocks.codes[items.first], minlength=blocks.count)
     cells = cross(runs.codes, items.codes)

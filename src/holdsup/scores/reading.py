@@ -12,7 +12,7 @@ from holdsup.errors import ColumnError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.scores.assembly import assemble
 from holdsup.scores.properties import TextProperty, split_properties
-from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, find_roles
+from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, find_roles, is_replicate, is_setting
 from holdsup.scores.table import Scores
 
 __all__ = ["read_scores"]
@@ -70,30 +70,35 @@ def read_scores(
     (('A', 'B'), ('1', '2'), 4)
     """
     asked = _wide(
-        Roles(score=score, system=system, item=item, run=run, dataset=dataset, metric=metric, cluster=cluster,
-              status=status, facets=_names(facets), replicates=_names(replicates), shared=_names(shared)),
+        Roles(**_one_each(score=score, system=system, item=item, run=run, dataset=dataset, metric=metric,
+                          cluster=cluster, status=status),
+              facets=_names(facets), replicates=_names(replicates), shared=_names(shared)),
         wide,
     )  # fmt: skip
     tables = open_tables(data, progress=progress)
     virtual = _columns_of_tables(tables, names)
     there = dict.fromkeys(c for table in tables for c in table.columns)
-    plain, computed = split_properties(_names(properties), [*there, *virtual])
+    named = _names(properties)
+    plain, computed = split_properties(() if named == (NOTHING,) else named, [*there, *virtual])
     roles = find_roles(replace(asked, properties=plain), tables, virtual=virtual)
     _check_scored(tables, roles)
-    named = roles.columns()
+    roled = roles.columns()
     texts = _text_columns(computed, roles)
-    odd = dict.fromkeys(c for t in tables for c in t.columns if t.guess(c) == "other" and c not in named)
+    odd = dict.fromkeys(c for t in tables for c in t.columns if t.guess(c) == "other" and c not in roled)
     columns = read_columns(
         tables,
-        labels=[c for c in there if c in texts or named.get(c) not in ("score", "property", None)],
+        labels=[c for c in there if c in texts or roled.get(c) not in ("score", "property", None)],
         numbers=roles.score_columns,
-        either=[c for c in there if (c not in named and c not in odd) or c in roles.properties],
+        either=[c for c in there if (c not in roled and c not in odd) or c in roles.properties],
         advice=" Is this the right column (--score)? A status column can say which runs failed.",
         progress=progress,
     )
     notes = (f"Left out, because they hold lists or bytes: {list_names(odd)}.",) if odd else ()
     stated = status not in (None, NOTHING)
-    scores = assemble(tables, roles, columns, virtual, computed, by_line=item != NOTHING, stated=stated, notes=notes)
+    guessed = [c for c in roles.facets if is_setting(c) and c not in (*asked.facets, *asked.replicates, *asked.shared)]
+    scores = assemble(
+        tables, roles, columns, virtual, computed, by_line=item != NOTHING, stated=stated, guessed=guessed, notes=notes
+    )
     return replace(scores, names=names)
 
 
@@ -110,9 +115,21 @@ def _columns_of_tables(tables: list[OpenTable], names: str | None) -> dict[str, 
     return found
 
 
-def _names(given: Iterable[Any]) -> tuple[str, ...]:
-    """Return the names of columns, which frames may have as numbers; one may be given bare."""
-    return (given,) if isinstance(given, str) else tuple(str(name) for name in given)
+def _one_each(**given: Any) -> dict[str, Any]:
+    """Return the name of one column, or None, for each role; frames may have numbers as names."""
+    for role, name in given.items():
+        if not isinstance(name, str | int | None) or isinstance(name, bool):
+            raise ColumnError(f"{role} is {name!r:.60}: give the name of one column")
+    return {role: name if name is None else str(name) for role, name in given.items()}
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    """Return the names of columns, which frames may have as numbers; one may be given bare, and None means none."""
+    if given is None:
+        return ()
+    if not isinstance(given, str | int | Iterable):
+        raise ColumnError(f"{given!r:.60} names no column: give a name, or a list of names")
+    return (str(given),) if isinstance(given, str | int) else tuple(str(name) for name in given)
 
 
 def _wide(asked: Roles, wide: Mapping[str, Iterable[Any]] | None) -> Roles:
@@ -124,6 +141,11 @@ def _wide(asked: Roles, wide: Mapping[str, Iterable[Any]] | None) -> Roles:
     if more or role not in WIDE or not isinstance(columns, Iterable):
         raise ColumnError(f"wide is {dict(wide)!r:.80}: give the columns of one of {', '.join(WIDE)}")
     named = _names(columns)
+    if strange := [name for name in named if is_replicate(name) or is_setting(name)]:
+        raise ColumnError(
+            f"wide {role}={','.join(named)}: by its name {strange[0]!r} tells runs apart and is no {role}: leave it "
+            "out, or rename it"
+        )
     if asked.score is not None or getattr(asked, role) is not None or len(named) < 1:
         raise ColumnError(
             f"with wide {role}={','.join(named)} those columns hold the scores: leave score and {role} out"

@@ -10,13 +10,27 @@ from dataclasses import dataclass, field, fields, replace
 from holdsup.columns import OpenTable
 from holdsup.errors import ColumnError, ScoresError, list_names
 
-__all__ = ["FILE", "NOTHING", "REPLICATES", "WIDE", "Roles", "find_roles", "is_replicate", "is_usual", "plain_name"]
+__all__ = [
+    "FILE",
+    "NOTHING",
+    "REPLICATES",
+    "RESPLIT",
+    "WIDE",
+    "Roles",
+    "find_roles",
+    "is_replicate",
+    "is_setting",
+    "is_usual",
+    "plain_name",
+]
 
 NOTHING = "-"  # given for a role: no column has it, whatever the columns are called
 FILE = "file"
 WIDE = ("system", "metric", "dataset")  # what may have a score column each
 ASIDE = ("wide", "replicates", "shared", "computed")  # fields that give no column a role of its own
-REPLICATES = ("seed", "random_seed", "replication", "replicate", "rep", "trial")
+RESPLIT = "resplit"  # numbers the splits of one corpus, in exports of contests and of repeated splits
+REPLICATES = ("seed", "random_seed", "replication", "replicate", "rep", "trial", RESPLIT)
+SETTINGS = ("learning_rate", "lr", "batch_size", "dropout", "epochs", "weight_decay", "warmup", "temperature")
 
 # The usual names, the more telling first. Names are compared in lower case with "_" for blanks, "-" and ".".
 USUAL = {
@@ -31,6 +45,7 @@ USUAL = {
     "cluster": "cluster document doc passage dialogue conversation".split(),
     "status": ["status"],
 }
+LAST_SYSTEMS = ("checkpoint", "ckpt")  # taken for systems where nothing else is
 SCORES = (
     ["score"],
     ["value", "result"],
@@ -129,8 +144,12 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
     if "system" not in found and asked.system is None and asked.wide != "system" and FILE in columns:
         found["system"] = FILE
         taken.add(FILE)
+    last = _first(LAST_SYSTEMS, (c for c in columns if c not in taken))
+    if last and asked.system is None and "system" not in {asked.wide, *found, *refused}:
+        found["system"] = last
+        taken.add(last)
     if not asked.facets and "facets" not in refused:
-        found["facets"] = tuple(c for c in columns if c not in taken and is_replicate(c))
+        found["facets"] = tuple(c for c in columns if c not in taken and (is_replicate(c) or is_setting(c)))
         taken.update(found["facets"])
     if asked.score is None:
         found["score"] = _find_score([c for c in columns if c not in taken], tables, where)
@@ -186,6 +205,11 @@ def _uses(asked: Roles, role: str) -> tuple[str, ...]:
 def is_replicate(column: str) -> bool:
     """Return whether a column is named like a mere repetition."""
     return plain_name(column) in REPLICATES
+
+
+def is_setting(column: str) -> bool:
+    """Return whether a column is named like a setting that people vary between runs."""
+    return plain_name(column) in SETTINGS
 
 
 def is_usual(role: str, column: str) -> bool:

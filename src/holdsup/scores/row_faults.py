@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from holdsup.columns import Labels
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.findings import Finding
-from holdsup.scores.findings import extremes, present, show
+from holdsup.scores.findings import present, show
 from holdsup.scores.roles import FILE
 from holdsup.scores.table import LABELLED, REASONS, Scores
+from holdsup.scores.telling import find_differing
 
 __all__ = ["find_gaps", "find_row_faults"]
 
@@ -62,7 +62,7 @@ def _duplicates(scores: Scores) -> Iterator[Finding]:
 
 
 def _advice_on_duplicates(scores: Scores, cells: Crossing) -> str:
-    named = ", ".join(sorted(_differing(scores, cells), key=lambda name: name != FILE)[:6])
+    named = ", ".join(sorted(find_differing(scores, cells), key=lambda name: name != FILE)[:6])
     ways = ["name the column of the items with --item"] if scores.item is None else []
     if named:
         ways.append("name those that tell runs apart with --facets (or --run)")
@@ -72,21 +72,6 @@ def _advice_on_duplicates(scores: Scores, cells: Crossing) -> str:
     advice = "; ".join(ways)
     differ = f"In the duplicate rows these columns differ: {named}. " if named else ""
     return f"{differ}{advice[0].upper()}{advice[1:]}."
-
-
-def _differing(scores: Scores, cells: Crossing) -> Iterator[str]:
-    """Yield the columns without a role that differ within a cell: one of them may tell its rows apart."""
-    repeated = cells.sizes()[cells.codes] > 1
-    groups = cells.codes[repeated]
-    distinct = len(np.unique(groups))
-    for name, column in scores.others.items():
-        if isinstance(column, Labels):
-            differs = cross(groups, column.codes[repeated].astype(np.int64) + 1).count > distinct
-        else:
-            low, high = extremes(np.nan_to_num(column.values[repeated], nan=np.inf), groups, cells.count)
-            differs = bool((low < high).any())
-        if differs:
-            yield name
 
 
 def _conflicting(scores: Scores, cells: Crossing) -> int:

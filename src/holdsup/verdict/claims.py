@@ -33,6 +33,7 @@ __all__ = ["CLAIMS", "STRONGEST", "Pair", "align_seeds", "choose_claim", "pair_s
 CLAIMS = ("these-runs", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
 NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums
+RESPLITS = "runs are re-splits of one corpus, which share training and test items: they are not new runs"
 SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
 
@@ -72,7 +73,7 @@ def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
     """Return the claim that is asked for, or the strongest that two systems or more can carry."""
     if asked is not None and asked not in CLAIMS:
         raise ScoresError(f"the claim is {asked!r}: it can be {', '.join(CLAIMS)}")
-    able = sum(system.repeats for system in evaluation.systems)
+    able = 0 if evaluation.resplit else sum(system.repeats for system in evaluation.systems)
     return asked or (STRONGEST if able >= 2 else "these-runs")
 
 
@@ -123,6 +124,10 @@ def _pairs_seeds(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: st
 def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> tuple[str, str]:
     """Return the claim that a pair can carry, and why it is less than what is asked for."""
     single = [system for system in (a, b) if not system.repeats]
+    if evaluation.resplit and evaluation.per_run:
+        raise ScoresError(f"{RESPLITS}, and without items there is no other test: holdsup contest judges such runs")
+    if evaluation.resplit:
+        return "these-runs", f"{RESPLITS}; holdsup contest judges such runs"
     if evaluation.per_run and single:
         raise ScoresError(f"{single[0].name!r} has one score and there are no items: there is nothing to test")
     if evaluation.per_run and claim != "new-runs":

@@ -12,12 +12,13 @@ from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names
 from holdsup.scores import Scores
-from holdsup.scores.roles import is_replicate
+from holdsup.scores.roles import RESPLIT, is_replicate
 
-__all__ = ["Evaluation", "SystemRuns", "has_scores", "is_repetition", "lay_out"]
+__all__ = ["Evaluation", "SystemRuns", "has_scores", "is_repetition", "lay_out", "lay_out_metric"]
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
+LARGEST, SMALLEST = 1e60, 1e-60  # of scores, without their sign: squares of variances of others overflow, or vanish
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +97,12 @@ class Evaluation:
             return None
         return "items" if self.scores.item is not None else "datasets"
 
+    @property
+    def resplit(self) -> bool:
+        """Whether runs differ in the split of one corpus, so that they share training and test items."""
+        facet = self.scores.facets.get(RESPLIT)
+        return facet is not None and facet.count > 1
+
     def scored(self, system: SystemRuns) -> NDArray[np.bool_]:
         """Return which items a system can be judged on: those with a score in each of its settings.
 
@@ -119,14 +126,27 @@ def lay_out(scores: Scores) -> tuple[Evaluation, ...]:
     usable = scores.only(scores.usable)
     if not len(usable):
         raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
+    _check_scale(usable)
     if usable.metric is None:
-        return (_evaluation(usable, None),)
+        return (lay_out_metric(usable, None),)
     return tuple(
-        _evaluation(usable.only(usable.metric.codes == code), name) for code, name in enumerate(usable.metric.names)
+        lay_out_metric(usable.only(usable.metric.codes == code), name) for code, name in enumerate(usable.metric.names)
     )
 
 
-def _evaluation(scores: Scores, metric: str | None) -> Evaluation:
+def _check_scale(scores: Scores) -> None:
+    """Refuse scores whose variances cannot be computed with: their squares overflow, or vanish."""
+    largest = float(np.abs(scores.score).max())
+    if largest > LARGEST or 0 < largest < SMALLEST:
+        what = "large" if largest > LARGEST else "small"
+        raise ScoresError(
+            f"the largest score of {scores.source} is {largest:.3g}, which is too {what} to compute with: give scores "
+            "in another unit, such that the largest is between 1e-60 and 1e60"
+        )
+
+
+def lay_out_metric(scores: Scores, metric: str | None) -> Evaluation:
+    """Return the evaluation by one metric; all rows have a score and all labels."""
     item, shown, per_run = _items(scores)
     clusters = None if scores.cluster is None else scores.cluster.codes[shown].astype(np.int64)
     datasets = None

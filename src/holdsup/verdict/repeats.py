@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from holdsup.columns import Column, Labels
 from holdsup.columns.crossing import Crossing, cross
+from holdsup.errors import ScoresError, list_names
 from holdsup.rendering.numbers import format_counted
 from holdsup.scores import Scores
+from holdsup.scores.telling import code_column, find_differing
 from holdsup.verdict.evaluation import Evaluation
 
-__all__ = ["caution_repeats"]
+__all__ = ["caution_repeats", "check_repeats"]
 
 AVERAGED = "averaged"
 KEPT = "taken for scores of their own at the same levels"
@@ -30,18 +30,35 @@ def caution_repeats(evaluation: Evaluation, *, averaged: bool) -> Iterator[str]:
     what = f"{format_counted(repeated, 'score')} {'repeats' if repeated == 1 else 'repeat'} {where}"
     advice = "name the columns that tell them apart (--facets, --run), or see holdsup check"
     if name := next(_telling(scores, cells), None):
-        advice = f"{name} tells them apart; name it (--facets {name}, say) if it does so for runs"
+        facets = ",".join((*scores.facets, name))
+        advice = f"{name} tells them apart; name it (--facets {facets}, say) if it does so for runs"
     yield f"{what} and {'was' if repeated == 1 else 'were'} {AVERAGED if averaged else KEPT}: {advice}."
 
 
+def check_repeats(evaluation: Evaluation) -> None:
+    """Refuse a system whose every item has several scores in a run, which columns without a role tell apart.
+
+    These are runs that nobody named, or items of several kinds: their average is no score of either.
+    """
+    scores = evaluation.scores
+    if evaluation.per_run:
+        return
+    cells = cross(scores.run.codes.astype(np.int64), evaluation.item)
+    least = np.full(scores.system.count, len(scores))
+    np.minimum.at(least, scores.system.codes[cells.first], cells.sizes())
+    names = list(find_differing(scores, cells)) if least.max() > 1 else []
+    if names:
+        system, count = scores.system.names[int(least.argmax())], int(least.max())
+        unit, tell = "item" if scores.item is not None else "dataset", "tells" if len(names) == 1 else "tell"
+        raise ScoresError(
+            f"every {unit} of {system!r} has {count} scores or more in each run, and {list_names(names)} {tell} them "
+            f"apart: give --facets {','.join((*scores.facets, *names))} if runs differ in them; if items do, join them "
+            "with the item's id in one column, or name the one that is the --dataset"
+        )
+
+
 def _telling(scores: Scores, cells: Crossing) -> Iterator[str]:
-    """Yield the columns without a role that have a value of its own in every row of a run and an item."""
-    for name, column in scores.others.items():
-        if cross(cells.codes, _codes(column)).count == len(scores):
+    """Yield the columns, no outcomes, that have a value of its own in every row of a run and an item."""
+    for name in find_differing(scores, cells):
+        if cross(cells.codes, code_column(scores.others[name])).count == len(scores):
             yield name
-
-
-def _codes(column: Column) -> NDArray[np.int64]:
-    if isinstance(column, Labels):
-        return column.codes.astype(np.int64) + 1
-    return np.unique(column.values, return_inverse=True)[1].astype(np.int64)

@@ -134,6 +134,10 @@ class Store:
                 found[task] = "waiting"
         return found
 
+    def remarks(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Return why results have a value that is not defined, and the notes of others, by task."""
+        return self.ledger.undefined, self.ledger.notes
+
     def _is_alive(self, run: str, known: dict[str, bool]) -> bool:
         if run not in known:
             known[run] = is_alive(self.path, run)

@@ -14,6 +14,8 @@ from holdsup.experiment.store.schema import TABLES
 
 __all__ = ["Damage", "LastFailure", "Ledger", "read_rows"]
 
+NOTE = '"note":'  # stands in values that have a note; the others need not be parsed
+
 
 @dataclass(frozen=True, slots=True)
 class Damage:
@@ -65,7 +67,8 @@ class Ledger:
     Attributes
     ----------
     tasks, results : number of the row that holds a task, and its result
-    undefined : tasks whose result has a value that is not finite
+    undefined : tasks whose result has a value that is not finite, each with the reason
+    notes : what a result has to say about itself although it is done
     failures : how a task failed last
     holders : run that claimed a task last, for tasks without a result
     damage : rows that are not what was written
@@ -75,7 +78,8 @@ class Ledger:
         self.connection = connection
         self.tasks: dict[str, int] = {}
         self.results: dict[str, int] = {}
-        self.undefined: set[str] = set()
+        self.undefined: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
         self.failures: dict[str, LastFailure] = {}
         self.holders: dict[str, str] = {}
         self.damage: list[Damage] = []
@@ -91,7 +95,9 @@ class Ledger:
             self.results[intern(values[0])] = ident
             self.holders.pop(values[0], None)
             if values[2] != "done":
-                self.undefined.add(values[0])
+                self.undefined[values[0]] = intern(values[3])
+            elif NOTE in values[5]:
+                self.notes[values[0]] = str(json.loads(values[5]).get("note", ""))
         for ident, values in self._new("failures"):
             self.failures[values[0]] = LastFailure(ident, values[2], bool(values[3]))
 

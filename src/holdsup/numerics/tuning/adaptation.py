@@ -21,7 +21,7 @@ from holdsup.numerics.tuning.standing import measure_standing
 
 __all__ = ["FIRST_LOOK", "MARGIN", "AdaptivePlan", "Review", "find_margin"]
 
-FIRST_LOOK = 2  # partitions; there is no variance with fewer
+FIRST_LOOK = 3  # partitions; with fewer there is no variance of a candidate's own, and a noisy one is dropped by luck
 MARGIN = 0.5  # the default margin, in standard deviations of a difference between contenders on one partition
 SAME = 3  # partitions on which two candidates have the same score before they are run as one
 
@@ -107,7 +107,7 @@ class AdaptivePlan:
         """Return which of the running candidates can still win by more than the margin."""
         standing = measure_standing(scores)
         factor = t_quantile(1 - self._error(len(scores)), standing.weight + len(scores) - 1)
-        staying = standing.gaps + factor * standing.errors > margin
+        staying = standing.gaps + np.maximum(factor * standing.errors, standing.own_reach(self.level)) > margin
         if len(scores) >= SAME:
             staying &= standing.twins == np.arange(len(staying))
         staying[standing.pick] = True

@@ -110,12 +110,17 @@ def measure_bias(samples: Mapping[int, Floats]) -> Bias:
 
 
 def _share_variances(samples: Mapping[int, Floats]) -> dict[int, float]:
-    """Return the variance of a difference for each K: one for all, unless an F test at 5% tells them apart."""
+    """Return the variance of a difference for each K: one for all, unless an F test at 5% tells them apart.
+
+    None that was seen is none that was measured: a few partitions may agree by chance.
+    """
     own = {k: measure_standing(scores).variance for k, scores in samples.items()}
     df = {k: _df(scores) for k, scores in samples.items()}
     least, most = min(own, key=own.__getitem__), max(own, key=own.__getitem__)
     tests = len(own) * (len(own) - 1) / 2
-    if own[most] > own[least] * special.fdtri(df[most], df[least], 1 - (1 - CERTAIN) / 2 / max(tests, 1)):
+    if own[least] > 0 and own[most] > own[least] * special.fdtri(
+        df[most], df[least], 1 - (1 - CERTAIN) / 2 / max(tests, 1)
+    ):
         return own
     return dict.fromkeys(own, float(np.average(list(own.values()), weights=list(df.values()))))
 

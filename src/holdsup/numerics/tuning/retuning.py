@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.rounding import NOISE, largest
 from holdsup.numerics.tuning.standing import round_means
 
 __all__ = ["Retuning", "retune"]
@@ -73,4 +74,7 @@ def retune(
 
 
 def _deviation(values: Floats) -> float:
-    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    if len(values) < 2:
+        return float("nan")
+    spread = float(values.std(ddof=1))
+    return 0.0 if spread <= NOISE * largest(values) else spread

@@ -11,14 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.quantiles import t_quantile
+from holdsup.numerics.rounding import largest, without_noise
 
 __all__ = ["PRIOR_DF", "Standing", "count_wins", "measure_standing", "pick_best", "round_means"]
 
 PRIOR_DF = 8  # the most degrees of freedom that the pooled variance is worth beside a candidate's own
 REACH = 0.995  # a candidate farther below the pick than this quantile of Student's t is no contender
+LEAST_OWN = 3  # partitions that a candidate's own variance needs: of two, a limit by it would say nothing
 POOLED = 4  # candidates, at least, that the pooled variance comes from: of two it would have one degree of freedom
 
 
@@ -69,6 +72,15 @@ class Standing:
         own = (self.residuals**2).sum(0)
         return np.asarray(np.sqrt((self.weight * self.variance + own) / self.df / np.maximum(self.counts, 1)))
 
+    def own_reach(self, level: float) -> Floats:
+        """Return how far above its gap a candidate may lie by its own variance alone; zero with few partitions.
+
+        Student's limit of a paired difference: one that varies more than those the variance is pooled over needs it.
+        """
+        df = np.maximum(self.counts, 2) - 1.0
+        error = np.sqrt((self.residuals**2).sum(0) / (df * np.maximum(self.counts, 1)))
+        return np.where(self.counts < LEAST_OWN, 0.0, special.stdtrit(df, level) * error)
+
 
 def pick_best(scores: Floats) -> int:
     """Return the complete candidate with the largest mean; the first of several.
@@ -105,9 +117,10 @@ def measure_standing(scores: Floats) -> Standing:
     run = np.isfinite(scores)
     counts = run.sum(axis=0)
     total = np.where(run, scores, 0.0).sum(axis=0)
-    differences = np.where(run, scores - scores[:, [pick]], 0.0)
+    scale = largest(scores)
+    differences = without_noise(np.where(run, scores - scores[:, [pick]], 0.0), scale)
     at_least_one = np.maximum(counts, 1)
-    gaps = np.where(counts > 0, differences.sum(axis=0) / at_least_one, np.nan)
+    gaps = np.where(counts > 0, without_noise(differences.sum(axis=0) / at_least_one, scale), np.nan)
     residuals = np.where(run, differences - gaps, 0.0)
     twins = _find_twins(scores)
     contenders, variance, weight = _find_contenders(scores, pick, gaps, twins)
@@ -163,4 +176,4 @@ def _pool(scores: Floats) -> tuple[float, float]:
         return (0.0 if partitions > 1 else float("nan")), df
     left = scores - scores.mean(axis=0)
     left -= left.mean(axis=1, keepdims=True)
-    return float(2 * (left**2).sum() / df), df
+    return float(2 * (without_noise(left, largest(scores)) ** 2).sum() / df), df

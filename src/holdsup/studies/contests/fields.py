@@ -10,9 +10,10 @@ from holdsup.errors import SpecError
 from holdsup.experiment.corpora import Corpus, read_corpus
 from holdsup.experiment.plan import Plan, Task
 from holdsup.studies.contests.strategies import Strategy
-from holdsup.studies.specs.planning import describe_data, describe_systems, make_task
+from holdsup.studies.specs.planning import describe_data, make_task
 from holdsup.studies.specs.records import Spec
 from holdsup.studies.specs.shapes import LARGEST_SEED
+from holdsup.studies.specs.systems import describe_systems
 
 __all__ = ["Field", "field_of_spec"]
 

@@ -14,14 +14,16 @@ from holdsup.experiment.corpora import Corpus
 from holdsup.experiment.executors import SerialExecutor
 from holdsup.experiment.holding import forget, hold
 from holdsup.experiment.identity import identify
+from holdsup.experiment.scoring import check_metric
 from holdsup.metrics import make_metric
 from holdsup.splits.corpus import count_items
 from holdsup.studies.contests.fields import Field
 from holdsup.studies.contests.identities import digest_values, identify_estimator, identify_function
-from holdsup.studies.specs.planning import describe_data, describe_systems
+from holdsup.studies.specs.planning import describe_data
 from holdsup.studies.specs.reading import check_command
 from holdsup.studies.specs.records import DataSource, Spec, SystemSource
 from holdsup.studies.specs.shapes import Place
+from holdsup.studies.specs.systems import describe_systems
 
 __all__ = ["field_in_memory", "require_memory"]
 
@@ -129,7 +131,7 @@ def _hold_corpus(data: Any, metric: Mapping[str, Any]) -> dict[str, Any]:
         groups=None if groups is None else _plain_list(groups),
     )
     try:
-        make_metric(**metric).for_targets(known)
+        check_metric(make_metric(**metric), known, corpus.items)
     except HoldsupError as error:
         raise type(error)(f"{NAME}: {error}") from error
     parts = {"input": inputs, "target": known, "group": corpus.groups}

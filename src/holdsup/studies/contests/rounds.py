@@ -44,6 +44,7 @@ class Rounds:
         targets = trainer.field.corpus.targets
         if self.target is None:
             partitions = trainer.train(self.strategy, range(self.repeats), self.repeats)
+            self._require_enough(len(partitions), self.repeats, trainer)
             return judge_contest(partitions, targets, metric, **options), self.repeats
         done, partitions = 0, list[Partition]()
         while True:
@@ -53,7 +54,14 @@ class Rounds:
             contest = judge_contest(partitions, targets, metric, **options)
             decisions = self._decide(contest, done)
             if all(decision.is_final for decision in decisions):
+                self._require_enough(len(partitions), done, trainer)
                 return dataclasses.replace(contest, verdict=f"{contest.verdict} {self._say(decisions)}"), done
+
+    def _require_enough(self, complete: int, done: int, trainer: Trainer) -> None:
+        """Refuse to judge what failures left, if it is too little for the reproducibility that was asked for."""
+        if trainer.lost and complete < ENOUGH <= done:
+            needed = f", so that {complete} of {done} re-partitions are complete and a reproducibility needs {ENOUGH}"
+            raise trainer.lost.refuse(done * self.strategy.splits * len(trainer.field.systems), needed)
 
     def _decide(self, contest: Contest, done: int) -> list[Decision]:
         """Return where each pair stands; pairs share the risk of a wrong outcome."""

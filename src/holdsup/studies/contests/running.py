@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from holdsup.errors import SpecError
+from holdsup.errors import MetricError, SpecError
 from holdsup.experiment import Store, export_scores, write_scores
 from holdsup.experiment.holding import forget
 from holdsup.experiment.importing import import_from
@@ -20,9 +20,11 @@ from holdsup.progress import Progress
 from holdsup.splits import BlockedCV, Splitter
 from holdsup.studies.contests.curves import train_curve
 from holdsup.studies.contests.faults import check_corpus
-from holdsup.studies.contests.fields import Field, field_of_spec
+from holdsup.studies.contests.fields import field_of_spec
+from holdsup.studies.contests.losses import tell_failures
 from holdsup.studies.contests.memory import field_in_memory, require_memory
 from holdsup.studies.contests.rounds import Rounds, plan_rounds, rounds_of_spec
+from holdsup.studies.contests.signing import sign_field, sign_system
 from holdsup.studies.contests.training import Trainer
 from holdsup.studies.specs import Spec, read_spec
 from holdsup.verdict.contest import Contest
@@ -81,13 +83,12 @@ def run_contest(
     ------
     SplitError : a corpus that cannot be split as asked
     MetricError : a metric that is not there, or undefined in every partition
-    RunError : a training failed
+    RunError : so many trainings failed that too few partitions are complete
     """
     require_memory(executor)
     if store is not None and Path(store).suffix in (".csv", ".parquet"):
         raise SpecError(f"the store {store} looks like a table: give a name such as contest.db")
-    asked = {"name": metric} if isinstance(metric, str) else dict(metric)
-    make_metric(**asked)
+    asked = _name_metric(metric)
     rounds = plan_rounds(splits or BlockedCV(m=3, seed=seed), repeats, sequential)
     field = field_in_memory(systems, data, asked, seed=seed, key=key, stored=store is not None)
     judged = {"level": level, "margin": margin, "pairs": pairs, "conclusion": conclusion, "estimator": estimator,
@@ -135,6 +136,20 @@ def run_contest_spec(
         return _run(trainer, rounds, {"level": level, **options}, learning_curve=learning_curve, export=export)
 
 
+def _name_metric(metric: Any) -> dict[str, Any]:
+    """Return the name and options of a metric that there is; a function is given by its import string."""
+    asked = {"name": metric} if isinstance(metric, str) else dict(metric) if isinstance(metric, Mapping) else {}
+    if not isinstance(asked.get("name"), str):
+        what = f"the function {metric.__name__}" if hasattr(metric, "__name__") else f"{metric!r:.60}"
+        raise MetricError(
+            f"the metric is {what}: give the name of one, such as 'accuracy', a name with options, such as "
+            "{'name': 'f1', 'average': 'macro'}, one of scikit-learn's, such as 'sklearn:balanced_accuracy', or a "
+            "function of targets and predictions in a file of yours as 'module:function'"
+        )
+    make_metric(**asked)
+    return asked
+
+
 def _run(
     trainer: Trainer, rounds: Rounds, judged: Mapping[str, Any], *, learning_curve: bool, export: str | Path | None
 ) -> Contest:
@@ -146,17 +161,16 @@ def _run(
     metric = make_metric(**field.metric).for_targets(field.corpus.targets)
     warnings = check_corpus(field.corpus, metric, rounds.strategy, rounds.repeats)
     curve = train_curve(trainer, rounds.strategy, metric) if learning_curve else None
-    options = {**judged, "learning_curve": curve, "seed": field.seed, "signed": _sign(field, rounds)}
+    signed = sign_field(field, rounds.strategy.make(rounds.repeats))
+    signed["systems"] = ", ".join(f"{name}={sign_system(name, system)}" for name, system in field.systems.items())
+    options = {**judged, "learning_curve": curve, "seed": field.seed, "signed": signed,
+               "grouped": field.corpus.groups is not None}  # fmt: skip
     contest, done = rounds.go(trainer, metric, options)
     if export is not None:
         plan = field.plan(rounds.strategy, range(done), rounds.repeats)
         write_scores(export_scores(plan, trainer.store), Path(export))
-    return dataclasses.replace(contest, warnings=(*contest.warnings, *warnings))
-
-
-def _sign(field: Field, rounds: Rounds) -> dict[str, object]:
-    """Return what a stranger needs besides: which corpus, which splits."""
-    return {"splitter": repr(rounds.strategy.make(rounds.repeats)), "corpus": str(field.data["digest"])[:12]}
+    contest = dataclasses.replace(contest, warnings=(*contest.warnings, *warnings))
+    return tell_failures(contest, trainer.lost, of=done) if trainer.lost else contest
 
 
 @contextmanager

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 
 import numpy as np
 
-from holdsup.errors import RunError
 from holdsup.experiment import Plan, Store, run_plan
 from holdsup.progress import Progress
 from holdsup.studies.contests.fields import Field
+from holdsup.studies.contests.losses import Losses
 from holdsup.studies.contests.strategies import Strategy
 from holdsup.verdict.contest import Partition, Trained
 
@@ -31,6 +31,7 @@ class Trainer:
     progress : told how far they are
     retry_failed : whether to try again what failed before
     trained : what is known of each task, by id
+    lost : trainings that failed, and in which partitions
     """
 
     field: Field
@@ -39,16 +40,27 @@ class Trainer:
     progress: Progress | None = None
     retry_failed: bool = False
     trained: dict[str, Trained] = dataclasses.field(default_factory=dict)
+    lost: Losses = dataclasses.field(default_factory=Losses)
 
     def train(self, strategy: Strategy, partitions: Sequence[int], of: int) -> list[Partition]:
-        """Return partitions (from 0) `of` so many, with all systems trained on them."""
+        """Return partitions (from 0) `of` so many, with all systems trained on them; incomplete ones are left out.
+
+        Where none is complete, that is an error.
+        """
         plan = self.field.plan(strategy, partitions, of)
         if any(task.id not in self.trained for task in plan.tasks):
             run_plan(plan, self.store, self.executor, self.progress, retry_failed=self.retry_failed)
             self.collect(plan, strategy)
         by_partition: dict[int, dict[str, list[Trained]]] = {}
+        failed = {
+            strategy.place(task.arguments["split"]["index"]).partition
+            for task in plan.tasks
+            if task.id not in self.trained
+        }
         for task in plan.tasks:
             place = strategy.place(task.arguments["split"]["index"])
+            if place.partition in failed:
+                continue
             own = by_partition.setdefault(place.partition, {system: [] for system in self.field.systems})
             own[str(task.labels["system"])].append(self.trained[task.id])
         return [
@@ -72,7 +84,16 @@ class Trainer:
             )
             missing.discard(recorded.task)
         if missing:
-            raise _not_trained(plan, missing, self.store)
+            self._record(plan, strategy, missing)
+
+    def _record(self, plan: Plan, strategy: Strategy, missing: set[str]) -> None:
+        """Note what failed; where no partition is complete, there is nothing to judge."""
+        tasks = {task.id: task for task in plan.tasks}
+        partitions = {strategy.place(tasks[task].arguments["split"]["index"]).partition for task in missing}
+        first = _describe_first(plan, missing, self.store)
+        self.lost = self.lost.joined(Losses(len(missing), len(partitions), first))
+        if len(partitions) * strategy.splits * len(self.field.systems) == len(plan.tasks):
+            raise self.lost.refuse(len(plan.tasks))
 
 
 def _read_json(texts: Iterable[str]) -> list[object]:
@@ -81,12 +102,9 @@ def _read_json(texts: Iterable[str]) -> list[object]:
     return [known[text] if text in known else known.setdefault(text, json.loads(text)) for text in texts]
 
 
-def _not_trained(plan: Plan, missing: set[str], store: Store) -> RunError:
-    last: Mapping[str, str] = {failure.task: failure.message for failure in store.failures(missing)}
-    task, why = next(((task, why) for task, why in last.items()), (next(iter(missing)), "it is not in the store"))
+def _describe_first(plan: Plan, missing: set[str], store: Store) -> str:
+    """Return which training failed first, and why, with the type of its error."""
+    found = {failure.task: f"{failure.error}: {failure.message}" for failure in store.failures(missing)}
+    task, why = next(((task, why) for task, why in found.items()), (min(missing), "it is not in the store"))
     labels = next(other.labels for other in plan.tasks if other.id == task)
-    return RunError(
-        f"{len(missing):,} of {len(plan.tasks):,} trainings failed, the first of {labels['system']!r} on split "
-        f"{labels['split']}: {why.rstrip('.')}. When the cause is gone, run the same with --retry-failed "
-        "(retry_failed=True)"
-    )
+    return f"{labels['system']!r} on split {labels['split']}: {' '.join(why.split()).rstrip('.')}"

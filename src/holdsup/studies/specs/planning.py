@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from importlib import metadata
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from holdsup.errors import HoldsupError, SpecError
-from holdsup.experiment.corpora import read_corpus
-from holdsup.experiment.digests import digest_file, digest_matching
-from holdsup.experiment.identity import Imported, identify, probe_sources
+from holdsup.errors import ColumnError, HoldsupError, MetricError, SpecError
+from holdsup.experiment.corpora import Corpus, read_corpus
+from holdsup.experiment.digests import digest_file
+from holdsup.experiment.identity import identify
 from holdsup.experiment.plan import Label, Plan, Task
 from holdsup.experiment.scoring import check_metric
-from holdsup.experiment.systems import split_settings
 from holdsup.experiment.training import WORK
 from holdsup.metrics import make_metric
+from holdsup.metrics.means import NumberError
 from holdsup.splits import make_splitter
 from holdsup.studies.specs.reading import read_spec
-from holdsup.studies.specs.records import DataSource, Scalar, Spec, SystemSource
+from holdsup.studies.specs.records import DataSource, Scalar, Spec
 from holdsup.studies.specs.shapes import Place
+from holdsup.studies.specs.systems import describe_systems
 
-__all__ = ["count_splits", "describe_data", "describe_systems", "make_plan", "make_task", "vary"]
+__all__ = ["describe_data", "make_plan", "make_task", "try_splits", "vary"]
 
 HOW_MANY = (
     "repeats",
@@ -46,7 +45,7 @@ def make_plan(spec: Spec | str | Path) -> Plan:
     """
     spec = spec if isinstance(spec, Spec) else read_spec(spec)
     data = {name: describe_data(spec, name) for name in spec.data}
-    splits = {name: count_splits(spec, name, described) for name, described in data.items()}
+    splits = {name: try_splits(spec, name, described).number for name, described in data.items()}
     systems = describe_systems(spec)
     tasks: dict[str, Task] = {}
     for dataset, system, facets in product(spec.data, spec.systems, vary(spec.facets)):
@@ -84,81 +83,46 @@ def describe_data(spec: Spec, name: str) -> dict[str, Any]:
     try:
         digest = digest_file(source.path)
         columns = source.input if isinstance(source.input, str) else list(source.input)
-        described = {
+        described: dict[str, Any] = {
             "path": str(source.path), "digest": digest, "input": columns, "target": source.target,
             "group": source.group, "item": source.item,
         }  # fmt: skip
-        check_metric(make_metric(**spec.metric), read_corpus(described).targets)
+        metric, corpus = make_metric(**spec.metric), read_corpus(described)
+        if isinstance(metric, NumberError) and any(isinstance(target, str) for target in corpus.targets):
+            described["numbers"] = True
+            corpus = _read_numbers(metric, described)
+        if corpus.spelled:  # a key of its own: results of the time when such columns were numbers must not be reused
+            described["spelled"] = sorted(corpus.spelled)
+        check_metric(metric, corpus.targets, corpus.items)
     except HoldsupError as error:
         raise Place(spec.file.name, f"data.{name}").refuse(str(error)) from error
     return described
 
 
-def count_splits(spec: Spec, name: str, data: Mapping[str, Any]) -> int:
-    """Return how many splits a dataset has; it is split once to see that it can be."""
+def _read_numbers(metric: NumberError, described: Mapping[str, Any]) -> Corpus:
+    try:
+        return read_corpus(described)
+    except ColumnError as error:
+        raise MetricError(f"{metric.name} does not go with these targets: {error}") from error
+
+
+class Splitting(NamedTuple):
+    """How many splits a dataset has, and how many items train and test in the first."""
+
+    number: int
+    train: int
+    test: int
+
+
+def try_splits(spec: Spec, name: str, data: Mapping[str, Any]) -> Splitting:
+    """Return how a dataset is split; it is split once to see that it can be."""
     corpus = read_corpus(data)
     splitter = make_splitter(**spec.splits, seed=spec.seed)
     try:
-        splitter.split_at(0, corpus.inputs, corpus.targets, corpus.groups)
+        first = splitter.split_at(0, corpus.inputs, corpus.targets, corpus.groups)
     except HoldsupError as error:
         raise Place(spec.file.name, "splits").refuse(f"{name} cannot be split: {error}") from error
-    return splitter.get_n_splits()
-
-
-def describe_systems(spec: Spec) -> dict[str, dict[str, Any]]:
-    """Return each system as tasks are given it, and under "code" what its identity rests on."""
-    calls: dict[str, list[dict[str, Any]]] = {}
-    for system in spec.systems.values():
-        if isinstance(system.source, str):
-            names = [*system.settings, *(name for name in spec.facets if name != "seed")]
-            if system.kind == "call":
-                call = {"positional": [None, None], "keywords": ["seed", *names]}
-            else:
-                call = {"positional": [], "keywords": list(split_settings(dict.fromkeys(names))[0])}
-            calls.setdefault(system.source, []).append(call)
-    try:
-        imported = probe_sources(spec.folder, calls)
-    except SpecError as error:
-        raise Place(spec.file.name, "systems").refuse(str(error)) from error
-    return {name: _describe_system(spec, name, system, imported) for name, system in spec.systems.items()}
-
-
-def _describe_system(spec: Spec, name: str, system: SystemSource, imported: Mapping[str, Imported]) -> dict[str, Any]:
-    place = Place(spec.file.name, f"systems.{name}")
-    try:
-        files = digest_matching(spec.folder, system.code)
-    except HoldsupError as error:
-        raise place.refuse(str(error)) from error
-    code: dict[str, Any] = {"key": system.key, "files": files}
-    described: dict[str, Any] = {"kind": system.kind, "settings": dict(system.settings)}
-    if isinstance(system.source, str):
-        loaded = imported[system.source]
-        if not (loaded.has_source or system.key or system.code):
-            raise place.refuse(f"{system.source} has no source to tell its versions apart: give key = or code =")
-        versions = dict(loaded.versions)
-        if system.kind == "estimator":  # imported by the function when it is called, perhaps
-            versions["scikit-learn"] = metadata.version("scikit-learn")
-        code |= {"modules": {} if files else loaded.modules, "versions": versions, "python": _python()}
-        described |= {"source": system.source, "modules": dict(loaded.modules), "pinned": not files}
-    else:
-        named = {part: spec.folder / part for part in system.source}
-        code["files"] = files | {
-            part: digest_file(file) for part, file in named.items() if _is_below(file, spec.folder)
-        }
-        if not (code["files"] or system.key):
-            raise place.refuse(
-                "command names no file of the spec's folder, so that its versions cannot be told: give key ="
-            )
-        described |= {"source": list(system.source), "folder": str(spec.folder), "timeout": system.timeout}
-    return {**described, "code": code, "limit": None if system.kind == "command" else system.timeout}
-
-
-def _is_below(file: Path, folder: Path) -> bool:
-    return file.is_file() and file.resolve().is_relative_to(folder)
-
-
-def _python() -> str:
-    return f"{sys.version_info.major}.{sys.version_info.minor}"
+    return Splitting(splitter.get_n_splits(), len(first.train), len(first.test))
 
 
 def make_task(

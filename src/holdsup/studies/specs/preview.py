@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple
 
+from holdsup.errors import HoldsupError
 from holdsup.experiment.commands import fill_arguments
-from holdsup.experiment.corpora import read_corpus
+from holdsup.experiment.corpora import Corpus, read_corpus
 from holdsup.experiment.systems import split_settings
 from holdsup.rendering import Table
 from holdsup.rendering.numbers import format_counted
-from holdsup.studies.specs.planning import count_splits, describe_data, vary
-from holdsup.studies.specs.records import Scalar, Spec, SystemSource
+from holdsup.studies.specs.planning import Splitting, describe_data, try_splits, vary
+from holdsup.studies.specs.records import DataSource, Scalar, Spec, SystemSource
+from holdsup.studies.specs.shapes import Place
+from holdsup.studies.specs.systems import find_code
 
 __all__ = ["Preview", "preview_spec"]
 
 SHOWN = 5  # combinations of the facets
+FILES = 12  # files of a system
 
 
 class Words(NamedTuple):
@@ -43,20 +47,18 @@ class Preview(NamedTuple):
 def preview_spec(spec: Spec) -> Preview:
     """Return what a spec would import, execute and train; its data are read, its code is not."""
     data = {name: describe_data(spec, name) for name in spec.data}
-    splits = {name: count_splits(spec, name, described) for name, described in data.items()}
+    splits = {name: try_splits(spec, name, described) for name, described in data.items()}
     words = TUNED if spec.kind == "tune" else VARIED
     variants = math.prod(len(values) for values in spec.facets.values())
-    tasks, most = sum(splits.values()) * len(spec.systems) * variants, ""
+    times = sum(splitting.number for splitting in splits.values())
+    tasks, most = times * len(spec.systems) * variants, ""
     if spec.tuning.get("adaptive"):
         tasks, most = min(tasks, spec.tuning.get("fits", tasks)), "at most "
     first = next(vary(spec.facets))
-    rows = [
-        (name, source.path.name, len(read_corpus(data[name])), _columns(source.input), source.target, splits[name])
-        for name, source in spec.data.items()
-    ]
+    corpora = {name: read_corpus(described) for name, described in data.items()}
     return Preview(
         f"{spec.file.name} would run {most}{format_counted(tasks, 'task')} and keep the results in {spec.store.name}: "
-        f"{format_counted(len(spec.systems), 'system')} x {format_counted(sum(splits.values()), 'split')} of "
+        f"{format_counted(len(spec.systems), 'system')} x {format_counted(times, 'split')} of "
         f"{format_counted(len(data), 'dataset')} x {format_counted(variants, words.one)}{words.of}, scored by "
         f"{spec.metric['name']}. Nothing was imported, and nothing was run.",
         (
@@ -65,14 +67,74 @@ def preview_spec(spec: Spec) -> Preview:
                 columns=("system", "imports", "executes"),
                 rows=tuple((name, *_describe(system, first, spec.seed)) for name, system in spec.systems.items()),
             ),
-            Table(
-                title=f"Data, split by {spec.splits['name']}",
-                columns=("dataset", "file", "items", "input", "target", "splits"),
-                rows=tuple(rows),
-            ),
+            _list_code(spec),
+            _list_data(spec, corpora, splits),
             *_facets(spec, variants, words),
         ),
     )
+
+
+def _list_code(spec: Spec) -> Table:
+    """Return the files that count as the code of each system."""
+    rows = []
+    for name, system in spec.systems.items():
+        try:
+            files = list(find_code(spec.folder, system))
+        except HoldsupError as error:
+            raise Place(spec.file.name, f"systems.{name}").refuse(str(error)) from error
+        more = [f"{len(files) - FILES} more files"] if len(files) > FILES else []
+        key = [f"the key {system.key!r}"] if system.key else []
+        rows.append((name, ", ".join([*files[:FILES], *more, *key]) or "none of this folder"))
+    note = "What a shell script calls, or a system reads, is not seen: name such files in code = [...]."
+    return Table(
+        title="Files that make a task another task when they change",
+        columns=("system", "code"),
+        rows=tuple(rows),
+        notes=(note,),
+    )
+
+
+def _list_data(spec: Spec, corpora: Mapping[str, Corpus], splits: Mapping[str, Splitting]) -> Table:
+    rows, notes = [], []
+    for name, source in spec.data.items():
+        corpus = corpora[name]
+        inputs, target = _type_inputs(source, corpus), f"{source.target} ({_kind(corpus.targets)})"
+        rows.append((name, source.path.name, len(corpus), splits[name].train, splits[name].test, inputs, target,
+                     splits[name].number))  # fmt: skip
+        notes += [f"{column} is text, as it is written: {why}." for column, why in corpus.spelled.items()]
+        kept = (
+            f"groups by {source.group!r} are kept whole"
+            if source.group
+            else "items are split one by one, not by groups"
+        )
+        notes.append(f"{name}: {kept}.")
+    return Table(
+        title=f"Data, split by {spec.splits['name']}; train and test are the sizes of the first split",
+        columns=("dataset", "file", "items", "train", "test", "input", "target", "splits"),
+        rows=tuple(rows),
+        notes=tuple(notes),
+    )
+
+
+def _type_inputs(source: DataSource, corpus: Corpus) -> str:
+    """Return the columns of inputs with what they hold, once where all hold the same."""
+    if isinstance(source.input, str):
+        return f"{source.input} ({_kind(corpus.inputs)})"
+    kinds = [_kind(values) for values in zip(*corpus.inputs, strict=True)]
+    if len(set(kinds)) == 1:
+        return f"{', '.join(source.input)} ({kinds[0]})"
+    return ", ".join(f"{name} ({kind})" for name, kind in zip(source.input, kinds, strict=True))
+
+
+def _kind(values: Iterable[object]) -> str:
+    """Return what values are.
+
+    >>> _kind(["a", "b"]), _kind([1, 2]), _kind([1, 2.5]), _kind([["O"]])
+    ('text', 'whole numbers', 'numbers', 'lists')
+    """
+    names = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers", list: "lists"}
+    found = {names.get(type(value), type(value).__name__) for value in values}
+    return " and ".join(sorted(found - {"whole numbers"} if "numbers" in found else found))
 
 
 def _facets(spec: Spec, variants: int, words: Words) -> tuple[Table, ...]:
@@ -82,10 +144,6 @@ def _facets(spec: Spec, variants: int, words: Words) -> tuple[Table, ...]:
     more = (f"{format_counted(left, f'more {words.one}')} follow{'s' * (left == 1)}.",) if left > 0 else ()
     rows = tuple(tuple(map(str, facets.values())) for facets in islice(vary(spec.facets), SHOWN))
     return (Table(title=words.title, columns=tuple(spec.facets), rows=rows, notes=more),)
-
-
-def _columns(names: str | tuple[str, ...]) -> str:
-    return names if isinstance(names, str) else ", ".join(names)
 
 
 def _describe(system: SystemSource, facets: Mapping[str, Scalar], seed: int) -> tuple[str, str]:

@@ -35,6 +35,8 @@ __all__ = ["check_command", "read_spec"]
 VERSION = 1
 FIRST = ("holdsup", "kind")  # what says how to read the rest
 LARGEST = 2**20  # bytes; a spec is written by hand
+BLOCKED = {"name": "blocked", "m": 3}  # how a contest splits, unless it is told
+PARTS = ("data", "systems")  # tables of tables
 ALL = ("data", "metric", "splits", "systems")  # tables of every spec
 KINDS = {  # and those that each kind of spec may have besides
     "run": ("facets",),
@@ -74,7 +76,10 @@ def _read(file: Path, tables: Mapping[str, Any]) -> Spec:
         raise place.refuse(f"holdsup is {start['holdsup']}: this version reads specs of version {VERSION}")
     if start["kind"] not in KINDS:
         raise place.refuse(f"kind is {start['kind']!r}; it can be {list_names(KINDS)}")
-    is_table = {name: Key("a table", lambda value: isinstance(value, dict), name in (*ALL, "candidates"))
+    if start["kind"] == "contest":
+        tables = {"splits": BLOCKED, **tables}
+    is_table = {name: Key(f"a table, [{name}{'.NAME' * (name in PARTS)}]", lambda value: isinstance(value, dict),
+                          name in (*ALL, "candidates"))
                 for name in (*ALL, *KINDS[start["kind"]])}  # fmt: skip
     header = place.check(tables, {**HEADER, **is_table})
     facets = read_facets(file.name, header["kind"], tables)
@@ -116,7 +121,10 @@ def _part_splits(file: Path, kind: str, tables: Mapping[str, Any]) -> tuple[dict
     if "margin" in tuning and not tuning.get("adaptive"):
         raise place.refuse("margin is what an adaptive tuning may be off by: set adaptive = true, too")
     if "budget" in tables:
-        tuning |= Place(file.name, "budget").check(tables["budget"], BUDGET)
+        where = Place(file.name, "budget")
+        for name in set(SEARCH) & set(tables["budget"]):
+            raise where.refuse(f"{name!r} is no key here: it stands in [splits], beside j and k")
+        tuning |= where.check(tables["budget"], BUDGET)
     return {name: value for name, value in given.items() if name not in SEARCH}, tuning
 
 

@@ -149,7 +149,7 @@ CONTEST = {
     "repeats": Key("how many times the corpus is partitioned anew, a whole number from 1", _is_count),
     "margin": Key("a lead from which a system counts as better, a number", _is_number),
     "conclusion": Key('what is claimed, such as "A>B"', _is_text),
-    "estimator": Key('the estimator that decides, such as "symmetric"', _is_text),
+    "estimator": Key('the estimator that decides: "averaged", "holdout", "vote", "mixture" or "symmetric"', _is_text),
     "correction": Key('"holm" or "bonferroni"', _is_text),
     "target": Key("the reproducibility at which a sequential contest may stop, such as 0.8", _is_number),
 }

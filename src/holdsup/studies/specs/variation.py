@@ -12,7 +12,7 @@ __all__ = ["FILES", "read_facets"]
 
 FILES = ("train", "test", "out", "python")  # placeholders of commands that are no settings
 # Columns that an exported table of scores has anyway, and what commands are given.
-TAKEN = ("dataset", "system", "run", "item", "metric", "score", "status", "reason", "split", "replication", *FILES)
+TAKEN = ("dataset", "system", "run", "item", "metric", "score", "status", "reason", "split", "resplit", *FILES)
 
 
 def read_facets(file: str, kind: str, tables: Mapping[str, Any]) -> dict[str, tuple[Scalar, ...]]:

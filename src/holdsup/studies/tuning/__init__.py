@@ -1,7 +1,7 @@
 """Hyper-parameters that do not depend on the luck of the partition: searches and studies that train."""
 
 from holdsup.studies.tuning.estimates import EstimateStudy, study_estimates
-from holdsup.studies.tuning.objective import optuna_objective
+from holdsup.studies.tuning.objective import judge_trials, optuna_objective
 from holdsup.studies.tuning.retunings import judge_pools
 from holdsup.studies.tuning.search import JKSearchCV
 from holdsup.studies.tuning.spec_runs import advise_tuning_spec, read_tuning_status, run_tuning_spec
@@ -18,6 +18,7 @@ __all__ = [
     "TuningStudy",
     "advise_tuning_spec",
     "judge_pools",
+    "judge_trials",
     "optuna_objective",
     "read_tuning_status",
     "run_tuning_spec",

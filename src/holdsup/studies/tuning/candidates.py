@@ -53,7 +53,8 @@ def configure(estimator: Any, params: Params) -> Any:
         known = estimator.get_params(deep=True)
         for name in params:
             if name not in known:
-                near = get_close_matches(name, known, n=1, cutoff=0.4)
+                inside = [other for other in known if other.endswith(f"__{name}")]  # of a step of a pipeline
+                near = inside or get_close_matches(name, known, n=1, cutoff=0.4)
                 hint = f" Did you mean {near[0]!r}?" if near else f" It has {list_names(known)}."
                 raise TuningError(f"{type(estimator).__name__} has no parameter {name!r}.{hint}") from error
         raise TuningError(f"{type(estimator).__name__} does not take {params!r:.80}: {error}") from error

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from holdsup.errors import MissingExtra
+from holdsup.errors import MissingExtra, TuningError
 from holdsup.studies.tuning.options import require_folds
-from holdsup.studies.tuning.pools import deal_partitions, run_partitions
+from holdsup.studies.tuning.pools import choose_splitter, deal_partitions, run_partitions
+from holdsup.studies.tuning.scoring import ONE_METRIC
 from holdsup.studies.tuning.training import prepare_training
+from holdsup.verdict.tuning import Tuning, judge_tuning
 
 if TYPE_CHECKING:
-    from optuna import Trial
+    from optuna import Study, Trial
 
-__all__ = ["Objective", "optuna_objective"]
+__all__ = ["Objective", "judge_trials", "optuna_objective"]
+
+PARTITIONS = "partitions"  # the user attribute that keeps the scores of a trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,24 +56,64 @@ class Objective:
     def __call__(self, trial: Trial) -> float:
         """Return the mean over partitions; report it after each of them, and stop where Optuna prunes.
 
-        The scores of the partitions are kept as the trial's user attribute "partitions". An error of the estimator
-        is raised: Optuna records it, as a failed trial, if ``study.optimize`` is told to ``catch`` it.
+        The scores of the partitions are kept as the trial's user attribute "partitions", which `judge_trials` reads.
+        An error of the estimator is raised: Optuna records it, as a failed trial, if ``study.optimize`` is told to
+        ``catch`` it.
         """
         from optuna import TrialPruned
 
+        _require_maximising(trial)
         estimator = self.make_estimator(trial)
         training = prepare_training(estimator, [{}], self.X, self.y, scoring=self.scoring, strict=True)
         scores: list[float] = []
-        for partition in deal_partitions(
-            estimator, self.X, self.y, self.groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify
-        ):
+        splitter = choose_splitter(
+            estimator, self.y, self.groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify
+        )
+        for partition in deal_partitions(splitter, self.X, self.y, self.groups):
             pool = run_partitions(training, [partition], [{}], [0], n_jobs=self.n_jobs)
             scores.append(float(pool.only_means()[0, 0]))
-            trial.set_user_attr("partitions", list(scores))
+            trial.set_user_attr(PARTITIONS, list(scores))
             trial.report(float(np.mean(scores)), step=len(scores))
             if len(scores) < self.j and trial.should_prune():
                 raise TrialPruned(f"pruned after {len(scores)} of {self.j} partitions")
         return float(np.mean(scores))
+
+
+def _require_maximising(trial: Trial) -> None:
+    """Refuse a study that would choose the worst candidate; a trial that is of no study is not looked at."""
+    directions = [direction.name for direction in getattr(getattr(trial, "study", None), "directions", ())]
+    if directions and directions != ["MAXIMIZE"]:
+        raise TuningError(
+            f"the study's direction is {', '.join(directions).lower()}, but scikit-learn's scorers are the better the "
+            'larger: create the study with direction="maximize"'
+        )
+
+
+def judge_trials(study: Study, *, k: int = 5, level: float = 0.95, metric_name: str = ONE_METRIC) -> Tuning:
+    """Return the verdict on the trials of a study whose objective was `optuna_objective`.
+
+    Best means best of the trials that there are. Trials that were pruned stand beside the pick on the partitions that
+    they were trained on; trials that failed are left out.
+
+    Parameters
+    ----------
+    study : a finished study
+    k : folds of a partition, as in the objective
+    level : confidence of limits
+    metric_name : what the scores are called
+    """
+    tried = [trial for trial in study.trials if trial.user_attrs.get(PARTITIONS)]
+    if not tried:
+        raise TuningError("no trial of the study has scores of partitions: optimise an optuna_objective with it first")
+    most = max(len(trial.user_attrs[PARTITIONS]) for trial in tried)
+    scores = np.full((most, len(tried)), np.nan)
+    for place, trial in enumerate(tried):
+        own = trial.user_attrs[PARTITIONS]
+        scores[: len(own), place] = own
+    return judge_tuning(
+        scores, [trial.params for trial in tried], k=k, metric_name=metric_name, level=level,
+        signed={"study": study.study_name},
+    )  # fmt: skip
 
 
 def optuna_objective(

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from holdsup.errors import TuningError
 
-__all__ = ["require_budget", "require_folds", "require_sense"]
+__all__ = ["refuse_unknown", "require_budget", "require_folds", "require_sense"]
 
 LEAST_FOLDS = 3  # Moss et al., section 3: with two, training sets do not overlap
+
+
+ELSEWHERE = {  # what scikit-learn's searches take, and what to write here
+    "param_grid": "give the grid as candidates=, or as the second argument",
+    "param_distributions": "give the distributions as candidates=, and how many to draw as n_candidates=",
+    "n_iter": "say how many candidates to draw with n_candidates=",
+    "cv": "say how many folds with k= and how many partitions with j=; groups go to fit",
+    "random_state": "give seed=",
+    "verbose": "leave it out: nothing is printed on the way",
+    "return_train_score": "leave it out: candidates are ranked by what they had not seen, and no other score is kept",
+    "pre_dispatch": "leave it out: joblib.parallel_config says how work is handed out",
+}
+
+
+def refuse_unknown(given: Mapping[str, Any]) -> None:
+    """Refuse arguments that `JKSearchCV` does not have, and say what stands for those of scikit-learn's searches."""
+    for name in given:
+        how = f": {ELSEWHERE[name]}" if name in ELSEWHERE else ""
+        raise TypeError(f"JKSearchCV takes no {name}={how}")
 
 
 def require_sense(search: Any, candidates: int, items: int) -> None:
@@ -58,8 +78,12 @@ def require_budget(search: Any, candidates: int) -> None:
     j = 1 if search.adaptive else search.j
     fits = j * search.k * candidates
     if search.budget is not None and search.budget < fits:
-        other = "" if search.adaptive else ", or adaptive=True"
+        how = (
+            "lower k"
+            if search.adaptive
+            else "lower j or k, tune adaptively (adaptive=True; in a spec, adaptive = true)"
+        )
         raise TuningError(
             f"the budget is {search.budget:,} fits, but {candidates:,} candidates on {j} x {search.k} folds take"
-            f" {fits:,}: raise it, lower k{other}, or give fewer candidates"
+            f" {fits:,}: raise it, {how}, or give fewer candidates"
         )

@@ -44,6 +44,11 @@ class Failure:
     fold: int
     error: str
 
+    @property
+    def place(self) -> str:
+        """Where it failed, for a message: counted from 1, as in tables."""
+        return f"fold {self.fold + 1} of partition {self.partition + 1}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pool:
@@ -103,22 +108,26 @@ class Pool:
         )
 
 
-def deal_partitions(
-    estimator: Any, X: Any, y: Any, groups: Any, *, j: int, k: int, seed: int, stratify: bool | None
-) -> Iterator[list[Split]]:
-    """Yield j partitions of the items, each a list of k splits, dealt as they are asked for.
+def choose_splitter(estimator: Any, y: Any, groups: Any, *, j: int, k: int, seed: int, stratify: bool | None) -> JKFold:
+    """Return what deals j partitions of k folds.
 
     Parameters
     ----------
     stratify : whether classes have the same share in all folds; None does so for a classifier, as scikit-learn does,
         and as nearly as can be where a class has fewer items than there are folds
     """
-    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        y = np.ravel(y)  # a single column of targets; the estimator may have its own opinion of it
+    spread = {"stratify": stratify} if stratify is not None else _spread_classes(estimator, _flat(y), k, groups)
     try:
-        spread = {"stratify": stratify} if stratify is not None else _spread_classes(estimator, y, k, groups)
-        splits = JKFold(j=j, k=k, seed=seed, **spread).split(X, y, groups)
-        while partition := list(islice(splits, k)):
+        return JKFold(j=j, k=k, seed=seed, **spread)
+    except SplitError as error:
+        raise TuningError(str(error)) from error
+
+
+def deal_partitions(splitter: JKFold, X: Any, y: Any, groups: Any) -> Iterator[list[Split]]:
+    """Yield partitions of the items, each a list of k splits, dealt as they are asked for."""
+    try:
+        splits = splitter.split(X, _flat(y), groups)
+        while partition := list(islice(splits, splitter.k)):
             yield partition
     except SplitError as error:
         raise TuningError(str(error)) from error
@@ -163,7 +172,8 @@ def gather_pool(
 ) -> Pool:
     """Return a pool of all candidates on so many partitions, saying how far it is."""
     estimator, X, y = training.estimator, training.X, training.y
-    dealt = deal_partitions(estimator, X, y, groups, j=partitions, k=k, seed=seed, stratify=stratify)
+    splitter = choose_splitter(estimator, y, groups, j=partitions, k=k, seed=seed, stratify=stratify)
+    dealt = deal_partitions(splitter, X, y, groups)
     pool: Pool | None = None
     while batch := list(islice(dealt, -(-partitions // BATCHES))):
         more = run_partitions(training, batch, candidates, range(len(candidates)), n_jobs=n_jobs)
@@ -191,6 +201,11 @@ def collect_pool(outcomes: Sequence[tuple[int, int, int, Outcome]], shape: tuple
     return Pool(
         scores=scores, fit_times=fit_times, score_times=score_times, failures=failures, fits=len(outcomes)
     )  # fmt: skip
+
+
+def _flat(y: Any) -> Any:
+    """Return a single column of targets as a list of them; the estimator may have its own opinion of it."""
+    return np.ravel(y) if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
 
 
 def _spread_classes(estimator: Any, y: Any, k: int, groups: Any) -> dict[str, Any]:

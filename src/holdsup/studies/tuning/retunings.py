@@ -62,7 +62,7 @@ def judge_pools(
         seed=None if retunings is None else seed,
         warnings=() if retunings is None else _warn(max(j), smallest),
         rows=Rows(fits, fits),
-        verdict=_say(procedures, metric),
+        verdict=_say(procedures, metric, smallest if retunings is not None else None),
         metric=metric,
         candidates=len(labels),
         partitions=smallest,
@@ -128,12 +128,19 @@ def _warn(j: int, partitions: int) -> tuple[str, ...]:
     )
 
 
-def _say(procedures: Sequence[Procedure], metric: str) -> str:
-    first, last = procedures[0], min(procedures, key=lambda p: p.sd_estimate)
+def _say(procedures: Sequence[Procedure], metric: str, partitions: int | None) -> str:
+    """Return what the smallest J and the steadiest one do; `partitions` are those that re-tunings share, if they do."""
+    told = [p for p in procedures if partitions is None or p.j * ENOUGH <= partitions]
+    ends = dict.fromkeys((told[0], min(told, key=lambda p: p.sd_estimate))) if told else ()
     said = [
         f"With J={p.j} and K={p.k} tuning chooses {p.favourite} in {100 * p.share:.0f}% of re-tunings"
         f" ({format_counted(p.choices, 'choice')} in all), and its {metric} has a standard deviation of"
         f" {p.sd_estimate:.3g}."
-        for p in (first, last)
+        for p in ends
     ]
-    return f"{' '.join(dict.fromkeys(said))} Items are the same throughout: this is the luck of the partition alone."
+    if untold := dict.fromkeys(str(p.j) for p in procedures if p not in told):
+        said.append(
+            f"How tuning with J={', '.join(untold)} varies cannot be said: re-tunings from a pool of"
+            f" {format_counted(partitions or 0, 'partition')} share most of them, and look more alike than they are."
+        )
+    return f"{' '.join(said)} Items are the same throughout: this is the luck of the partition alone."

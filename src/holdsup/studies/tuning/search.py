@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import inspect
 import warnings
 from collections.abc import Iterator, Sequence
 from time import perf_counter
@@ -18,14 +20,16 @@ from sklearn.utils.validation import _check_method_params, _num_samples
 
 from holdsup.errors import TuningError
 from holdsup.numerics.tuning import AdaptivePlan
-from holdsup.splits import Split
+from holdsup.splits import JKFold, Split
 from holdsup.studies.tuning.candidates import Params, configure, list_candidates
-from holdsup.studies.tuning.options import require_sense
-from holdsup.studies.tuning.pools import Pool, deal_partitions, run_partitions
+from holdsup.studies.tuning.options import refuse_unknown, require_sense
+from holdsup.studies.tuning.pools import Pool, choose_splitter, deal_partitions, run_partitions
 from holdsup.studies.tuning.scoring import ONE_METRIC, find_scorer, name_metric, takes_weights
 from holdsup.studies.tuning.search_table import tabulate
+from holdsup.studies.tuning.signing import sign_training
 from holdsup.studies.tuning.training import Training, prepare_training
 from holdsup.verdict.tuning import judge_tuning
+from holdsup.verdict.tuning.sentences import write_choice
 
 __all__ = ["JKSearchCV"]
 
@@ -101,7 +105,9 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         error_score: Any = np.nan,
         n_jobs: int | None = None,
         seed: int = 0,
+        **unknown: Any,
     ) -> None:
+        refuse_unknown(unknown)
         self.estimator = estimator
         self.candidates = candidates
         self.n_candidates = n_candidates
@@ -142,11 +148,9 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         if y is None and get_tags(self.estimator).target_tags.required:
             raise TuningError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None")
         training = self._training(X, y, candidates, _check_method_params(X, params))
-        dealt = deal_partitions(
-            self.estimator, X, y, groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify
-        )  # fmt: skip
+        dealt = deal_partitions(self._splitter(training, groups), X, y, groups)
         pool = self._run(training, dealt, candidates)
-        self._conclude(pool, candidates, training.scorer)
+        self._conclude(pool, candidates, training, groups)
         if self.refit:
             self._refit(training)
         return self
@@ -196,6 +200,11 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             pool = pool.joined(run_partitions(training, [next(dealt)], candidates, chosen, n_jobs=self.n_jobs))
         return pool
 
+    def _splitter(self, training: Training, groups: Any) -> JKFold:
+        return choose_splitter(
+            self.estimator, training.y, groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify
+        )
+
     def _plan(self, candidates: int) -> AdaptivePlan | None:
         if not self.adaptive:
             return None
@@ -208,8 +217,8 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         if pool.failed.all():
             first = pool.failures[0]
             raise TuningError(
-                f"all {len(pool.failed)} candidates failed; candidate {first.candidate} on fold {first.fold} of"
-                f" partition {first.partition}: {first.error}. error_score='raise' shows where"
+                f"all {len(pool.failed)} candidates failed; candidate {first.candidate + 1} on {first.place}:"
+                f" {first.error.rstrip('.')}. error_score='raise' shows where"
             )
         if list(pool.scores) == [ONE_METRIC]:
             return ONE_METRIC
@@ -219,9 +228,9 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             f"refit is {self.refit!r}, but there are the metrics {', '.join(pool.scores)}: name the one to rank by"
         )
 
-    def _conclude(self, pool: Pool, candidates: Sequence[Params], scorer: Any) -> None:
+    def _conclude(self, pool: Pool, candidates: Sequence[Params], training: Training, groups: Any) -> None:
         metric = self._metric(pool)
-        self.scorer_ = getattr(scorer, "_scorers", scorer)
+        self.scorer_ = getattr(training.scorer, "_scorers", training.scorer)
         self.multimetric_ = list(pool.scores) != [ONE_METRIC]
         self.n_splits_ = pool.fit_times.shape[0] * pool.fit_times.shape[1]
         self.cv_results_ = tabulate(pool, candidates)
@@ -237,19 +246,32 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             fits=pool.fits,
             failures=pool.failures,
             plan=self._plan(len(candidates)),
+            grouped=groups is not None,
+            signed=sign_training(training, groups, self._splitter(training, groups), self.scoring),
         )
-        self.best_index_ = int(self.refit(self.cv_results_)) if callable(self.refit) else self.tuning_.best_index
+        self.best_index_ = self.tuning_.best_index
+        if callable(self.refit):
+            self._take(int(self.refit(self.cv_results_)))
         self.best_score_ = float(self.cv_results_[f"mean_test_{metric}"][self.best_index_])
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         if pool.failures:
             first = pool.failures[0]
             warnings.warn(
                 f"{len(pool.failures)} of {pool.fits} fits failed; the candidates ({pool.failed.sum()} of"
-                f" {len(candidates)}) are ranked last. The first: {candidates[first.candidate]}, fold {first.fold} of"
-                f" partition {first.partition}: {first.error}",
+                f" {len(candidates)}) are ranked last. The first: {candidates[first.candidate]}, {first.place}:"
+                f" {first.error}",
                 FitFailedWarning,
                 stacklevel=3,
             )
+
+    def _take(self, index: int) -> None:
+        """Take the candidate that a function chose, and say how it stands where it is not the pick."""
+        if not 0 <= index < len(self.tuning_.candidates):
+            raise IndexError(f"refit chose candidate {index}, but there are {len(self.tuning_.candidates)}, from 0")
+        self.best_index_ = index
+        if index != self.tuning_.best_index:
+            said = f"{self.tuning_.verdict} {write_choice(self.tuning_, index)}"
+            self.tuning_ = dataclasses.replace(self.tuning_, verdict=said)
 
     def _refit(self, training: Training) -> None:
         began = perf_counter()
@@ -259,3 +281,10 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.refit_time_ = perf_counter() - began
         if hasattr(self.best_estimator_, "feature_names_in_"):
             self.feature_names_in_ = self.best_estimator_.feature_names_in_
+
+
+# Unknown arguments are taken only to be refused with the way to say it here: they are no parameters.
+_FULL = inspect.signature(JKSearchCV.__init__)
+JKSearchCV.__signature__ = _FULL.replace(
+    parameters=[part for name, part in _FULL.parameters.items() if name not in ("self", "unknown")]
+)

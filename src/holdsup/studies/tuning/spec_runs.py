@@ -12,7 +12,7 @@ from holdsup.experiment import Plan, RunReport, Store, read_status
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_counted
 from holdsup.studies.specs import Spec
-from holdsup.studies.specs.planning import count_splits
+from holdsup.studies.specs.planning import try_splits
 from holdsup.studies.specs.shapes import Place
 from holdsup.studies.tuning.scoring import ONE_METRIC
 from holdsup.studies.tuning.spec_searches import Search, make_search
@@ -59,6 +59,7 @@ def run_tuning_spec(
         pool.means(ONE_METRIC), search.candidates, k=search.k, metric_name=search.metric.name,
         higher_is_better=search.metric.higher_is_better, level=level, margin=search.margin, budget=search.budget,
         seed=search.spec.seed, fits=pool.fits, failures=pool.failures, plan=search.plan,
+        grouped=search.field.corpus.groups is not None, signed=search.signed(),
     )  # fmt: skip
 
 
@@ -137,7 +138,7 @@ def _allows(search: Search, k: int) -> bool:
     """Return whether the corpus has items and groups enough for so many folds."""
     other = replace(search.spec, splits={**search.spec.splits, "k": k})
     try:
-        count_splits(other, search.field.dataset, search.field.data)
+        try_splits(other, search.field.dataset, search.field.data)
     except SpecError:
         return False
     return True

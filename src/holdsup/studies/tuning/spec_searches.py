@@ -12,9 +12,10 @@ from holdsup.experiment import Store
 from holdsup.metrics import Metric, make_metric
 from holdsup.numerics.tuning import AdaptivePlan
 from holdsup.studies.contests.fields import Field
+from holdsup.studies.contests.signing import sign_field, sign_system
 from holdsup.studies.contests.strategies import Strategy
 from holdsup.studies.specs import Spec, read_spec
-from holdsup.studies.specs.planning import count_splits
+from holdsup.studies.specs.planning import try_splits
 from holdsup.studies.specs.shapes import Place
 from holdsup.studies.tuning.candidates import Params
 from holdsup.studies.tuning.options import require_budget, require_folds
@@ -95,8 +96,15 @@ class Search:
             first = pool.failures[0]
             raise TuningError(
                 f"{self.spec.file.name}: all {len(self.candidates)} candidates failed; {self.name(first.candidate)} on "
-                f"fold {first.fold + 1} of partition {first.partition + 1}: {first.error}"
+                f"{first.place}: {first.error}"
             )
+
+    def signed(self) -> dict[str, object]:
+        """Return what the signature says about corpus, splits and the system that is tuned."""
+        name, source = next(iter(self.spec.systems.items()))
+        described = next(iter(self.field.systems.values()))
+        system = sign_system(name, {**described, "settings": dict(source.settings)})
+        return {**sign_field(self.field, self.strategy.make(self.j)), "system": f"{name}={system}"}
 
     def name(self, candidate: int) -> str:
         """Return the name of a candidate, as tasks have it."""
@@ -116,7 +124,7 @@ def make_search(spec: Spec | str | Path, *, level: float = 0.95) -> Search:
         raise SpecError(f'{spec.file.name} is of the kind {spec.kind!r}: a tuning needs kind = "tune"')
     strategy, j = strategy_of_spec(spec)
     field, candidates = field_of_candidates(spec)
-    count_splits(spec, field.dataset, field.data)
+    try_splits(spec, field.dataset, field.data)
     try:
         require_folds(strategy.folds, len(field.corpus))
     except TuningError as error:

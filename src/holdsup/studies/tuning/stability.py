@@ -79,5 +79,5 @@ def _require_whole(pool: Pool, candidates: Sequence[Params]) -> None:
         first = pool.failures[0]
         raise TuningError(
             f"{len(pool.failures)} of {pool.fits} fits failed, and a study compares candidates on all partitions. Take"
-            f" out {candidates[first.candidate]} (fold {first.fold} of partition {first.partition}: {first.error})"
+            f" out {candidates[first.candidate]} ({first.place}: {first.error})"
         )

@@ -84,8 +84,10 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _cut(self, X: Any, y: Any) -> tuple[Any, Any]:
+        stratify = is_classifier(self.estimator)
+        if stratify:
+            _require_two_of_each(y)
         try:
-            stratify = is_classifier(self.estimator)
             return next(iter(HoldOut(test=self.validation, seed=self.seed, stratify=stratify).split(X, y)))
         except SplitError as error:
             raise TuningError(f"no validation set can be cut from {len(y):,} items: {error}") from error
@@ -125,6 +127,16 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the score of the best epoch."""
         check_is_fitted(self)
         return float(self.estimator_.score(X, y))
+
+
+def _require_two_of_each(y: Any) -> None:
+    """Refuse a class with a single item, which cannot be on both sides of the cut."""
+    classes, counts = np.unique(np.asarray(y), return_counts=True)
+    if counts.min() < 2:
+        raise TuningError(
+            f"no validation set can be cut: class {classes[counts.argmin()]} has 1 of {len(y):,} items, and training "
+            "and validation need one each. Leave it out, or merge it with another class"
+        )
 
 
 def _best(scores: list[float]) -> int:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 from sklearn.utils import indexable
 
 from holdsup.errors import TuningError
@@ -19,7 +20,7 @@ from holdsup.studies.tuning.pools import digest, gather_pool
 from holdsup.studies.tuning.scoring import name_metric
 from holdsup.studies.tuning.training import prepare_training
 
-__all__ = ["StoppingStudy", "split_variance", "study_stopping"]
+__all__ = ["StoppingStudy", "limit_share", "split_variance", "study_stopping"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class StoppingStudy(Result):
     sd_cut : standard deviation that the cut gives, on the same partition
     sd : standard deviation of a K-fold estimate with a new partition and a new cut
     share : share of the cut in its variance, 0-1
+    share_low : lower limit of the share, 95%; null where nothing varies
+    share_high : upper limit of the share
     mean_whole : mean score of the same estimator without early stopping; null if it was not asked for
     sd_whole : standard deviation of its estimates between partitions
     """
@@ -52,6 +55,8 @@ class StoppingStudy(Result):
     sd_cut: float
     sd: float
     share: float
+    share_low: float
+    share_high: float
     mean_whole: float
     sd_whole: float
 
@@ -67,7 +72,10 @@ class StoppingStudy(Result):
                     ("both", self.sd, Percent(100.0)),
                     ("without early stopping", self.sd_whole, None),
                 ),
-                notes=(f"{self.partitions} partitions, {self.cuts} cuts of each.",),
+                notes=(
+                    f"{self.partitions} partitions, {self.cuts} cuts of each; 95% limits of the share of the cut "
+                    f"{100 * self.share_low:.0f}% to {100 * self.share_high:.0f}%.",
+                ),
             ),
         )
 
@@ -118,6 +126,7 @@ def study_stopping(
     between, within = split_variance(means[:, :cuts])
     total = between + within
     share = within / total if total > 0 else float("nan")
+    low, high = limit_share(means[:, :cuts]) if total > 0 else (float("nan"), float("nan"))
     metric = name_metric(scoring, None)
     alone = means[:, cuts:]
     return StoppingStudy(
@@ -127,10 +136,13 @@ def study_stopping(
         seed=seed,
         rows=Rows(pool.fits, pool.fits),
         verdict=(
-            f"Of the variance of a {k}-fold estimate of {metric}, {100 * share:.0f}% comes from the cut of the"
-            f" validation sets and the rest from the partition; its standard deviation is {total**0.5:.3g},"
-            f" {between**0.5:.3g} without the cut. More partitions (a larger J) make both smaller."
-        ),
+            f"Of the variance of a {k}-fold estimate of {metric}, {100 * share:.0f}% (95% limits {100 * low:.0f}% to"
+            f" {100 * high:.0f}%) comes from the cut of the validation sets and the rest from the partition; its"
+            f" standard deviation is {total**0.5:.3g}, {between**0.5:.3g} without the cut. More partitions (a larger J)"
+            " make both smaller."
+        )
+        if total > 0
+        else f"Estimates of {metric} do not vary, neither with the partition nor with the cut.",
         metric=metric,
         partitions=partitions,
         cuts=cuts,
@@ -140,6 +152,8 @@ def study_stopping(
         sd_cut=within**0.5,
         sd=total**0.5,
         share=share,
+        share_low=low,
+        share_high=high,
         mean_whole=float(alone.mean()) if alone.size else float("nan"),
         sd_whole=float(alone.std(ddof=1)) if alone.size else float("nan"),
     )
@@ -155,3 +169,16 @@ def split_variance(scores: NDArray[np.float64]) -> tuple[float, float]:
     within = float(scores.var(axis=1, ddof=1).mean())
     between = float(scores.mean(axis=1).var(ddof=1)) - within / cuts
     return max(0.0, between), within
+
+
+def limit_share(scores: NDArray[np.float64], level: float = 0.95) -> tuple[float, float]:
+    """Return limits of the share of the variance within rows: exact for normal scores (Searle 1971, section 9.8)."""
+    rows, cuts = scores.shape
+    within = float(scores.var(axis=1, ddof=1).mean())
+    if within == 0:
+        return 0.0, 0.0
+    ratio = cuts * float(scores.mean(axis=1).var(ddof=1)) / within
+    tail = (1 - level) / 2
+    df, df2 = rows - 1, rows * (cuts - 1)
+    low, high = (cuts / (cuts - 1 + max(ratio / float(special.fdtri(df, df2, p)), 1.0)) for p in (tail, 1 - tail))
+    return low, high

@@ -17,6 +17,8 @@ from holdsup.verdict.comparison.likelihoods import chi2_p, fit_ours, test_as_pub
 from holdsup.verdict.comparison.means import mean_of
 from holdsup.verdict.comparison.records import PaperTest, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.conditional.conditioning import Conditions, condition
+from holdsup.verdict.copies import Distinct, leave_out_copies
+from holdsup.verdict.directions import Directions
 from holdsup.verdict.evaluation import Evaluation
 
 __all__ = ["Answer", "Question", "answer", "test_systems"]
@@ -31,7 +33,7 @@ class Question:
     margin: float | None
     by: tuple[str, ...]
     bootstrap: int
-    lower_is_better: bool
+    directions: Directions
     level: float
     seed: int
     processes: int | None
@@ -43,7 +45,7 @@ class Answer:
 
     Attributes
     ----------
-    evaluation : the scores
+    distinct : the scores, copies of runs left out
     pairs : the pairs that can be compared
     refused : why each of the others cannot
     contrasts : a row for each pair, for itself alone
@@ -52,13 +54,18 @@ class Answer:
     conditions : what was found along properties
     """
 
-    evaluation: Evaluation
+    distinct: Distinct
     pairs: tuple[Pair, ...]
     refused: tuple[ScoresError, ...]
     contrasts: tuple[SystemContrast, ...]
     means: tuple[SystemMean, ...]
     paper: PaperTest | None
     conditions: Conditions
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The scores."""
+        return self.distinct.evaluation
 
     @property
     def claims(self) -> tuple[str, ...]:
@@ -69,6 +76,8 @@ class Answer:
 
 def answer(evaluation: Evaluation, question: Question, progress: Progress) -> Answer:
     """Return what one metric says; a pair that cannot be compared is left out."""
+    distinct = leave_out_copies(evaluation)
+    evaluation = distinct.evaluation
     claim = choose_claim(evaluation, question.claim)
     pairs: list[Pair] = []
     refused: list[ScoresError] = []
@@ -83,8 +92,8 @@ def answer(evaluation: Evaluation, question: Question, progress: Progress) -> An
         except ScoresError as error:
             refused.append(error)
     if not pairs:
-        return Answer(evaluation, (), tuple(refused), (), (), None, Conditions())
-    lower, paper = question.lower_is_better, test_as_published(evaluation)
+        return Answer(distinct, (), tuple(refused), (), (), None, Conditions())
+    lower, paper = question.directions.is_lower(evaluation.metric), test_as_published(evaluation)
     sigma = None if paper is None else paper.sigma
     asked = question.claim or STRONGEST
     conditions = condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower)
@@ -94,7 +103,7 @@ def answer(evaluation: Evaluation, question: Question, progress: Progress) -> An
     )
     means = (mean_of(evaluation, system, asked, level=question.level) for system in evaluation.systems)
     paper = None if paper is None else replace(paper, conditional=conditions.paper)
-    return Answer(evaluation, tuple(pairs), tuple(refused), tuple(contrasts), tuple(means), paper, conditions)
+    return Answer(distinct, tuple(pairs), tuple(refused), tuple(contrasts), tuple(means), paper, conditions)
 
 
 def _couples(evaluation: Evaluation, question: Question) -> Iterator[tuple[str, str]]:

@@ -91,7 +91,7 @@ def _values(scores: Scores, column: str) -> Numbers:
             f"--best {column}: it is the column of the {role}; runs are picked by a number, one for each run"
         )
     if column not in known:
-        raise ColumnError.not_found(column, tuple(known), where=scores.source)
+        raise ColumnError.not_found(column, (*scores.roles.columns(), *scores.others), where=scores.source)
     values = known[column]
     if isinstance(values, Labels):
         raise ScoresError(f"--best {column}: it holds labels such as {values.names[0]!r}; runs are picked by a number")

@@ -2,57 +2,38 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.scores import Scores
-from holdsup.scores.roles import is_usual, plain_name
+from holdsup.scores.roles import is_usual
 from holdsup.verdict.claims import Pair
-from holdsup.verdict.comparison.answers import Answer, Question
+from holdsup.verdict.comparison.answers import Answer
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
 
-__all__ = ["caution", "caution_clusters", "doubt_direction"]
+__all__ = ["caution", "caution_clusters"]
 
 MOST_REASONS = 3
-ERRORS = frozenset("ter wer cer loss logloss log_loss ppl perplexity error mse rmse mae".split())  # lower is better
 
 
-def caution(found: Answer, question: Question) -> Iterator[str]:
+def caution(found: Answer) -> Iterator[str]:
     """Yield what limits trust in the numbers of one metric."""
     by = f"{found.evaluation.metric}: " if found.evaluation.metric else ""
     yield from (by + line for line in _left_out(found))
     yield from _less_claimed(found)
     yield from _seeds_of_both(found.pairs)
     repeats = caution_repeats(found.evaluation, averaged=True)
-    for line in (*_copies(found.evaluation), *_gaps(found.evaluation), *repeats):
+    for line in (*found.distinct.lines, *_gaps(found.evaluation), *repeats):
         yield by + line
     if found.pairs and len({found.evaluation.scored(system).tobytes() for system in found.evaluation.systems}) > 1:
         unit = found.evaluation.unit
         yield f"Systems have different {unit}: means are over each system's own, differences over those both have."
     yield from found.conditions.warnings
-    if not question.lower_is_better and (error := _name_error(found.evaluation)):
-        yield f"A higher {error} is called better here: if a lower one is, give --lower-is-better."
-
-
-def doubt_direction(evaluations: Iterable[Evaluation], *, lower_is_better: bool) -> str:
-    """Return a doubt that stands before the verdict: who is better turns around where a score is an error."""
-    errors = [] if lower_is_better else [name for each in evaluations if (name := _name_error(each))]
-    if not errors:
-        return ""
-    return f"This takes a higher {join_names(errors)} for better: give --lower-is-better if it is not. "
-
-
-def _name_error(evaluation: Evaluation) -> str | None:
-    """Return the metric, or else the column of scores, if its name is that of an error; options follow a comma."""
-    score = evaluation.scores.roles.score
-    name = evaluation.metric or (score if isinstance(score, str) else "")
-    return name if plain_name(name.partition(",")[0]) in ERRORS else None
 
 
 def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -100,9 +81,15 @@ def _left_out(found: Answer) -> Iterator[str]:
 
 def _less_claimed(found: Answer) -> Iterator[str]:
     """Yield why less is claimed of a pair than was asked for, and whose runs are too few for much."""
+    noted: dict[str, list[Pair]] = {}
     for pair in found.pairs:
         if pair.note:
-            yield f"{pair.left.name} and {pair.right.name}: {pair.note}; the claim is {pair.claim}."
+            noted.setdefault(f"{pair.note}; the claim is {pair.claim}.", []).append(pair)
+    for line, pairs in noted.items():
+        if len(pairs) == len(found.pairs) > 1:
+            yield line[0].upper() + line[1:]
+        else:
+            yield f"{join_names([f'{pair.left.name} and {pair.right.name}' for pair in pairs])}: {line}"
     few = {s.name for pair in found.pairs if pair.claim != "these-runs" for s in (pair.left, pair.right)
            if len(s.runs) - s.setting_count == 1}  # fmt: skip
     shared = found.evaluation.scores.roles.shared
@@ -119,25 +106,10 @@ def _less_claimed(found: Answer) -> Iterator[str]:
             yield f"{name}: two levels of {facet} tell next to nothing about new ones; three are a start."
 
 
-def _copies(evaluation: Evaluation) -> Iterator[str]:
-    """Yield runs of one system with exactly the same scores; a single score may be the same by chance."""
-    if evaluation.items < 2:
-        return
-    for system in evaluation.systems:
-        same: dict[bytes, list[str]] = defaultdict(list)
-        for run, scores in zip(system.runs, system.scores.T + 0.0, strict=True):  # + 0.0: -0 and 0 are the same
-            same[scores.tobytes()].append(run)
-        for runs in same.values():
-            if len(runs) > 1:
-                yield (
-                    f"{system.name}: runs {join_names(runs)} have exactly the same score on every one of their "
-                    f"{evaluation.unit}: copies, or a deterministic system. They carry no evidence on the spread "
-                    "between runs."
-                )
-
-
 def _gaps(evaluation: Evaluation) -> Iterator[str]:
     """Yield how many scores runs lack on items, or datasets, that other runs of the system have."""
+    if evaluation.resplit:  # each run has items of its own, by design
+        return
     counts = {system.name: _lacking(evaluation, system) for system in evaluation.systems}
     lacking = {name: count for name, count in counts.items() if count}
     if lacking:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,19 +10,25 @@ from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
+from holdsup.scores.lookalikes import caution_lookalikes
+from holdsup.verdict.arguments import check_level, check_margin, list_names_given
 from holdsup.verdict.comparison.advice import advise
 from holdsup.verdict.comparison.answers import Answer, Question, answer, test_systems
 from holdsup.verdict.comparison.best import pick_best
-from holdsup.verdict.comparison.cautions import caution, caution_clusters, doubt_direction
+from holdsup.verdict.comparison.cautions import caution, caution_clusters
 from holdsup.verdict.comparison.contrasts import adjust_contrasts
+from holdsup.verdict.comparison.losses import caution_losses, lost_systems
 from holdsup.verdict.comparison.records import SystemContrast
 from holdsup.verdict.comparison.report import Comparison
 from holdsup.verdict.comparison.row_counts import count_rows
 from holdsup.verdict.comparison.sentences import Coverage, write_verdict
 from holdsup.verdict.conditional.conditioning import adjust_conditions, check_properties, name_properties
 from holdsup.verdict.conditional.report import describe_conditions
+from holdsup.verdict.directions import LowerIsBetter, choose_directions, sign_direction
 from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.facets import check_item_facets
+from holdsup.verdict.repeats import check_repeats
+from holdsup.verdict.rows import Where, choose_rows, sign_where
 
 __all__ = ["compare_systems"]
 
@@ -39,9 +44,10 @@ def compare_systems(
     baseline: str | None = None,
     margin: float | None = None,
     best: str | None = None,
-    by: str | Sequence[str] = (),
+    by: str | Sequence[str] | None = (),
+    where: Where = None,
     bootstrap: int = 0,
-    lower_is_better: bool = False,
+    lower_is_better: LowerIsBetter = False,
     level: float = 0.95,
     seed: int = 0,
     processes: int | None = None,
@@ -55,13 +61,15 @@ def compare_systems(
     data : `Scores`, or anything that `read_scores` takes
     claim : "these-runs", "new-runs" or "new-settings"; by default new-runs where two systems have two runs or more
     baseline : the system that all others are compared with; by default all pairs are
-    margin : differences below it do not matter: adds tests of equivalence and of non-inferiority
+    margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
         lower is better); the claim is then these-runs, and the pick is named as what it is
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
+    where : columns and the values that rows must have, such as ``{"dataset": "news"}``
     bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
-    lower_is_better : who is called better; differences stay as they are
-    level : coverage of limits
+    lower_is_better : who is called better; differences stay as they are. True for all metrics, or the names of those
+        of which a lower one is better, such as ["ter"]; the errors that holdsup computes (mse, rmse, mae) are known
+    level : coverage of limits; a difference is told where its p is 1 - level or less
     roles : passed on to `read_scores`
 
     Examples
@@ -71,45 +79,51 @@ def compare_systems(
     >>> found.claim, len(found.contrasts), found.contrasts[0].left
     ('new-runs', 1, 'B')
     """
-    by = (by,) if isinstance(by, str) else tuple(by)
-    scores, said = _read(data, by, roles, progress)
+    check_level(level)
+    by = list_names_given(by, "by")
+    everything, said = _read(data, by, roles, progress)
+    scores, passed_over = choose_rows(everything, where)
+    said.extend(caution_losses(scores))
     _check_settings(scores.only(scores.usable))
-    picked = None if best is None else pick_best(scores, best, lower_is_better=lower_is_better)
+    directions = choose_directions(scores, lower_is_better)
+    said.extend((*directions.cautions(), *caution_lookalikes(scores)))
+    picked = None if best is None else pick_best(scores, best, lower_is_better=directions.of_all(f"--best {best}"))
     if picked is not None:
         scores = picked.scores
         said.extend(picked.warnings)
         if claim not in (None, "these-runs"):
             said.append(f"The claim {claim} is asked for, but a run that was picked says nothing about new ones.")
     question = Question(
-        claim=claim if picked is None else "these-runs", baseline=baseline, margin=_checked_margin(margin), by=by,
+        claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
         bootstrap=bootstrap,
-        lower_is_better=lower_is_better, level=level, seed=seed, processes=processes,
+        directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
     evaluations = lay_out(scores)
     _check_systems(scores, question)
+    for evaluation in evaluations:
+        check_repeats(evaluation)
     asked = [answer(evaluation, question, progress) for evaluation in evaluations]
     found = [each for each in asked if each.pairs]
     if not found:
-        raise asked[0].refused[0]
+        raise ScoresError(
+            " ".join([f"{str(asked[0].refused[0]).rstrip('.')}.", *caution_lookalikes(scores)]).rstrip(".")
+        )
     pairs = [pair for each in found for pair in each.pairs]
     contrasts = adjust_contrasts([c for each in found for c in each.contrasts], pairs, level=level)
     systems = tuple(mean for each in found for mean in each.means)
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(test_systems(each, contrasts, question) for each in found)
     covered = Coverage(evaluations[0].unit, len(evaluations[0].dataset_names))
-    doubt = doubt_direction((each.evaluation for each in found), lower_is_better=lower_is_better)
-    verdict = write_verdict(
-        contrasts, systems, covered, baseline=baseline, level=level, lower_is_better=lower_is_better
-    )
+    verdict = write_verdict(contrasts, systems, covered, baseline=baseline, level=level)
     return Comparison(
-        signature=_signature(scores, claim, best, question),
+        signature=_signature(scores, claim, best, where, lower_is_better, question),
         seed=seed if bootstrap else None,
-        warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each, question))))),
-        rows=count_rows(scores, asked, {} if picked is None else picked.reasons),
-        verdict=doubt + verdict + describe_conditions(conditional, contrasts, level=level),
+        warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each))))),
+        rows=count_rows(scores, asked, passed_over | (picked.reasons if picked else {})),
+        verdict=directions.doubt() + verdict + describe_conditions(conditional, contrasts, level=level),
         claim=found[0].claims[0],
         level=level,
-        lower_is_better=lower_is_better,
+        lower_is_better=contrasts[0].lower_is_better,
         baseline=baseline,
         unit=evaluations[0].unit,
         best=() if picked is None else picked.runs,
@@ -133,42 +147,49 @@ def _read(data: Any, by: tuple[str, ...], roles: dict[str, Any], progress: Progr
     return scores, [*scores.notes, *caution_clusters(scores, by, roles.get("cluster"))]
 
 
-def _checked_margin(margin: float | None) -> float | None:
-    if margin is not None and not (math.isfinite(margin) and margin > 0):
-        raise ScoresError(f"the margin is {margin!r}: give a positive number in the unit of the scores")
-    return margin
-
-
 def _check_settings(scores: Scores) -> None:
     check_item_facets(scores, [name for name in scores.facets if not is_repetition(scores, name)])
 
 
 def _check_systems(scores: Scores, question: Question) -> None:
-    names = scores.only(scores.usable).system.names
+    names, lost = scores.only(scores.usable).system.names, lost_systems(scores)
+    if len(names) < 2 and lost:
+        without = "; ".join(f"{name!r} has no score that counts ({why})" for name, why in lost.items())
+        raise ScoresError(f"there are scores of {names[0]!r} only, and a comparison needs two systems: {without}")
     if len(names) < 2:
         raise ScoresError(f"there is one system only, {names[0]!r}: a comparison needs two (is --system right?)")
+    if question.baseline in lost:
+        why = lost[question.baseline]
+        raise ScoresError(f"the baseline {question.baseline!r} has no score that counts ({why}): give another")
     if question.baseline is not None and question.baseline not in names:
         raise ScoresError(f"the baseline {question.baseline!r} is none of the systems: {list_names(names)}")
-    if not 0 < question.level < 1:
-        raise ScoresError(f"level is {question.level!r}; it must lie between 0 and 1, such as 0.95")
 
 
 def _next(found: Sequence[Answer], contrasts: Sequence[SystemContrast], level: float) -> tuple[str, ...]:
     """Return the advice for the pair that is nearest to a verdict, or has none for lack of runs."""
-    pairs = [pair for each in found for pair in each.pairs]
-    unsure = [(c, pair) for c, pair in zip(contrasts, pairs, strict=True) if c.p_adjusted > 1 - level]
+    pairs = [(each, pair) for each in found for pair in each.pairs]
+    unsure = [(c, *both) for c, both in zip(contrasts, pairs, strict=True) if c.p_adjusted > 1 - level]
     if unsure:
-        _, pair = min(unsure, key=lambda both: both[0].log10_p_adjusted)
-        return advise(pair, firm=False, tests=len(contrasts))
-    lacking = [pair for pair in pairs if not (pair.left.repeats and pair.right.repeats)]
-    return advise(lacking[0], firm=True) if lacking else ()
+        _, each, pair = min(unsure, key=lambda row: row[0].log10_p_adjusted)
+        alpha = (1 - level) / len(contrasts)  # each is held to its share of the error
+        return advise(each.distinct, pair, firm=False, alpha=alpha)
+    lacking = [(each, pair) for each, pair in pairs if not (pair.left.repeats and pair.right.repeats)]
+    return advise(lacking[0][0].distinct, lacking[0][1], firm=True, alpha=1 - level) if lacking else ()
 
 
-def _signature(scores: Scores, claim: str | None, best: str | None, question: Question) -> str:
+def _signature(
+    scores: Scores,
+    claim: str | None,
+    best: str | None,
+    where: Where,
+    lower_is_better: LowerIsBetter,
+    question: Question,
+) -> str:
     """Return what a stranger needs to ask the same: the claim as it was asked for, not as it was made."""
     return sign(
         "compare", data=scores.digest, **sign_roles(scores), claim=claim or "auto",
-        baseline=question.baseline, best=best, by=",".join(question.by) or None, level=question.level,
-        margin=question.margin, lower_is_better=question.lower_is_better or None, bootstrap=question.bootstrap or None,
+        where=sign_where(where), baseline=question.baseline, best=best, by=",".join(question.by) or None,
+        level=question.level,
+        margin=question.margin, lower_is_better=sign_direction(lower_is_better), bootstrap=question.bootstrap or None,
         seed=question.seed if question.bootstrap else None,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import Cell
 from holdsup.verdict.comparison.records import SystemContrast
-from holdsup.verdict.phrases import NO_LIMITS, show_limits
+from holdsup.verdict.phrases import NO_LIMITS, say_level, show_limits
 
 if TYPE_CHECKING:
     from holdsup.verdict.comparison.report import Comparison
@@ -25,7 +25,7 @@ def tabulate_contrasts(found: Comparison) -> Iterator[Table]:
     """Yield the differences; of several, sizes are a table of their own, which keeps both narrow enough to read."""
     several = len(found.contrasts) > 1
     columns, sizes = _differences(found), _sizes(found)
-    title, notes = f"Differences, {found.level:.0%} limits", tuple(_difference_notes(found))
+    title, notes = f"Differences, {say_level(found.level)} limits", tuple(_difference_notes(found))
     if several:
         yield _table(found, title, columns, notes)
         if sizes:
@@ -108,9 +108,11 @@ def _margins(found: Comparison) -> Table:
     columns: Columns = {
         "equivalent p": lambda c: PValue(c.equivalence.p_equivalent_adjusted) if c.equivalence else None,
         "first not worse p": lambda c: PValue(c.equivalence.p_not_worse_adjusted) if c.equivalence else None,
+        "beyond p": lambda c: PValue(c.equivalence.p_beyond_adjusted) if c.equivalence else None,
     }
     notes = (
-        f"p of a difference beyond the margin, and of one that is beyond it to the worse{_holm(len(tested) > 1)}.",
+        "p of a difference of the margin or more; of one to the worse of the first; of one of the margin or less"
+        f"{_holm(len(tested) > 1)}.",
     )
     return _table(found, f"Tests against a margin of {format_number(tested[0].margin)}", columns, notes)
 

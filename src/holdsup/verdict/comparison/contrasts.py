@@ -42,6 +42,7 @@ def contrast_of(
         log10_p_adjusted=found.log10_p,
         p_method=pair.method,
         effect_size=found.estimate / sigma if sigma else None,
+        lower_is_better=lower_is_better,
         p_superior=_superior(pair, lower_is_better=lower_is_better),
         items=pair.items,
         equivalence=None if margin is None else _equivalence(pair, margin, lower_is_better=lower_is_better),
@@ -81,17 +82,17 @@ def adjust_p(tests: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _adjust_margins(margins: Sequence[Equivalence | None]) -> list[Equivalence | None]:
-    """Return the tests against a margin with Holm's p-values, those of equivalence and of non-inferiority apart."""
+    """Return the tests against a margin with Holm's p-values, each kind of test apart."""
     tested = [m for m in margins if m is not None]
     if len(tested) < len(margins):
         return list(margins)
-    equivalent, not_worse = (
-        [p for p, _ in adjust_p([(p, math.log10(p) if p > 0 else -math.inf) for p in family])]
-        for family in ([m.p_equivalent for m in tested], [m.p_not_worse for m in tested])
-    )
+    families = [m.p_equivalent for m in tested], [m.p_not_worse for m in tested], [m.p_beyond for m in tested]
+    adjusted = [
+        [p for p, _ in adjust_p([(p, math.log10(p) if p > 0 else -math.inf) for p in family])] for family in families
+    ]
     return [
-        replace(m, p_equivalent_adjusted=both, p_not_worse_adjusted=one)
-        for m, both, one in zip(tested, equivalent, not_worse, strict=True)
+        replace(m, p_equivalent_adjusted=both, p_not_worse_adjusted=one, p_beyond_adjusted=beyond)
+        for m, both, one, beyond in zip(tested, *adjusted, strict=True)
     ]
 
 
@@ -118,9 +119,12 @@ def _equivalence(pair: Pair, margin: float, *, lower_is_better: bool) -> Equival
     above = _one_sided(pair.test(margin, LEVEL), greater=True)  # left - right > -margin
     below = _one_sided(pair.test(-margin, LEVEL), greater=False)  # left - right < margin
     both, one = max(above, below), below if lower_is_better else above
+    found = pair.difference.estimate
+    beyond = pair.test(-math.copysign(margin, found), LEVEL).p if abs(found) > margin else 1.0
     return Equivalence(
-        margin=margin, p_equivalent=both, p_not_worse=one, p_equivalent_adjusted=both, p_not_worse_adjusted=one
-    )
+        margin=margin, p_equivalent=both, p_not_worse=one, p_beyond=beyond, p_equivalent_adjusted=both,
+        p_not_worse_adjusted=one, p_beyond_adjusted=beyond,
+    )  # fmt: skip
 
 
 def _one_sided(found: Difference, *, greater: bool) -> float:

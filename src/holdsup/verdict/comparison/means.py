@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from holdsup.errors import ScoresError
-from holdsup.numerics.datasets import dataset_means
+from holdsup.numerics.datasets import compare_these_datasets, dataset_means
 from holdsup.numerics.differences import Difference, compare_shared_seeds, compare_these_runs
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.verdict.comparison.records import SystemMean
@@ -48,7 +48,7 @@ def _carried(evaluation: Evaluation, system: SystemRuns, asked: str) -> str:
     """Return the claim that a system's own runs can carry."""
     if evaluation.per_run:
         return "new-runs"
-    if asked == "these-runs" or not system.repeats:
+    if asked == "these-runs" or evaluation.resplit or not system.repeats:
         return "these-runs"
     several = system.setting_count > 1 and evaluation.datasets is None
     return "new-settings" if asked == "new-settings" and several else "new-runs"
@@ -70,10 +70,13 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
     scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
     settings = system.settings if system.setting_count > 1 else None
     try:
+        nothing = np.zeros((len(scores), 1))
         if evaluation.datasets is not None and len(np.unique(evaluation.datasets[held])) > 1:
-            scores, clusters = dataset_means(scores, evaluation.datasets[held]), None
+            datasets = evaluation.datasets[held]
+            if claim == "these-runs":
+                return compare_these_datasets(scores, nothing, datasets, clusters=clusters, new_runs=False, level=level)
+            scores, clusters = dataset_means(scores, datasets), None
         if claim == "these-runs":
-            nothing = np.zeros((len(scores), 1))
             return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
         if claim == "new-settings":
             return mean_over_settings(evaluation, system, level=level)

@@ -82,15 +82,19 @@ class Equivalence:
     margin : differences below it do not matter
     p_equivalent : p of a difference of the margin or more, either way (two one-sided tests)
     p_not_worse : p of left being worse than right by the margin or more
+    p_beyond : p of a difference of the margin or less, either way (two-sided)
     p_equivalent_adjusted : Holm's p over all pairs and metrics
     p_not_worse_adjusted : Holm's p over all pairs and metrics
+    p_beyond_adjusted : Holm's p over all pairs and metrics
     """
 
     margin: float
     p_equivalent: float
     p_not_worse: float
+    p_beyond: float
     p_equivalent_adjusted: float
     p_not_worse_adjusted: float
+    p_beyond_adjusted: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +124,7 @@ class SystemContrast:
         the truth; null for these-runs
     items : number of items, or datasets, that both have
     equivalence : what the margin adds; null without one
+    lower_is_better : whether a lower score is a better one by this metric
     """
 
     left: str
@@ -142,6 +147,7 @@ class SystemContrast:
     p_superior: float | None
     items: int
     equivalence: Equivalence | None = None
+    lower_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

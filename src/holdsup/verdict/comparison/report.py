@@ -13,7 +13,7 @@ from holdsup.verdict.comparison.contrast_report import tabulate_contrasts
 from holdsup.verdict.comparison.records import PaperTest, PickedRun, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.conditional.records import Conditional
 from holdsup.verdict.conditional.report import tabulate_conditions
-from holdsup.verdict.phrases import show_limits
+from holdsup.verdict.phrases import say_level, show_limits
 
 __all__ = ["Comparison"]
 
@@ -26,7 +26,7 @@ class Comparison(Result):
     ----------
     claim : what is claimed of all pairs, or else of most: these-runs, new-runs or new-settings
     level : coverage of the limits
-    lower_is_better : whether a lower score is a better one
+    lower_is_better : whether a lower score is a better one, by the first metric; each difference has its own
     baseline : the system that all others are compared with, null if all pairs are
     unit : what systems are scored on, items or datasets; null where runs have one score each
     best : the run of each system that was picked; empty where all runs count
@@ -63,10 +63,14 @@ class Comparison(Result):
         conditional = tabulate_conditions(self.conditional, papers, level=self.level)
         return (self._systems(), *tabulate_contrasts(self), self._tests(), *conditional)
 
+    def ordered(self) -> list[SystemMean]:
+        """Return the means of the systems, metric by metric, the best first."""
+        lower = {c.metric for c in self.contrasts if c.lower_is_better}
+        return sorted(self.systems, key=lambda s: (str(s.metric), s.mean if s.metric in lower else -s.mean))
+
     def _systems(self) -> Table:
         several = len(self.tests) > 1
-        sign = 1 if self.lower_is_better else -1
-        ordered = sorted(self.systems, key=lambda s: (str(s.metric), sign * s.mean))
+        ordered = self.ordered()
         shown: dict[str, Callable[[SystemMean], Cell]] = {"system": lambda s: s.name}
         if several:
             shown["metric"] = lambda s: s.metric
@@ -80,7 +84,7 @@ class Comparison(Result):
             shown[self.unit] = lambda s: s.items
         covered = f"({next(iter(claims))})" if len(claims) == 1 else "for the claim that its own runs can carry"
         return Table(
-            title=f"Systems, the best first; {self.level:.0%} limits of each mean {covered}",
+            title=f"Systems, the best first; {say_level(self.level)} limits of each mean {covered}",
             columns=tuple(shown),
             rows=tuple(tuple(cell(s) for cell in shown.values()) for s in ordered),
         )

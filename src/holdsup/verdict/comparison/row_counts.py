@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from holdsup.results import Rows
 from holdsup.scores import Scores
 from holdsup.verdict.comparison.answers import Answer
+from holdsup.verdict.copies import COPY
 
 __all__ = ["count_rows"]
 
@@ -20,8 +21,8 @@ def count_rows(scores: Scores, found: Sequence[Answer], passed_over: Mapping[str
     reasons = {**rows.reasons, **passed_over}
     unused = 0
     for answer in found:
-        for reason, mask in _unused(answer).items():
-            count = int(mask.sum())
+        counts = {reason: int(mask.sum()) for reason, mask in _unused(answer).items()}
+        for reason, count in {COPY: answer.distinct.rows, **counts}.items():
             unused += count
             if count:
                 reasons[reason] = reasons.get(reason, 0) + count

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.verdict.comparison.records import SystemContrast, SystemMean
 from holdsup.verdict.comparison.standings import better_of, describe_pairs
-from holdsup.verdict.phrases import join_names, say_p
+from holdsup.verdict.phrases import join_names, say_level, say_p
 
 __all__ = ["COVERS", "Coverage", "write_verdict"]
 
+USUAL = 0.95  # the level that needs no word
 COVERS = {
     "these-runs": "for these trained runs, over new {unit} like these",
     "new-runs": "over new {unit} like these and new training runs, settings as they are",
@@ -66,7 +67,9 @@ class Coverage:
         covers = COVERS[claim].format(unit=self.unit)
         if self.unit == "datasets":
             return covers, LEAVES_OUT_OF_DATASETS[claim]
-        if self.datasets > 1 and claim != "these-runs":
+        if self.datasets > 1 and claim == "these-runs":
+            return f"for these trained runs, over new items of these {self.datasets} datasets", LEAVES_OUT[claim]
+        if self.datasets > 1:
             return f"over new datasets like these {self.datasets}, new items and new training runs", "other settings"
         return covers, LEAVES_OUT[claim]
 
@@ -78,21 +81,32 @@ def write_verdict(
     *,
     baseline: str | None,
     level: float,
-    lower_is_better: bool,
 ) -> str:
     """Return the sentences that stand above the tables."""
     if len(contrasts) == 1:
-        said = _about_two(contrasts[0], level, lower_is_better)
+        said = _about_two(contrasts[0], _lacking(systems, covered), level)
     elif baseline is not None:
-        said = _about_baseline(contrasts, baseline, level, lower_is_better)
+        said = _about_baseline(contrasts, baseline, level)
     else:
-        said = describe_pairs(contrasts, systems, level=level, lower_is_better=lower_is_better)
+        said = describe_pairs(contrasts, systems, level=level)
     margin = "" if len(contrasts) == 1 else _about_margins(contrasts, level)
-    return f"{said}{margin} {covered.sentence(contrasts)}"
+    held = "" if level == USUAL else f" Here p counts as small up to {1 - level:.2g}, for --level is {level:g}."
+    return f"{said}{margin}{held} {covered.sentence(contrasts)}"
 
 
-def _about_two(c: SystemContrast, level: float, lower_is_better: bool) -> str:
-    better, worse = better_of(c, lower_is_better=lower_is_better)
+def _lacking(systems: Sequence[SystemMean], covered: Coverage) -> str:
+    """Return what there is too little of to measure a spread."""
+    counts = {"runs": min(s.runs for s in systems)}
+    if covered.unit is not None:
+        counts[covered.unit] = min(s.items for s in systems)
+    if covered.unit == "items" and covered.datasets > 1:
+        counts["datasets"] = covered.datasets
+    fewest = min(counts.values())
+    return join_names([name for name in ("datasets", "items", "runs") if counts.get(name) == fewest])
+
+
+def _about_two(c: SystemContrast, lacking: str, level: float) -> str:
+    better, worse = better_of(c)
     metric = f" {c.metric}" if c.metric else ""
     if c.difference == 0:
         return f"{c.left} and {c.right} have the same mean{metric}.{_about_margin(c, level)}"
@@ -105,13 +119,13 @@ def _about_two(c: SystemContrast, level: float, lower_is_better: bool) -> str:
         strength = (
             "" if c.p_adjusted < (1 - level) / 5 else " The evidence is not strong: a repetition may well miss it."
         )
-        evidence = f"({level:.0%} limits {limits}, {shown})" if measured else f"({shown})"
+        evidence = f"({say_level(level)} limits {limits}, {shown})" if measured else f"({shown})"
         return f"{better} is better than {worse} by {size}{metric} {evidence}.{strength}{margin}"
     lead = f"Whether {better} or {worse} is better cannot be told: {better} is ahead by {size}{metric}, but"
     if not measured:
-        return f"{lead} so few runs do not tell how far off that may be ({shown}).{margin}"
+        return f"{lead} so few {lacking} do not tell how far off that may be ({shown}).{margin}"
     ahead = (c.low, c.high) if c.difference > 0 else (-c.high, -c.low)  # as the lead of the one that is ahead
-    return f"{lead} the lead may be anything in {format_interval(*ahead)} ({level:.0%} limits, {shown}).{margin}"
+    return f"{lead} the lead may be anything in {format_interval(*ahead)} ({say_level(level)} limits, {shown}).{margin}"
 
 
 def _about_margin(c: SystemContrast, level: float) -> str:
@@ -119,11 +133,15 @@ def _about_margin(c: SystemContrast, level: float) -> str:
         return ""
     e = c.equivalence
     margin = format_number(e.margin)
+    if e.p_beyond <= 1 - level:
+        return f" {better_of(c)[0]} is better by more than {margin} ({say_p(e.p_beyond)})."
     if e.p_equivalent <= 1 - level:
         return f" They are equivalent within {margin} ({say_p(e.p_equivalent)})."
     if e.p_not_worse <= 1 - level:
         return f" {c.left} is not worse than {c.right} by {margin} or more ({say_p(e.p_not_worse)})."
-    return f" Neither equivalence within {margin} nor non-inferiority of {c.left} is shown."
+    return (
+        f" Neither equivalence within {margin}, nor non-inferiority of {c.left}, nor a lead beyond {margin} is shown."
+    )
 
 
 def _about_margins(contrasts: Sequence[SystemContrast], level: float) -> str:
@@ -133,18 +151,20 @@ def _about_margins(contrasts: Sequence[SystemContrast], level: float) -> str:
         return ""
     equivalent = sum(e.p_equivalent_adjusted <= 1 - level for e in tested)
     not_worse = sum(e.p_not_worse_adjusted <= 1 - level for e in tested)
+    beyond = sum(e.p_beyond_adjusted <= 1 - level for e in tested)
     return (
         f" Within a margin of {format_number(tested[0].margin)}, after Holm's adjustment, equivalence is shown for "
-        f"{equivalent} of {len(tested)} differences, and that the first is not worse for {not_worse}."
+        f"{equivalent} of {len(tested)} differences, that the first is not worse for {not_worse}, and a difference "
+        f"beyond the margin for {beyond}."
     )
 
 
-def _about_baseline(contrasts: Sequence[SystemContrast], baseline: str, level: float, lower_is_better: bool) -> str:
+def _about_baseline(contrasts: Sequence[SystemContrast], baseline: str, level: float) -> str:
     """Say who differs from the baseline, and nothing of the others among themselves."""
     told = [c for c in contrasts if c.p_adjusted <= 1 - level]
     shown = {c: f"{c.left} ({c.metric})" if c.metric else c.left for c in contrasts}
-    better = [shown[c] for c in told if better_of(c, lower_is_better=lower_is_better)[0] == c.left]
-    worse = [shown[c] for c in told if better_of(c, lower_is_better=lower_is_better)[0] == baseline]
+    better = [shown[c] for c in told if better_of(c)[0] == c.left]
+    worse = [shown[c] for c in told if better_of(c)[0] == baseline]
     parts = [f"better than {baseline}: {', '.join(better)}" if better else f"none is better than {baseline}"]
     parts += [f"worse: {', '.join(worse)}"] if worse else []
     unsure = [shown[c] for c in contrasts if c not in told]

@@ -17,26 +17,24 @@ MOST_METRICS = 3  # told one by one
 SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
 
 
-def better_of(contrast: SystemContrast, *, lower_is_better: bool) -> tuple[str, str]:
+def better_of(contrast: SystemContrast) -> tuple[str, str]:
     """Return the better and the worse of two systems, by their difference."""
-    left_wins = (contrast.difference < 0) == lower_is_better
+    left_wins = (contrast.difference < 0) == contrast.lower_is_better
     return (contrast.left, contrast.right) if left_wins else (contrast.right, contrast.left)
 
 
-def describe_pairs(
-    contrasts: Sequence[SystemContrast], systems: Sequence[SystemMean], *, level: float, lower_is_better: bool
-) -> str:
+def describe_pairs(contrasts: Sequence[SystemContrast], systems: Sequence[SystemMean], *, level: float) -> str:
     """Return what several differences come to, metric by metric."""
     told = [c for c in contrasts if c.p_adjusted <= 1 - level]
     metrics = list(dict.fromkeys(c.metric for c in contrasts))
     if len(metrics) == 1:
-        said = _standing(contrasts, systems, level, lower_is_better, " after Holm's adjustment")
+        said = _standing(contrasts, systems, level, " after Holm's adjustment")
         return f"{said[0].upper()}{said[1:]}."
     each = []
     for metric in metrics[:MOST_METRICS]:
         own = [c for c in contrasts if c.metric == metric]
         means = [s for s in systems if s.metric == metric]
-        each.append(f"by {metric} {_standing(own, means, level, lower_is_better)}")
+        each.append(f"by {metric} {_standing(own, means, level)}")
     if len(metrics) > MOST_METRICS:
         count = f"{len(told)} of {format_count(len(contrasts))} differences"
         each.append(f"by all {len(metrics)} metrics {count} can be told from none")
@@ -47,22 +45,21 @@ def _standing(
     contrasts: Sequence[SystemContrast],
     systems: Sequence[SystemMean],
     level: float,
-    lower_is_better: bool,
     adjusted: str = "",
 ) -> str:
     """Return who is ahead by one metric; `adjusted` says how, where it is not said before."""
     if len(contrasts) == 1:
         (c,) = contrasts
-        better, worse = better_of(c, lower_is_better=lower_is_better)
+        better, worse = better_of(c)
         if c.difference == 0:
             return f"{c.left} and {c.right} have the same mean"
         p = say_p(c.p_adjusted, c.log10_p_adjusted)
         if c.p_adjusted <= 1 - level:
             return f"{better} is better than {worse} ({p})"
         return f"{c.left} and {c.right} cannot be told apart ({p})"
-    told = [better_of(c, lower_is_better=lower_is_better) for c in contrasts if c.p_adjusted <= 1 - level]
+    told = [better_of(c) for c in contrasts if c.p_adjusted <= 1 - level]
     compared = {frozenset((c.left, c.right)) for c in contrasts}
-    ordered = sorted(systems, key=lambda s: s.mean if lower_is_better else -s.mean)
+    ordered = sorted(systems, key=lambda s: s.mean if contrasts[0].lower_is_better else -s.mean)
     names = [s.name for s in ordered if any(s.name in pair for pair in compared)]
     many = f"of {format_count(len(contrasts))} pairs,"
     if not told:
@@ -82,11 +79,12 @@ def _best_mean(ordered: Sequence[SystemMean]) -> str:
 def _leaders(names: Sequence[str], told: Sequence[tuple[str, str]]) -> str:
     """Return who is ahead of most others, and of whom; `told` are pairs of the better and the worse."""
     beaten = {name: [worse for better, worse in told if better == name] for name in names}
-    first, *others = sorted((name for name in names if beaten[name]), key=lambda name: -len(beaten[name]))[
-        :MOST_LEADERS
-    ]
+    leaders = sorted((name for name in names if beaten[name]), key=lambda name: -len(beaten[name]))
+    first, *others = leaders[:MOST_LEADERS]
     said = [f"{first} is ahead of {_count(beaten[first], ' others')}"]
-    return ", ".join([*said, *(f"{name} of {_count(beaten[name])}" for name in others)])
+    said += [f"{name} of {_count(beaten[name])}" for name in others]
+    unsaid = sum(len(beaten[name]) for name in leaders[MOST_LEADERS:])
+    return ", ".join(said) + (f", and {format_count(unsaid)} more" if unsaid else "")
 
 
 def _count(names: Sequence[str], noun: str = "") -> str:

@@ -40,7 +40,7 @@ class Conditions:
 
 def name_properties(by: Sequence[str], roles: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `read_scores` with the properties asked for among the columns to read."""
-    given = roles.get("properties", ())
+    given = roles.get("properties") or ()
     stated = (given,) if isinstance(given, str) else tuple(given)
     named = {str(each).partition("=")[0].strip() for each in stated}
     return {**roles, "properties": (*stated, *(name for name in by if name not in named))} if by else roles

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.numerics.contests import assess_stability, binomial_limits, mix_estimates, without_noise
+from holdsup.numerics.contests import assess_stability, binomial_limits, mix_estimates
+from holdsup.numerics.rounding import without_noise
 from holdsup.verdict.contest.partitions import STRATEGIES
 from holdsup.verdict.contest.records import EstimatorRow, FoldSigns
 from holdsup.verdict.contest.scoring import Scored
@@ -47,9 +49,7 @@ class Duel:
 
     @property
     def decider(self) -> str:
-        """The estimator that decides by default: the symmetric mixture, or what there is without votes."""
-        if self.voted is not None:
-            return "symmetric"
+        """The estimator that decides by default: of systems as they are trained, not of votes of their instances."""
         return "averaged" if self.folds.shape[1] > 1 else "holdout"
 
     def estimates(self) -> Iterator[tuple[str, int, Floats]]:
@@ -106,7 +106,7 @@ def describe_estimators(duel: Duel, *, margin: float, level: float, higher_is_be
             paper=name == "mixture",
             trained=trained,
             partitions=number,
-            mean=sign * float(lead.mean()),
+            mean=sign * math.fsum(lead) / number,  # exact, so that the order of partitions does not matter
             sd=beyond.sd,
             snr=beyond.snr,
             bound=beyond.bound,

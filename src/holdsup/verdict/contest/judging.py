@@ -15,8 +15,9 @@ from holdsup.verdict.contest.curve import LearningCurve, check_curve, list_point
 from holdsup.verdict.contest.estimates import ENOUGH, ESTIMATORS, order_strategies
 from holdsup.verdict.contest.pairs import Judged, Question, judge_pairs
 from holdsup.verdict.contest.partitions import Partition, check_partitions
+from holdsup.verdict.contest.records import Conclusion
 from holdsup.verdict.contest.report import Contest
-from holdsup.verdict.contest.scoring import Scored, count_votes, list_scores, score_partitions
+from holdsup.verdict.contest.scoring import Scored, count_votes, list_scores, mean_scores, score_partitions
 from holdsup.verdict.contest.sentences import write_contest_verdict
 
 __all__ = ["check_question", "judge_contest"]
@@ -37,6 +38,7 @@ def judge_contest(
     correction: str = "holm",
     learning_curve: LearningCurve | None = None,
     seed: int | None = None,
+    grouped: bool | None = None,
     signed: Mapping[str, object] | None = None,
 ) -> Contest:
     """Return whether conclusions about systems, trained on splits of one corpus, survive another split.
@@ -50,11 +52,12 @@ def judge_contest(
     margin : lead, in raw units of the metric, from which a system counts as better
     pairs : pairs of systems; by default all
     conclusion : what is claimed, as "A>B"; by default the sign of the mean over these partitions
-    estimator : which one decides; by default the symmetric mixture, or what there is without votes
+    estimator : which one decides; by default the average over the folds of a partition, which the tests are about, too
     correction : holm or bonferroni, for the p-values of several pairs
     learning_curve : scores by system and number of items trained on, all systems on the same samples
     seed : seed of the splits
-    signed : what the signature says besides, such as a digest of the corpus and the splitter
+    grouped : whether splits kept groups of items whole; None where that is not known
+    signed : what the signature says besides, or instead, such as a digest of the corpus and the splitter
 
     Raises
     ------
@@ -83,21 +86,27 @@ def judge_contest(
     judged = judge_pairs(used, question, learning_curve)
     planned, left = _instances(scored), _instances(scored) - _instances(used)
     return Contest(
-        signature=sign(
-            "contest", metric=metric.name, splits=",".join(order_strategies(used)), partitions=len(used),
-            systems=len(systems), items=items, margin=margin or None, conclusion=conclusion, estimator=estimator,
-            level=level, seed=seed, **(signed or {}),
-        ),
+        signature=sign("contest", **{
+            "metric": metric.name, "splits": ",".join(order_strategies(used)), "partitions": len(used),
+            "systems": len(systems), "items": items, "margin": margin or None, "conclusion": conclusion,
+            "estimator": judged.conclusions[0].estimator,
+            "pairs": None if pairs is None else ",".join(f"{left}-{right}" for left, right in pairs),
+            "correction": correction if len(judged.conclusions) > 1 else None, "level": level, "seed": seed,
+            **(signed or {}),
+        }),
         seed=seed,
         warnings=_warn(scored, used, judged),
         rows=Rows(planned, planned - left, {"an undefined score in their partition": left} if left else {}),
-        verdict=write_contest_verdict(judged, metric, level=level, margin=margin, correction=correction),
+        verdict=write_contest_verdict(
+            judged, mean_scores(used), metric, level=level, margin=margin, correction=correction
+        ),
         metric=metric.name,
         lower_is_better=not metric.higher_is_better,
         level=level,
         margin=margin,
         correction=correction,
         items=items,
+        grouped=grouped,
         conclusions=judged.conclusions,
         estimators=judged.estimators,
         signs=judged.signs,
@@ -173,9 +182,25 @@ def _warn(scored: Sequence[Scored], used: Sequence[Scored], judged: Judged) -> t
         warnings.append(
             "There are no votes, for want of predictions that are labels or tags: only averages are judged."
         )
+    warnings += filter(None, (_compare_votes(conclusion, judged) for conclusion in judged.conclusions))
     if 1 < min(conclusion.partitions for conclusion in judged.conclusions) < ENOUGH:
         warnings.append(f"There are fewer than {ENOUGH} re-partitions: no reproducibility is given.")
     return tuple(warnings)
+
+
+def _compare_votes(c: Conclusion, judged: Judged) -> str | None:
+    """Return a warning where votes, or their mixture with the average, have another sign than the average."""
+    own = [row for row in judged.estimators if (row.left, row.right, row.strategy) == (c.left, c.right, c.strategy)]
+    means = {row.estimator: row.mean for row in own}
+    other = [name for name in ("vote", "mixture") if means.get("averaged", 0.0) * means.get(name, 0.0) < 0]
+    if not other:
+        return None
+    verb = "has" if len(other) == 1 else "have"
+    return (
+        f"{' and '.join(other)} of {c.left} - {c.right} {verb} another sign than the average. A vote is of several "
+        "instances, each trained on half of the corpus, and helps a system the more, the less stable its training is: "
+        "the average is about the systems as they are trained."
+    )
 
 
 def _instances(scored: Sequence[Scored]) -> int:

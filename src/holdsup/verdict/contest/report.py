@@ -23,6 +23,7 @@ from holdsup.verdict.contest.records import (
     FoldSigns,
     VoteCount,
 )
+from holdsup.verdict.phrases import say_groups
 
 __all__ = ["Contest"]
 
@@ -42,6 +43,7 @@ class Contest(Result):
     margin : lead from which a system counts as better
     correction : how p-values of several pairs are adjusted in the verdict: holm or bonferroni
     items : number of items of the corpus, null where only counts were given
+    grouped : whether splits kept groups of items whole; null where that is not known
     conclusions : which system of each pair is said to be better, and how well that stands
     estimators : estimators of each difference over re-partitions
     signs : in how many folds each system is ahead
@@ -60,6 +62,7 @@ class Contest(Result):
     margin: float
     correction: str
     items: int | None
+    grouped: bool | None
     conclusions: tuple[Conclusion, ...]
     estimators: tuple[EstimatorRow, ...]
     signs: tuple[FoldSigns, ...]
@@ -127,9 +130,12 @@ class Contest(Result):
             yield f"A system wins where it leads by more than {self.margin:g}; the SNR is of its lead beyond that."
         if any(row.estimator == "mixture" for row in self.estimators):
             yield (
+                "vote: of several instances trained on half of the corpus, so not of the systems as they are trained. "
                 "mixture (paper): the larger of vote and averaged, which leans to the system named first even where "
                 "there is no difference. symmetric: the one larger in absolute value."
             )
+        if self.grouped is not None:
+            yield say_groups(self.grouped)
         if most > 1:
             yield "bound: the share that the SNR guarantees; Phi(SNR): the share if the estimator is normal."
         if most > 1 and not all(c.named or c.status == "equal" for c in self.conclusions):

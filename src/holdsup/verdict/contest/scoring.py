@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
 from holdsup.metrics import Metric
-from holdsup.verdict.contest.partitions import Partition, Trained
+from holdsup.verdict.contest.partitions import STRATEGIES, Partition, Trained
 from holdsup.verdict.contest.records import FoldScore, VoteCount
 from holdsup.verdict.contest.votes import Voted, can_vote, vote_on
 
-__all__ = ["Scored", "count_votes", "list_scores", "score_partitions"]
+__all__ = ["Scored", "count_votes", "list_scores", "mean_scores", "score_partitions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,6 +63,13 @@ def list_scores(scored: Sequence[Scored]) -> tuple[FoldScore, ...]:
     )
 
 
+def mean_scores(scored: Sequence[Scored]) -> dict[str, float]:
+    """Return the mean score of each system over all trained instances of the splits that decide."""
+    strategy = min((one.partition.strategy for one in scored), key=STRATEGIES.index)
+    own = [one for one in scored if one.partition.strategy == strategy]
+    return {system: float(np.mean([one.folds[system] for one in own])) for system in own[0].folds}
+
+
 def count_votes(scored: Sequence[Scored]) -> tuple[VoteCount, ...]:
     """Return how the votes of each system went."""
     systems = dict.fromkeys(system for one in scored for system in one.votes)
@@ -94,7 +101,7 @@ def _score(partition: Partition, number: int, targets: Sequence[Any] | None, met
     votes: dict[str, Voted] = {}
     voted: dict[str, float] = {}
     if partition.strategy == "blocked" and targets is not None:
-        if all(can_vote(instances, metric) for instances in partition.trained.values()):
+        if all(can_vote(instances, targets, metric) for instances in partition.trained.values()):
             votes = {system: vote_on(own, targets, metric) for system, own in partition.trained.items()}
             voted = {system: metric.evaluate(targets, vote.predictions) for system, vote in votes.items()}
         for system, score in voted.items():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from holdsup.metrics import Metric
-from holdsup.rendering.numbers import format_counted, format_interval, format_number, format_p
+from holdsup.rendering.numbers import format_counted, format_interval, format_number
+from holdsup.verdict.contest.estimates import ENOUGH
 from holdsup.verdict.contest.pairs import Judged, find_decider
 from holdsup.verdict.contest.records import Conclusion, ContestTest, EstimatorRow, FoldSigns
+from holdsup.verdict.phrases import say_p
 
 __all__ = ["SIGN_AT_N", "write_contest_verdict"]
 
@@ -22,27 +26,27 @@ SURVIVES = {
     "refuted": "Other splits of this corpus do not bear the conclusion out.",
 }
 MOST = 3  # pairs that are spelt out
+ONE = "One partition of the corpus tells nothing of reproducibility: 20 or more are needed."
+TOO_FEW = "A reproducibility needs 20 re-partitions or more."
 
 
-def write_contest_verdict(judged: Judged, metric: Metric, *, level: float, margin: float, correction: str) -> str:
+def write_contest_verdict(
+    judged: Judged, means: Mapping[str, float], metric: Metric, *, level: float, margin: float, correction: str
+) -> str:
     """Return the sentence that stands above the tables: claim, evidence, how sure, what is assumed and not covered."""
     conclusions = judged.conclusions
-    said = []
-    for conclusion in conclusions[:MOST]:
-        own = [row for row in judged.estimators if _same(row, conclusion)]
-        row = find_decider(own, conclusion.strategy, conclusion.estimator)
-        signs = next(signs for signs in judged.signs if _same(signs, conclusion))
-        test = next((test for test in judged.tests if _same(test, conclusion) and not test.paper), None)
-        said.append(
-            _about(conclusion, row, signs, metric, margin)
-            + _about_test(test, len(conclusions), level, margin, correction)
-        )
-    if len(conclusions) > MOST:
-        safe = sum(conclusion.status == "survives" for conclusion in conclusions)
-        said.append(f"{safe} of all {len(conclusions)} conclusions survive another split of this corpus.")
+    if len(conclusions) == 1:
+        said = [_about_pair(judged, conclusions[0], metric, level=level, margin=margin)]
+    else:
+        said = [_rank(means, metric), *_about_pairs(judged, metric, margin=margin, correction=correction)]
     assumed = dict.fromkeys(SIGN_AT_N[c.sign_at_n] for c in conclusions if c.sign_at_n and c.status != "equal")
     covers = "Other settings of the systems are not covered."
     return " ".join([*said, *assumed, covers])
+
+
+def _about_pair(judged: Judged, c: Conclusion, metric: Metric, *, level: float, margin: float) -> str:
+    row, signs, test = _evidence(judged, c)
+    return _about(c, row, signs, metric, margin) + _about_test(test, c, level, margin)
 
 
 def _about(c: Conclusion, row: EstimatorRow, signs: FoldSigns, metric: Metric, margin: float) -> str:
@@ -50,35 +54,84 @@ def _about(c: Conclusion, row: EstimatorRow, signs: FoldSigns, metric: Metric, m
         where = "this partition" if c.partitions == 1 else f"{c.partitions} re-partitions"
         return f"{c.left} and {c.right} never differ on {where} of the corpus: there is no conclusion."
     lead = row.mean if metric.higher_is_better else -row.mean
-    size = f"by {format_number(abs(lead), uncertainty=row.sd or None)} {metric.name}"
+    size = f"by {_write_size(row)} {metric.name} ({c.estimator} estimator)"
     if c.partitions == 1:
+        if c.estimator != "averaged":  # folds are what the average is made of, and nothing else
+            return f"{c.left} is {'ahead of' if lead >= 0 else 'behind'} {c.right} {size}. {ONE}"
         folds = f"{signs.left_ahead} of {format_counted(signs.folds, 'fold')}"
-        behind = "" if lead >= 0 else "but behind "
-        return (
-            f"{c.left} is ahead of {c.right} in {folds}, {behind}{size} ({c.estimator} estimator). One partition of "
-            "the corpus tells nothing of reproducibility: 20 or more are needed."
-        )
-    verb = "beats" if c.status in ("survives", "likely") else "is ahead of"
+        return f"{c.left} is ahead of {c.right} in {folds}, {'' if lead >= 0 else 'but behind '}{size}. {ONE}"
+    share = ""
+    if row.low is not None and row.high is not None:
+        share = f" (reproducibility {row.reproducibility:.2f}, {format_interval(row.low, row.high)})"
+    end = f". {SURVIVES[c.status]}" if share else "; a reproducibility needs 20 or more."
     beyond = f" by more than {format_number(margin)}" if margin else ""
-    times = f"{c.left} {verb} {c.right}{beyond} in {c.wins} of {c.partitions} re-partitions"
-    mean = f"on average {size}" if lead >= 0 else f"but on average behind {size}"
-    if row.reproducibility is None or row.low is None or row.high is None:
-        return f"{times}, {mean}; a reproducibility needs 20 or more."
-    share = f"(reproducibility {row.reproducibility:.2f}, {format_interval(row.low, row.high)})"
-    return f"{times} {share}, {mean}. {SURVIVES[c.status]}"
+    times = f"in {c.wins} of {c.partitions} re-partitions"
+    seldom = 2 * c.wins <= c.partitions
+    if lead < 0:
+        joint = "and" if seldom else "but"
+        return f"{c.left} is ahead of {c.right}{beyond} {times}{share}, {joint} on average behind {size}{end}"
+    if seldom:
+        return f"{c.left} is ahead of {c.right} on average, {size}, but{beyond} only {times}{share}{end}"
+    verb = "beats" if c.status in ("survives", "likely") else "is ahead of"
+    return f"{c.left} {verb} {c.right}{beyond} {times}{share}, on average {size}{end}"
 
 
-def _about_test(test: ContestTest | None, pairs: int, level: float, margin: float, correction: str) -> str:
-    """Return what the test says, which is about new corpora."""
+def _about_test(test: ContestTest | None, c: Conclusion, level: float, margin: float) -> str:
+    """Return what the test says, which is about new corpora and about the average, whatever estimator decides."""
     if test is None:
         return ""
-    p = test.p if pairs == 1 else test.p_holm if correction == "holm" else test.p_bonferroni
-    shown = format_p(p)
-    adjusted = "" if pairs == 1 else f", {correction.capitalize()}'s adjustment"
-    known = "can" if p <= 1 - level else "cannot"
-    sign = "" if shown.startswith((">", "<")) else "= "
+    known = "can" if test.p <= 1 - level else "cannot"
     null = f"one of {format_number(margin)} or less" if margin else "none"
-    return f" Over new corpora like this one the difference {known} be told from {null} (p {sign}{shown}{adjusted})."
+    which = "the difference"
+    if c.estimator != "averaged" and c.strategy != "holdout":
+        which = f"the averaged difference, {format_number(test.difference, uncertainty=test.se)},"
+    return f" Over new corpora like this one {which} {known} be told from {null} ({say_p(test.p)})."
+
+
+def _rank(means: Mapping[str, float], metric: Metric) -> str:
+    ordered = sorted(means.items(), key=lambda named: -named[1] if metric.higher_is_better else named[1])
+    return f"Mean {metric.name}, the best first: {', '.join(f'{name} {mean:.4g}' for name, mean in ordered)}."
+
+
+def _about_pairs(judged: Judged, metric: Metric, *, margin: float, correction: str) -> Iterator[str]:
+    """Yield the first pairs in few words, and once for all what holds for each."""
+    conclusions = judged.conclusions
+    first = conclusions[0]
+    pairs = ", ".join(_in_short(judged, c, metric, correction) for c in conclusions[:MOST])
+    beyond = f", leads beyond {format_number(margin)}" if margin else ""
+    tested = f"; p over new corpora like this one, {correction.capitalize()}'s adjustment" if judged.tests else ""
+    yield f"{pairs} ({first.estimator} estimator{beyond}{tested})."
+    if first.partitions >= ENOUGH:
+        safe = sum(c.status == "survives" for c in conclusions)
+        yield f"{safe} of all {len(conclusions)} conclusions survive another split of this corpus."
+    else:
+        yield ONE if first.partitions == 1 else TOO_FEW
+
+
+def _in_short(judged: Judged, c: Conclusion, metric: Metric, correction: str) -> str:
+    row, _, test = _evidence(judged, c)
+    if row.is_tied:
+        return f"{c.left} and {c.right} never differ"
+    lead = row.mean if metric.higher_is_better else -row.mean
+    verb = "beats" if c.status in ("survives", "likely") else "is ahead of"
+    times = "" if c.partitions == 1 else f" in {c.wins} of {c.partitions} re-partitions"
+    size = f"{'by' if lead >= 0 else 'behind by'} {_write_size(row)}"
+    p = ""
+    if test is not None:
+        p = f", {say_p(test.p_holm if correction == 'holm' else test.p_bonferroni)}"
+    return f"{c.left} {verb} {c.right}{times} ({size}{p})"
+
+
+def _evidence(judged: Judged, c: Conclusion) -> tuple[EstimatorRow, FoldSigns, ContestTest | None]:
+    """Return what a conclusion rests on: its estimator, the signs of folds, our test if there is one."""
+    own = [row for row in judged.estimators if _same(row, c)]
+    signs = next(signs for signs in judged.signs if _same(signs, c))
+    test = next((test for test in judged.tests if _same(test, c) and not test.paper), None)
+    return find_decider(own, c.strategy, c.estimator), signs, test
+
+
+def _write_size(row: EstimatorRow) -> str:
+    return format_number(abs(row.mean), uncertainty=row.sd or None)
 
 
 def _same(row: EstimatorRow | FoldSigns | ContestTest, conclusion: Conclusion) -> bool:

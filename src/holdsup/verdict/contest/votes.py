@@ -30,12 +30,19 @@ class Voted(NamedTuple):
     repaired: int
 
 
-def can_vote(instances: Sequence[Trained], metric: Metric) -> bool:
-    """Return whether there are predictions that a majority can be found for: labels or tags, not measured numbers."""
+def can_vote(instances: Sequence[Trained], targets: Sequence[Any], metric: Metric) -> bool:
+    """Return whether there are predictions that a majority can be found for: labels or tags, not measured numbers.
+
+    A number with a decimal point is a label if it is one of the targets: 1.0 is the class 1.
+    """
     if isinstance(metric, NumberError):
         return False
-    said = [trained.predictions for trained in instances]
-    return all(own is not None and not any(isinstance(value, float) for value in own) for own in said)
+    labels = {target for target in plain_values(targets) if isinstance(target, int | float)}
+    return all(
+        trained.predictions is not None
+        and not any(isinstance(value, float) and value not in labels for value in trained.predictions)
+        for trained in instances
+    )
 
 
 def vote_on(instances: Sequence[Trained], targets: Sequence[Any], metric: Metric) -> Voted:

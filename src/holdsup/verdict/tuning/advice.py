@@ -167,6 +167,12 @@ def _warn(tables: Mapping[int, Floats]) -> Sequence[str]:
 
 
 def _write(best: Plan, plans: Sequence[Plan], metric: str) -> str:
+    if best.error == 0:
+        return (
+            f"The partitions looked at agree on every difference between candidates near the top: how far {metric} "
+            "spreads from partition to partition is not measured yet, and nothing speaks for one J and K or another. "
+            f"Tune with J=4 or more of K={best.k}, which tells."
+        )
     error = format_number(best.error, uncertainty=best.error)
     said = (
         f"Use J={best.j} partitions of K={best.k} folds ({format_counted(best.fits, 'fit')}): the difference of two "

@@ -15,6 +15,7 @@ from holdsup.numerics.tuning import AdaptivePlan, best_probabilities, limit_regr
 from holdsup.numerics.tuning.adaptation import MARGIN
 from holdsup.results import Rows, sign
 from holdsup.verdict.tuning.listing import list_candidates
+from holdsup.verdict.tuning.naming import digest_candidates
 from holdsup.verdict.tuning.records import FailedFit
 from holdsup.verdict.tuning.report import Tuning
 from holdsup.verdict.tuning.sentences import list_warnings, suggest_partitions, write_tuning_verdict
@@ -51,6 +52,8 @@ def judge_tuning(
     fits: int | None = None,
     failures: Sequence[Failure] = (),
     plan: AdaptivePlan | None = None,
+    grouped: bool | None = None,
+    signed: Mapping[str, object] | None = None,
 ) -> Tuning:
     """Return the pick of J-K-fold tuning and how sure it is.
 
@@ -70,6 +73,8 @@ def judge_tuning(
     fits : how many fits were made; None for k on each partition of each candidate
     failures : fits that gave no score; their candidates are not ranked
     plan : of adaptive J, if that decided who was run on which partition
+    grouped : whether partitions kept groups of items whole; None where that is not known
+    signed : what the signature says besides, such as a digest of the corpus, the splitter and the estimator
 
     Examples
     --------
@@ -91,15 +96,20 @@ def judge_tuning(
     limits = limit_regret(standing, level=level, seed=seed)
     review = plan.review(sign_of * table) if plan else None
     chances = best_probabilities(standing, seed=seed)
-    indifference = margin
+    indifference = margin if margin is not None or review is None else review.margin
     if indifference is None:
-        indifference = review.margin if review else MARGIN * float(np.sqrt(standing.variance))
+        indifference = MARGIN * float(np.sqrt(standing.variance))
     regret = limits.regret
-    if review and review.stop == "within margin" and indifference is not None:
+    if review and review.stop == "within margin":
         regret = min(regret, indifference)
     rows = list_candidates(table, candidates, standing, limits, chances, failed, sign_of)
     found = Tuning(
-        signature=_sign(table, k, metric_name, higher_is_better, level, margin, budget, seed),
+        signature=sign("tune", **{
+            "scores": hashlib.sha256(np.ascontiguousarray(table).tobytes()).hexdigest()[:12], "metric": metric_name,
+            "better": "higher" if higher_is_better else "lower", "j": len(table), "k": k,
+            "candidates": f"{len(candidates)}#{digest_candidates(candidates)}", "adaptive": True if plan else None,
+            "margin": margin, "level": level, "budget": budget, "seed": seed, **(signed or {}),
+        }),
         seed=seed,
         rows=_count_rows(table, failed),
         verdict="",
@@ -110,8 +120,9 @@ def judge_tuning(
         k=k,
         fits=k * int(np.isfinite(table).sum()) if fits is None else fits,
         budget=budget,
-        margin=float("nan") if indifference is None else float(indifference),
+        margin=indifference,
         adaptive=plan is not None,
+        grouped=grouped,
         stop=review.stop if review else None,
         best=rows[standing.pick].name,
         best_index=standing.pick,
@@ -122,7 +133,7 @@ def judge_tuning(
             FailedFit(candidate=f.candidate, partition=f.partition, fold=f.fold, error=f.error) for f in failures
         ),
         next=(),
-    )
+    )  # fmt: skip
     return replace(
         found,
         verdict=write_tuning_verdict(found),
@@ -166,13 +177,3 @@ def _count_rows(table: Floats, failed: NDArray[np.bool_]) -> Rows:
     idle = table.size - used - lost
     reasons = {"a candidate that failed": lost, "a candidate that was dropped": idle}
     return Rows(table.size, used, {why: count for why, count in reasons.items() if count})
-
-
-def _sign(
-    table: Floats, k: int, metric: str, higher: bool, level: float, margin: float | None, budget: int | None, seed: int
-) -> str:
-    digest = hashlib.sha256(np.ascontiguousarray(table).tobytes()).hexdigest()[:12]
-    return sign(
-        "tune", scores=digest, metric=metric, better="higher" if higher else "lower", j=len(table), k=k,
-        candidates=table.shape[1], margin=margin, level=level, budget=budget, seed=seed,
-    )  # fmt: skip

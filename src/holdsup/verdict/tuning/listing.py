@@ -40,8 +40,8 @@ def list_candidates(
             se=_standard_error(table[:, c]) if not failed[c] else float("nan"),
             difference=sign_of * float(standing.gaps[c]),
             lead=float(limits.upper[c]),
-            wins=float(wins[c]),
-            p_best=float(chances[c]),
+            wins=float("nan") if failed[c] else float(wins[c]),
+            p_best=float("nan") if failed[c] else float(chances[c]),
             same_as=int(standing.twins[c]) if standing.twins[c] != c and not failed[c] else None,
             scores=tuple(map(float, table[:, c])),
         )

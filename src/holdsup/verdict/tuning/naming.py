@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdsup.rendering.numbers import format_number
 from holdsup.verdict.tuning.records import Setting
 
-__all__ = ["name_candidates", "plain_setting"]
+__all__ = ["digest_candidates", "name_candidates", "plain_setting"]
 
 
 def name_candidates(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -25,13 +27,20 @@ def name_candidates(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name or "no parameters" for name in names]
 
 
+def digest_candidates(candidates: Sequence[Mapping[str, Any]]) -> str:
+    """Return eight hex digits that stand for all parameters of all candidates, in their order."""
+    plain = [{key: plain_setting(value) for key, value in each.items()} for each in candidates]
+    return hashlib.sha256(repr(plain).encode()).hexdigest()[:8]
+
+
 def plain_setting(value: Any) -> Setting:
     """Return a parameter as JSON can hold it: numbers as they are, objects by their names."""
     if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
         value = value.item()
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    return str(getattr(value, "__qualname__", None) or repr(value))
+    # Where in memory an object is, is no part of what it is.
+    return str(getattr(value, "__qualname__", None) or re.sub(r" at 0x[0-9a-f]+", "", repr(value)))
 
 
 def _write(value: Setting) -> str:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from holdsup.rendering import Estimate, Percent, Table
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import Result
+from holdsup.verdict.phrases import say_groups
 from holdsup.verdict.tuning.records import CandidateRow, FailedFit
 
 __all__ = ["Tuning"]
@@ -31,6 +32,7 @@ class Tuning(Result):
     budget : the most fits, null if there was no limit
     margin : a difference in score that does not matter
     adaptive : whether candidates were dropped on the way
+    grouped : whether partitions kept groups of items whole; null where that is not known
     stop : why an adaptive tuning ended: within margin, budget spent, all partitions run
     best : name of the pick
     best_index : its place among the candidates, from 0
@@ -52,6 +54,7 @@ class Tuning(Result):
     budget: int | None
     margin: float
     adaptive: bool
+    grouped: bool | None
     stop: str | None
     best: str
     best_index: int
@@ -92,6 +95,8 @@ class Tuning(Result):
             f"lead: the most that it may be better than the pick by, all limits together at {self.level:.0%}.",
             *self.next,
         ]
+        if self.grouped is not None:
+            notes.append(say_groups(self.grouped))
         if len(rows) > SHOWN:
             notes.append(f"{format_counted(len(rows) - SHOWN, 'more candidate')}: in the JSON.")
         return Table(
@@ -115,7 +120,7 @@ class Tuning(Result):
 
     def _failures(self) -> Iterator[Table]:
         if self.failures:
-            notes = ["A candidate that failed on one fold is not ranked."]
+            notes = ["A candidate that failed on one fold is not ranked, whatever its other folds say."]
             if len(self.failures) > SHOWN:
                 notes.append(f"{format_counted(len(self.failures) - SHOWN, 'more failure')}: in the JSON.")
             yield Table(

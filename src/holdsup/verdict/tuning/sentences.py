@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from holdsup.numerics.tuning.advice import LEAST_K
 from holdsup.rendering.numbers import format_counted, format_number
+from holdsup.verdict.tuning.failing import has_failures, say_failures
 from holdsup.verdict.tuning.report import Tuning
 
-__all__ = ["format_probability", "list_warnings", "suggest_partitions", "write_tuning_verdict"]
+__all__ = ["format_probability", "list_warnings", "suggest_partitions", "write_choice", "write_tuning_verdict"]
 
+MOST = 3  # names that are spelt out
 MEANING = "Best means the highest mean over all partitions of this corpus; it says nothing about new data."
 
 
@@ -21,23 +23,24 @@ def write_tuning_verdict(tuning: Tuning) -> str:
     mean = format_number(pick.mean, uncertainty=pick.se)
     if len(tuning.candidates) == 1:
         return f"{pick.name} is the only candidate, so nothing was tuned; its mean {tuning.metric} is {mean}."
+    failed = say_failures(tuning)
     if len(tried) == 1:
-        return f"{pick.name} is the only candidate that did not fail; its mean {tuning.metric} is {mean}."
+        return f"{pick.name} is the only candidate that did not fail; its mean {tuning.metric} is {mean}.{failed}"
     if tuning.partitions == 1:
         return (
             f"{pick.name} has the best mean {tuning.metric}, {mean}, on one partition of K={tuning.k} folds. "
-            "One partition cannot tell how much of that is luck: use J of 2 or more."
+            f"One partition cannot tell how much of that is luck: use J of 2 or more.{failed}"
         )
     if all(row.scores == pick.scores for row in tried):
         return (
             f"All {len(tried)} candidates have the same {tuning.metric} on every partition, {mean}: "
-            f"nothing speaks for any of them, and {pick.name}, the first, is taken."
+            f"nothing speaks for any of them, and {pick.name}, the first, is taken.{failed}"
         )
     won = round(pick.wins * tuning.partitions)
     return (
         f"{pick.name} wins on {100 * pick.wins:.0f}% of partitions ({won} of {tuning.partitions}); with "
         f"J={tuning.partitions} the pick is the best over all partitions with probability "
-        f"{format_probability(tuning.probability)}. {_alike(tuning)} {_regret(tuning)} {MEANING}"
+        f"{format_probability(tuning.probability)}.{failed} {_alike(tuning)} {_regret(tuning)} {MEANING}"
     )
 
 
@@ -61,6 +64,11 @@ def list_warnings(tuning: Tuning) -> Iterator[str]:
         )
     if tuning.partitions == 1 and len(tuning.candidates) > 1:
         yield "J=1: no standard error, probability or limit can be had from one partition."
+    if tuning.partitions == 2 and len(tuning.candidates) > 1:
+        yield (
+            "J=2: limits take it that candidates vary alike from partition to partition. One that varies ten times as "
+            "much as the others is beyond its limit in 13% of cases, not 5%: use J of 3 or more."
+        )
     failed = [row.name for row in tuning.candidates if row.status == "failed"]
     if failed:
         verb = "is" if len(failed) == 1 else "are"
@@ -80,10 +88,29 @@ def suggest_partitions(tuning: Tuning) -> Iterator[str]:
     )
 
 
+def write_choice(tuning: Tuning, index: int) -> str:
+    """Return how a candidate stands that was taken instead of the pick."""
+    row = tuning.candidates[index]
+    if row.status == "failed":
+        return f"{row.name} was taken instead, which failed and is not judged."
+    gap = row.difference if tuning.higher_is_better else -row.difference
+    size = format_number(abs(gap), uncertainty=abs(gap))
+    stands = {
+        "alike": "cannot be told from the pick", "worse": "can be told to be worse than the pick",
+        "dropped": "was dropped on the way",
+    }[row.status]  # fmt: skip
+    mean = f"its mean {tuning.metric}, {format_number(row.mean, uncertainty=row.se)}, is {size} behind"
+    chance = "" if math.isnan(row.p_best) else f", and it is the best with probability {format_probability(row.p_best)}"
+    return f"{row.name} was taken instead: {mean}{chance}. It {stands}."
+
+
 def _alike(tuning: Tuning) -> str:
     names = [row.name for row in tuning.ranked() if row.status == "alike"]
     if not names:
-        return "Every other candidate can be told to be worse." if not _dropped(tuning) else _dropped(tuning)
+        if _dropped(tuning):
+            return _dropped(tuning)
+        judged = " that was judged" if has_failures(tuning) else ""
+        return f"Every other candidate{judged} can be told to be worse."
     return f"{_list(names)} cannot be told from it.{' ' if _dropped(tuning) else ''}{_dropped(tuning)}"
 
 
@@ -91,17 +118,21 @@ def _dropped(tuning: Tuning) -> str:
     count = sum(row.status == "dropped" for row in tuning.candidates)
     if not count:
         return ""
+    if not tuning.adaptive:  # another tuner stopped them, by a rule of its own
+        return f"{format_counted(count, 'candidate')} stopped early."
     return f"{format_counted(count, 'candidate')} could no longer win by more than the margin and stopped early."
 
 
 def _regret(tuning: Tuning) -> str:
     limit = format_number(tuning.regret, uncertainty=tuning.regret)
     if tuning.regret == 0:
-        return f"None is better than it ({tuning.level:.0%} confidence)."
-    return f"The best may be better than it by {limit} at most ({tuning.level:.0%} confidence)."
+        none = "None of those judged" if has_failures(tuning) else "None"
+        return f"{none} is better than it ({tuning.level:.0%} confidence)."
+    best = "The best of those judged" if has_failures(tuning) else "The best"
+    return f"{best} may be better than it by {limit} at most ({tuning.level:.0%} confidence)."
 
 
 def _list(names: Sequence[str]) -> str:
     """Return the first names; between names of several parameters stand semicolons."""
     between = "; " if any("," in name for name in names) else ", "
-    return between.join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return between.join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")

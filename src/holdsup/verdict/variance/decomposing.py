@@ -11,20 +11,22 @@ from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
+from holdsup.scores.lookalikes import caution_lookalikes
+from holdsup.verdict.arguments import check_level, check_levels, list_names_given
+from holdsup.verdict.copies import leave_out_copies
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.facets import check_facets
 from holdsup.verdict.repeats import caution_repeats
+from holdsup.verdict.rows import Where, leave_out, select_rows, sign_where
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance.records import Reliability, StudyPlan, VarianceComponent
 from holdsup.verdict.variance.reliability import BOOTSTRAP, Limits, find_limits, name_band, reaches
 from holdsup.verdict.variance.report import Decomposition
-from holdsup.verdict.variance.rows import leave_out, select_rows
 from holdsup.verdict.variance.sentences import name_of, write_variance_verdict
 from holdsup.verdict.variance.study_differences import PairStudy, study_pair
 
 __all__ = ["decompose_variance"]
 
-Where: TypeAlias = Mapping[str, Iterable[str] | str] | None
 Levels: TypeAlias = Mapping[str, Sequence[int]] | None
 DRAWS = 1000  # of the bootstrap
 
@@ -32,9 +34,9 @@ DRAWS = 1000  # of the bootstrap
 def decompose_variance(
     data: Any,
     *,
-    interactions: Iterable[str] | str = (),
+    interactions: Iterable[str] | str | None = (),
     where: Where = None,
-    by: Iterable[str] | str = (),
+    by: Iterable[str] | str | None = (),
     levels: Levels = None,
     level: float = 0.95,
     seed: int = 0,
@@ -44,7 +46,8 @@ def decompose_variance(
 ) -> Decomposition:
     """Return the components of the variance of each system's scores, and how reliable the scores are.
 
-    The model is ``score ~ 1 + (1 | item) + (1 | facet) + ...``, by REML, for one system at a time.
+    The model is ``score ~ 1 + (1 | item) + (1 | facet) + ...``, by REML, for one system at a time. Where items lie in
+    clusters or datasets, these have variances of their own, and the reliability coefficient counts them with the items.
 
     Parameters
     ----------
@@ -65,14 +68,14 @@ def decompose_variance(
     >>> [component.name for component in found.components], found.reliability.band
     (['item', 'seed', 'Residual'], 'poor to good')
     """
-    if not 0 < level < 1:
-        raise ScoresError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
-    interactions, by = _names(interactions), _names(by)
+    check_level(level)
+    interactions, by = list_names_given(interactions, "interactions"), list_names_given(by, "by")
+    planned = check_levels(levels)
     scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
-    chosen, rows = select_rows(scores, where or {})
+    chosen, rows = select_rows(scores, where)
     check_facets(chosen.only(chosen.usable))
     evaluations = lay_out(chosen)
-    said: list[str] = [*scores.notes, *_repeats(evaluations)]
+    said: list[str] = [*scores.notes, *caution_lookalikes(chosen), *_repeats(evaluations)]
     asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
     tried = [decompose_system(evaluation, name, interactions, said, level=level) for evaluation, name in asked]
     everyone = [one for one in tried if isinstance(one, Decomposed)]
@@ -80,18 +83,20 @@ def decompose_variance(
     if not everyone:
         raise _nothing_left(left_out)
     said.extend(f"{name_of(one.system, one.metric)} is left out: {one.why}." for one in left_out)
-    study = tuple(plan for one in everyone if one.item for plan in _plans(one, levels or {}))
+    study = tuple(plan for one in everyone if one.item for plan in _plans(one, planned))
     properties = tuple(crossed for one in everyone for name in by for crossed in one.by(name, level))
     found: list[tuple[Decomposed, Limits]] = []
     for i, one in enumerate(everyone):
         progress(i, len(everyone), f"limits for {one.system}")
-        found.append((one, find_limits(one.fit, level=level, draws=DRAWS, seed=seed, processes=processes)))
+        measured = max(1, len(one.measured))
+        limits = find_limits(one.fit, first=measured, level=level, draws=DRAWS, seed=seed, processes=processes)
+        found.append((one, limits))
     drawn = any(limits.method == BOOTSTRAP for _, limits in found)
     pairs = [pair for evaluation in evaluations for pair in _pairs(evaluation, everyone, said)]
     reliabilities = tuple(_reliability(one, limits) for one, limits in found if one.item)
     components = tuple(c for one, limits in found for c in _components(one, limits))
     return Decomposition(
-        signature=_signature(chosen, interactions, where, by, levels, level, seed if drawn else None),
+        signature=_signature(chosen, interactions, where, by, planned, level, seed if drawn else None),
         seed=seed if drawn else None,
         warnings=tuple(dict.fromkeys((*said, *_few_levels(components)))),
         rows=leave_out(rows, sum(one.scores for one in left_out), "a system that is left out"),
@@ -106,10 +111,6 @@ def decompose_variance(
         differences=tuple(plan for pair in pairs for plan in pair.plans()),
         next=tuple(pair.sentence() for pair in pairs),
     )
-
-
-def _names(given: Iterable[str] | str) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _nothing_left(left_out: Sequence[LeftOut]) -> ScoresError:
@@ -149,7 +150,7 @@ def _reliability(one: Decomposed, limits: Limits) -> Reliability:
     return Reliability(
         system=one.system,
         metric=one.metric,
-        phi=one.variances[0] / sum(one.variances),
+        phi=sum(one.variances[: len(one.measured)]) / sum(one.variances),
         low=low,
         high=high,
         band=name_band(low, high),
@@ -180,6 +181,7 @@ def _plans(one: Decomposed, asked: Mapping[str, Sequence[int]]) -> Iterator[Stud
 
 def _pairs(evaluation: Evaluation, found: Sequence[Decomposed], said: list[str]) -> Iterator[PairStudy]:
     """Yield the study of each system and the one next to it by their means; `said` gets a line where there is none."""
+    evaluation = leave_out_copies(evaluation).evaluation  # as `compare` does, for whose test the plans are
     by = f"{evaluation.metric}: " if evaluation.metric else ""
     here = [one.system for one in found if one.metric == evaluation.metric]
     able = [name for name in here if evaluation.system(name).repeats and not evaluation.per_run]
@@ -203,13 +205,12 @@ def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[str]:
 
 
 def _signature(
-    scores: Scores, interactions: Sequence[str], where: Where, by: Sequence[str], levels: Levels, level: float,
-    seed: int | None,
+    scores: Scores, interactions: Sequence[str], where: Where, by: Sequence[str], levels: Mapping[str, Sequence[int]],
+    level: float, seed: int | None,
 ) -> str:  # fmt: skip
-    chosen = ",".join(f"{name}={v if isinstance(v, str) else '/'.join(v)}" for name, v in (where or {}).items())
-    planned = ",".join(f"{facet}={'/'.join(map(str, counts))}" for facet, counts in (levels or {}).items())
+    planned = ",".join(f"{facet}={'/'.join(map(str, counts))}" for facet, counts in levels.items())
     return sign(
         "variance", data=scores.digest, **sign_roles(scores), interactions=",".join(interactions) or None,
-        where=chosen or None, by=",".join(by) or None, levels=planned or None, method="reml", level=level,
+        where=sign_where(where), by=",".join(by) or None, levels=planned or None, method="reml", level=level,
         draws=None if seed is None else DRAWS, seed=seed,
     )  # fmt: skip

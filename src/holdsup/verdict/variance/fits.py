@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from holdsup.fit import LmmFit, fit_lmm
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import find_property
+from holdsup.verdict.variance.objects import cross_datasets, find_objects, tell_as_many
 from holdsup.verdict.variance.properties import cross_with_property
 from holdsup.verdict.variance.records import FacetByProperty, SystemScores
 from holdsup.verdict.variance.sentences import name_of
@@ -24,6 +25,7 @@ from holdsup.verdict.variance.terms import Term, choose_terms
 
 __all__ = ["Decomposed", "LeftOut", "decompose_system"]
 
+Codes = NDArray[np.int64]
 NOTHING = 1e-12  # share of the total below which a variance is the rounding of zero
 
 
@@ -35,16 +37,14 @@ class Decomposed:
     ----------
     evaluation : the scores of all systems
     scores : those of this one
-    item : what the items are called, "" if runs have one score each
-    codes : item of each row, numbered as in the evaluation
-    terms : the sources of variance that the scores can tell apart, the items first
+    objects : what is measured, items first: item, cluster and dataset of each row; empty if runs have one score each
+    terms : the sources of variance that the scores can tell apart, the objects first
     fit : the mixed model of these
     """
 
     evaluation: Evaluation
     scores: Scores
-    item: str
-    codes: NDArray[np.int64]
+    objects: Mapping[str, Codes]
     terms: tuple[Term, ...]
     fit: LmmFit
 
@@ -59,9 +59,24 @@ class Decomposed:
         return self.evaluation.metric
 
     @property
+    def item(self) -> str:
+        """What the items are called, "" if runs have one score each."""
+        return next(iter(self.objects), "")
+
+    @property
+    def codes(self) -> Codes:
+        """Item of each row, numbered as in the evaluation; without items all rows have the same."""
+        return self.objects.get(self.item, np.zeros(len(self.scores), np.int64))
+
+    @property
+    def measured(self) -> tuple[Term, ...]:
+        """The terms that are objects: the items, and what they lie in."""
+        return tuple(term for term in self.terms if len(term.parts) == 1 and term.name in self.objects)
+
+    @property
     def facets(self) -> tuple[Term, ...]:
-        """The terms that are facets: neither the items nor interactions."""
-        return tuple(term for term in self.terms if len(term.parts) == 1 and term.name != self.item)
+        """The terms that are facets: neither objects nor interactions."""
+        return tuple(term for term in self.terms if len(term.parts) == 1 and term.name not in self.objects)
 
     @property
     def variances(self) -> tuple[float, ...]:
@@ -87,8 +102,7 @@ class Decomposed:
         """Return the variances, ready to be divided by other numbers of levels."""
         parts = [*(term.parts for term in self.terms), ()]
         return Study(
-            item=self.item,
-            items=self.terms[0].levels.count,
+            objects={term.name: tell_as_many(term.levels.codes, self.codes) for term in self.measured},
             variances=dict(zip(parts, self.variances, strict=True)),
             facets={term.name: term.levels.count for term in self.facets},
             hosts=find_hosts(self.facets),
@@ -109,6 +123,13 @@ class Decomposed:
             raise ScoresError(
                 f"--by {name}: {lacking:,} of {self.system!r}'s scores are of items without a value: fill it"
             )
+        if found.classes:
+            classes = values[cross(self.codes).first].astype(np.int64)
+            alone = [found.classes[code] for code in np.flatnonzero(np.bincount(classes) == 1)]
+            if alone:
+                raise ScoresError(
+                    f"--by {name}: class {alone[0]!r} has one item of {self.system!r}, and two are needed: merge it"
+                )
         return cross_with_property(self, found, values, level=level)
 
 
@@ -138,10 +159,12 @@ def decompose_system(
     """Return a system's decomposition, or why there is none; `said` gets a line for every term that is left out."""
     everyone = evaluation.scores
     mine = everyone.system.codes == everyone.system.names.index(system)
-    scores, (item, codes) = everyone.only(mine), _items(everyone, mine)
-    atoms = {item: codes, **_facets(scores, system)} if item else _facets(scores, system)
-    terms, left_out = choose_terms(atoms, interactions, item=item, system=name_of(system, evaluation.metric))
-    lacking = _lacking(scores, terms, item)
+    scores, objects = everyone.only(mine), find_objects(everyone, mine)
+    facets = _facets(scores, system, objects)
+    atoms = {**objects, **facets}
+    crossed = cross_datasets(objects, facets, interactions)
+    terms, left_out = choose_terms(atoms, crossed, objects=objects, system=name_of(system, evaluation.metric))
+    lacking = _lacking(scores, terms, next(iter(objects), ""))
     if lacking:
         return LeftOut(system, evaluation.metric, len(scores), *lacking)
     try:
@@ -160,7 +183,7 @@ def decompose_system(
         raise ScoresError(
             f"the mixed model of {system!r} did not converge ({fit.optimizer.reason}): ask for fewer terms"
         )
-    return Decomposed(evaluation, scores, item, codes, terms, fit)
+    return Decomposed(evaluation, scores, objects, terms, fit)
 
 
 def _lacking(scores: Scores, terms: Sequence[Term], item: str) -> tuple[str, str] | None:
@@ -180,19 +203,14 @@ def _lacking(scores: Scores, terms: Sequence[Term], item: str) -> tuple[str, str
     return None
 
 
-def _items(scores: Scores, mine: NDArray[np.bool_]) -> tuple[str, NDArray[np.int64]]:
-    """Return what the items are called and the item of each row; "" where runs have one score each."""
-    if scores.items is not None:
-        return "item", scores.items.codes[mine]
-    if scores.dataset is not None and scores.dataset.count > 1:
-        return "dataset", scores.dataset.codes[mine].astype(np.int64)
-    return "", np.zeros(int(mine.sum()), np.int64)
-
-
-def _facets(scores: Scores, system: str) -> dict[str, NDArray[np.int64]]:
+def _facets(scores: Scores, system: str, objects: Collection[str]) -> dict[str, Codes]:
     """Return the level of each row by each facet; a facet that the system does not have has one level."""
     found = {}
     for name, labels in scores.facets.items():
+        if name in objects:
+            raise ScoresError(
+                f"the facet {name!r} is called like the {name}s that {system!r} is scored on: rename its column"
+            )
         lacking = int((labels.codes < 0).sum())
         if 0 < lacking < len(scores):
             raise ScoresError(
@@ -203,9 +221,7 @@ def _facets(scores: Scores, system: str) -> dict[str, NDArray[np.int64]]:
     return found
 
 
-def _fit(
-    score: NDArray[np.float64], atoms: Mapping[str, NDArray[np.int64]], terms: Sequence[Term], level: float
-) -> LmmFit:
+def _fit(score: NDArray[np.float64], atoms: Mapping[str, Codes], terms: Sequence[Term], level: float) -> LmmFit:
     """Return the fit; columns get names of our own, which no name of a user's can upset."""
     names = {atom: f"t{i}" for i, atom in enumerate(atoms)}
     columns: dict[str, Any] = {names[atom]: pa.array(codes).cast(pa.string()) for atom, codes in atoms.items()}

@@ -68,7 +68,8 @@ def cross_with_property(
     """
     scores, terms = system.scores, system.facets
     for term in terms:
-        others = {f"g{i}": _text(t.levels.codes) for i, t in enumerate(t for t in terms if t is not term)}
+        beside = [t for t in (*terms, *system.measured[1:]) if t is not term]
+        others = {f"g{i}": _text(t.levels.codes) for i, t in enumerate(beside)}
         labels = scores.facets[term.name]
         columns: dict[str, Any] = {
             "y": scores.score, "item": _text(system.codes), "f": _text(labels.codes), "run": _text(scores.run.codes),

@@ -50,7 +50,7 @@ class VarianceComponent:
     ----------
     system : the system
     metric : the metric, null if there is only one
-    name : the items, a facet, an interaction such as item:seed, or "Residual"
+    name : the items, their clusters or datasets, a facet, an interaction such as item:seed, or "Residual"
     levels : how many levels it has; for the residual, how many scores
     variance : its variance; zero where the scores vary no more than without it
     percent : its share of the total, 0-100
@@ -72,13 +72,13 @@ class VarianceComponent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reliability:
-    """How much of the variance of a single score is variance between items.
+    """How much of the variance of a single score is variance between items, their clusters and datasets included.
 
     Attributes
     ----------
     system : the system
     metric : the metric, null if there is only one
-    phi : variance between items over total variance, 0-1
+    phi : variance between items, clusters and datasets over total variance, 0-1
     low : lower limit
     high : upper limit
     band : Koo and Li's words for every value between the limits
@@ -109,7 +109,7 @@ class StudyPlan:
     current : whether these are the numbers that there are now
     phi : reliability of such averages
     se : absolute standard error of an item's average
-    se_mean : standard error of the mean over the items that there are
+    se_mean : standard error of the mean over the items, clusters and datasets that there are
     """
 
     system: str

@@ -17,12 +17,12 @@ PROFILE, BOOTSTRAP = "profile likelihood", "parametric bootstrap"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of the variances of a fit and of the share of its first term.
+    """Limits of the variances of a fit and of the share of its first terms.
 
     Attributes
     ----------
     variances : lower and upper limit of each variance, by group
-    share : of the first group's variance in the total
+    share : of the first groups' variance in the total
     method : where they come from
     """
 
@@ -31,23 +31,27 @@ class Limits:
     method: str
 
 
-def find_limits(fit: LmmFit, *, level: float, draws: int, seed: int, processes: int | None = None) -> Limits:
+def find_limits(
+    fit: LmmFit, *, first: int = 1, level: float, draws: int, seed: int, processes: int | None = None
+) -> Limits:
     """Return limits by profile likelihood; by the bootstrap's percentiles where the profile cannot be followed.
+
+    The share is that of the `first` terms together.
 
     Profiles go first because they come nearer to their promise where a facet with few levels matters: with three
     levels 95% limits of phi covered 93% of the time, percentiles 82% (docs/variance.md).
     """
-    first = fit.random[0].group
+    shared = [component.group for component in fit.random[:first]]
     try:
         found = {
             interval.group: (interval.low**2, interval.high**2) for interval in profile_intervals(fit, level=level)
         }
-        share = profile_share(fit, first, level=level)
+        share = profile_share(fit, *shared, level=level)
     except (ValueError, ArithmeticError, np.linalg.LinAlgError):
         drawn = bootstrap_fit(fit, draws, seed=seed, level=level, processes=processes)
         percentiles = {c.group: i for c, i in zip(fit.random, drawn.components(), strict=True)}
         found = {group: (interval.low**2, interval.high**2) for group, interval in percentiles.items()}
-        by_draws = drawn.share(first)
+        by_draws = drawn.share(*shared)
         return Limits(found, (by_draws.low, by_draws.high), BOOTSTRAP)
     return Limits(found, (share.low, share.high), PROFILE)
 

@@ -11,6 +11,7 @@ from holdsup.rendering import Interval, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
+from holdsup.verdict.phrases import join_names
 from holdsup.verdict.variance.records import (
     DifferencePlan,
     FacetByProperty,
@@ -19,7 +20,7 @@ from holdsup.verdict.variance.records import (
     SystemScores,
     VarianceComponent,
 )
-from holdsup.verdict.variance.sentences import name_of
+from holdsup.verdict.variance.sentences import list_objects, name_of
 
 __all__ = ["Decomposition"]
 
@@ -101,7 +102,8 @@ class Decomposition(Result):
                     for r in self.reliabilities
                 ),
                 notes=(
-                    "phi: variance between items over total variance. Bands (Koo & Li) for all values in the limits.",
+                    f"phi: variance between items{_and_around(list_objects(self.components))} over total variance. "
+                    "Bands (Koo & Li) for all values in the limits.",
                 ),
             )
 
@@ -112,7 +114,8 @@ class Decomposition(Result):
                 columns=(*self._heads, "levels", "phi", "se of an item", "se of the mean"),
                 rows=tuple((*self._whose(plan), _levels(plan), plan.phi, plan.se, plan.se_mean) for plan in self.study),
                 notes=(
-                    "phi does not depend on the number of items; the se of the mean is for the items there are.",
+                    "phi does not depend on the number of items; the se of the mean is for the "
+                    f"{join_names([f'{name}s' for name in list_objects(self.components)])} there are.",
                     *_repeats(self.study),
                 ),
             )
@@ -178,6 +181,11 @@ def _repeats(study: Sequence[StudyPlan]) -> Iterator[str]:
             f"An item keeps its scores at each combination of levels, on average up to {format_number(most)}; they are "
             "averaged, too."
         )
+
+
+def _and_around(objects: Sequence[str]) -> str:
+    """Return what counts as variance between items although it is between what they lie in."""
+    return f", that between their {' and '.join(f'{name}s' for name in objects[1:])} included," if objects[1:] else ""
 
 
 def _settled(plan: DifferencePlan) -> bool:

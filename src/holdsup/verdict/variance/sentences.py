@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdsup.rendering.numbers import format_interval, format_number, format_percent
+from holdsup.verdict.phrases import join_names
 from holdsup.verdict.variance.records import Reliability, VarianceComponent
 
-__all__ = ["name_of", "write_variance_verdict"]
+__all__ = ["list_objects", "name_of", "write_variance_verdict"]
+
+OBJECTS = ("item", "cluster", "dataset")  # what is measured, items first
 
 ABOVE = {"yes": "and above", "no": "and below", "unsure": "and cannot be told to lie above or below"}
 
@@ -23,8 +26,16 @@ def write_variance_verdict(
         own = [c for c in components if (c.system, c.metric) == owner]
         said.append(_about(own, known.get(owner), level))
     more = f" {len(owners) - 3} more {'is' if len(owners) == 4 else 'are'} in the tables." if len(owners) > 3 else ""
-    covers = "a single score of a new item in a new run, its facets drawn anew" if reliabilities else "runs like these"
+    inside = "".join(f" of a new {name}" for name in list_objects(components)[1:])
+    covers = f"a single score of a new item{inside} in a new run, its facets drawn anew"
+    covers = covers if reliabilities else "runs like these"
     return f"{' '.join(said)}{more} This is about {covers}; nothing is said about which system is better."
+
+
+def list_objects(components: Sequence[VarianceComponent]) -> list[str]:
+    """Return which of the components are what is measured, the items first."""
+    names = dict.fromkeys(c.name for c in components)
+    return [name for name in OBJECTS if name in names]
 
 
 def name_of(system: str, metric: str | None) -> str:
@@ -34,9 +45,9 @@ def name_of(system: str, metric: str | None) -> str:
 
 def _about(own: Sequence[VarianceComponent], reliability: Reliability | None, level: float) -> str:
     name = name_of(own[0].system, own[0].metric)
-    items = own[0].name if reliability else ""
-    besides = f"{items}s and the residual" if items else "the residual"
-    blame = _blame([c for c in own if c.name not in (items, "Residual")], besides)
+    objects = list_objects(own) if reliability else []
+    besides = join_names([*(f"{name}s" for name in objects), "the residual"])
+    blame = _blame([c for c in own if c.name not in (*objects, "Residual")], besides)
     if reliability is None:
         return f"{name}: {blame} There are no items, so there is no reliability coefficient."
     limits = format_interval(reliability.low, reliability.high)

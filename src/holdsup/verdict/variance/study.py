@@ -24,16 +24,15 @@ class Study:
 
     Attributes
     ----------
-    item : name of the items, the object of measurement
-    items : how many there are
-    variances : of each term, the items' among them; the residual's under no name, ()
+    objects : what is measured, the items and what they lie in, and how many there are of each; of groups of unequal
+        size, as many as equal ones would tell
+    variances : of each term, the objects' among them; the residual's under no name, ()
     facets : the facets, and how many levels each has now
     hosts : for each facet, those that each of its levels lies within one level of
     repeats : how many scores an item has at each combination of levels, now and in every plan
     """
 
-    item: str
-    items: int
+    objects: Mapping[str, float]
     variances: Mapping[tuple[str, ...], float]
     facets: Mapping[str, int]
     hosts: Mapping[str, frozenset[str]]
@@ -61,30 +60,34 @@ class Study:
 
     def divisor(self, parts: tuple[str, ...], counts: Mapping[str, int]) -> float:
         """Return over how many levels of a term an item's score is averaged; for no parts, over how many scores."""
-        own = [part for part in (parts or self.facets) if part != self.item]
+        own = [part for part in (parts or self.facets) if part not in self.objects]
         inner = [facet for facet in own if not any(facet in self.hosts[other] for other in own)]
         return math.prod(counts[facet] for facet in inner) * (1.0 if parts else self.repeats)
 
     def error(self, counts: Mapping[str, int]) -> float:
-        """Return the absolute error variance of an item's average: everything but the items' own variance."""
+        """Return the absolute error variance of an item's average: everything but the objects' own variance."""
         return sum(
             variance / self.divisor(parts, counts)
             for parts, variance in self.variances.items()
-            if parts != (self.item,)
+            if not self._is_object(parts)
         )
 
     def phi(self, counts: Mapping[str, int]) -> float:
         """Return the reliability of an item's average."""
-        own = self.variances[self.item,]
+        own = sum(variance for parts, variance in self.variances.items() if self._is_object(parts))
         return own / (own + self.error(counts))
 
     def standard_error(self, counts: Mapping[str, int]) -> float:
         """Return the standard error of the mean over the items that there are."""
+        items = max(self.objects.values())
         total = sum(
-            variance / self.divisor(parts, counts) / (self.items if not parts or self.item in parts else 1)
+            variance / self.divisor(parts, counts) / max((self.objects.get(part, 1.0) for part in parts), default=items)
             for parts, variance in self.variances.items()
         )
         return math.sqrt(total)
+
+    def _is_object(self, parts: tuple[str, ...]) -> bool:
+        return bool(parts) and all(part in self.objects for part in parts)
 
 
 def find_hosts(facets: Sequence[Term]) -> dict[str, frozenset[str]]:

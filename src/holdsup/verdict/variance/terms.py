@@ -7,7 +7,7 @@ need only counts: how often level a of one term and level b of another occur tog
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +23,12 @@ DEPENDENT = 1e-9  # share of a term's matrix that lies outside the span of the o
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """A source of variance: the items, a facet, or an interaction of these.
+    """A source of variance: the items, what they lie in, a facet, or an interaction of these.
 
     Attributes
     ----------
     name : what it is called, such as item:seed
-    parts : the items and facets that it is made of
+    parts : the objects and facets that it is made of
     levels : its levels, row by row
     """
 
@@ -38,25 +38,27 @@ class Term:
 
 
 def choose_terms(
-    atoms: Mapping[str, NDArray[np.int64]], interactions: Sequence[str], *, item: str, system: str
+    atoms: Mapping[str, NDArray[np.int64]], interactions: Sequence[str], *, objects: Collection[str], system: str
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """Return the terms that the scores can tell apart, and a line about each that they cannot.
 
     Parameters
     ----------
-    atoms : level of each row by the items and each facet, in the order in which they go before each other
+    atoms : level of each row by the objects and each facet, in the order in which they go before each other
     interactions : names of atoms joined by ":"
-    item : which of the atoms is the items, "" if none is
+    objects : which of the atoms are measured: the items, and what they lie in
     system : whose scores they are, for the lines
     """
     kept: list[Term] = []
     said: list[str] = []
-    runs = cross(*(codes for name, codes in atoms.items() if name != item)).count
+    rows = len(next(iter(atoms.values()), ()))
+    runs = cross(*(codes for name, codes in atoms.items() if name not in objects), rows=rows).count
     for name in (*atoms, *interactions):
         parts = _parts(name, atoms)
         term = Term(name, parts, cross(*(atoms[part] for part in parts)))
-        beside = [other for other in kept if item not in other.parts]
-        crowded = item not in parts and len(beside) >= runs - 1  # runs have that many degrees of freedom
+        beside = [other for other in kept if not set(objects) & set(other.parts)]
+        # Runs have that many degrees of freedom.
+        crowded = not set(objects) & set(parts) and len(beside) >= runs - 1
         reason = _reason_against(term, kept, crowded)
         if reason:
             said.append(f"{system}: {name} is left out. {reason}")

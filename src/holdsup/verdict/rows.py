@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +15,31 @@ from holdsup.errors import ColumnError, ScoresError, list_names
 from holdsup.results import Rows
 from holdsup.scores import Scores
 
-__all__ = ["leave_out", "select_rows"]
+__all__ = ["Where", "choose_rows", "leave_out", "select_rows", "sign_where"]
 
+Where: TypeAlias = Mapping[str, Iterable[str] | str] | None
 ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
 
 
-def select_rows(scores: Scores, where: Mapping[str, Iterable[str] | str]) -> tuple[Scores, Rows]:
-    """Return the scores in which each column has one of its values, and how many rows of all these are.
+def select_rows(scores: Scores, where: Where) -> tuple[Scores, Rows]:
+    """Return the scores in which each column has one of its values, and how many rows of all these are."""
+    chosen, reasons = choose_rows(scores, where)
+    used = chosen.rows()
+    return chosen, Rows(len(scores), used.used, {**reasons, **used.reasons})
+
+
+def choose_rows(scores: Scores, where: Where) -> tuple[Scores, dict[str, int]]:
+    """Return the scores in which each column has one of its values, and how many rows each condition takes out.
 
     A column is given by its own name or, if no column has that name, by its role.
     """
+    if where is None:
+        return scores, {}
+    if not isinstance(where, Mapping):
+        raise ColumnError(f"where is {where!r:.60}: give a dict, such as {{'system': 'A'}}")
     mask = np.ones(len(scores), bool)
     reasons: dict[str, int] = {}
     known = _columns(scores)
-    if not isinstance(where, Mapping):
-        raise ColumnError(f"where is {where!r:.60}: give a dict, such as {{'system': 'A'}}")
     for name, given in where.items():
         if name not in known and name in scores.roles.columns():
             role = scores.roles.columns()[name]
@@ -42,9 +53,13 @@ def select_rows(scores: Scores, where: Mapping[str, Iterable[str] | str]) -> tup
     if not mask.any():
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
         raise ScoresError(f"no row of {scores.source} has all of {asked}: give values that occur together")
-    chosen = scores.only(mask)
-    used = chosen.rows()
-    return chosen, Rows(len(scores), used.used, {why: n for why, n in {**reasons, **used.reasons}.items() if n})
+    return scores.only(mask), {why: count for why, count in reasons.items() if count}
+
+
+def sign_where(where: Where) -> str | None:
+    """Return the conditions as a part of a signature; None where there are none."""
+    said = (f"{name}={v if isinstance(v, str) else '/'.join(map(str, v))}" for name, v in (where or {}).items())
+    return ",".join(said) or None
 
 
 def leave_out(rows: Rows, count: int, why: str) -> Rows:

@@ -1,0 +1,77 @@
+"""Are residuals and random effects normal: Q-Q plots."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdsup.plots.labels import short
+from holdsup.plots.style import COLUMN, MARK, MUTED, SMALL, figure_of, in_style, new_axes, tell
+from holdsup.rendering.numbers import format_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, FigureBase
+
+    from holdsup.verdict.ranking import Ranking
+    from holdsup.verdict.ranking.quality_records import Quantiles
+
+__all__ = ["draw_quantiles", "plot_all_quantiles", "plot_quantiles", "quantiles_height"]
+
+PANEL = 1.5  # inches
+ACROSS = 2  # panels in a column of a paper
+LONGEST = 20
+QUARTILE = 0.6744897501960817  # of the standard normal distribution
+
+
+@in_style
+def plot_quantiles(result: Ranking, *, ax: Axes | None = None) -> Figure:
+    """Draw the residuals against normal quantiles, with the line through their quartiles."""
+    ax = ax or new_axes(COLUMN)
+    _draw(ax, result.diagnostics[0])
+    ax.set_xlabel("normal quantile", fontsize=SMALL)
+    return figure_of(ax)
+
+
+@in_style
+def plot_all_quantiles(result: Ranking) -> Figure:
+    """Draw residuals and the predicted effects of every random term, a panel each."""
+    from holdsup.plots.notebook import NotebookFigure
+
+    figure = NotebookFigure(figsize=(COLUMN, quantiles_height(result, across=ACROSS)), layout="constrained")
+    draw_quantiles(result, figure, across=ACROSS)
+    return figure
+
+
+def draw_quantiles(result: Ranking, place: FigureBase, *, across: int) -> None:
+    """Draw all panels on a figure or a part of one."""
+    axes = place.subplots(_rows(result, across), across, squeeze=False).ravel()
+    for ax in axes[len(result.diagnostics) :]:
+        ax.set_visible(False)
+    for quantiles, ax in zip(result.diagnostics, axes, strict=False):
+        _draw(ax, quantiles)
+    place.supxlabel("normal quantile", fontsize=SMALL)
+
+
+def quantiles_height(result: Ranking, *, across: int) -> float:
+    """Return the inches that the panels need."""
+    return PANEL * _rows(result, across) + 0.3
+
+
+def _rows(result: Ranking, across: int) -> int:
+    return -(-len(result.diagnostics) // across)
+
+
+def _draw(ax: Axes, quantiles: Quantiles) -> None:
+    (dots,) = ax.plot(quantiles.normal, quantiles.observed, "o", color=MARK, markersize=2.5)
+    tell(dots, [f"{quantiles.name}: {format_number(value)}" for value in quantiles.observed])
+    low, high = (_at(quantiles, end * QUARTILE) for end in (-1, 1))
+    ax.axline((-QUARTILE, low), (QUARTILE, high), color=MUTED, linewidth=0.8, zorder=0)
+    ax.set_title(short(quantiles.name, LONGEST), fontsize=SMALL, loc="left")
+    ax.tick_params(labelsize=SMALL - 1)
+
+
+def _at(quantiles: Quantiles, normal: float) -> float:
+    """Return the value at a normal quantile, between the two points next to it."""
+    import numpy as np
+
+    return float(np.interp(normal, quantiles.normal, quantiles.observed))

@@ -1,0 +1,56 @@
+"""Columns without a role that may tell rows apart which the roles do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.columns import Column, Labels
+from holdsup.columns.crossing import Crossing, cross
+from holdsup.scores.roles import SCORES, plain_name
+from holdsup.scores.table import Scores
+
+__all__ = ["code_column", "find_differing", "is_remark"]
+
+MOST_OWN = 0.5  # of the rows may have a value of their own; with more a column measures them
+OUTCOMES = frozenset(name for names in SCORES for name in names) - {"map", "y"}
+REMARKS = frozenset(
+    "status reason error message note notes comment remark time timestamp date seconds duration".split()
+)
+
+
+def find_differing(scores: Scores, cells: Crossing) -> Iterator[str]:
+    """Yield the columns without a role that differ within a cell and are no outcome: they may tell its rows apart."""
+    repeated = cells.sizes()[cells.codes] > 1
+    groups = cells.codes[repeated]
+    distinct = len(np.unique(groups))
+    for name, column in scores.others.items():
+        codes = code_column(column)
+        # Without items a text of each row may name them.
+        named = scores.item is None and isinstance(column, Labels)
+        if not _is_outcome(name) and (named or _has_few(codes)) and cross(groups, codes[repeated]).count > distinct:
+            yield name
+
+
+def _is_outcome(name: str) -> bool:
+    """Return whether a column is named like what came of a run or a row: a score, a time, a remark."""
+    return bool(OUTCOMES.intersection(plain_name(name).split("_"))) or is_remark(name)
+
+
+def _has_few(codes: NDArray[np.int64]) -> bool:
+    """Return whether values repeat; where about every row has its own, they were measured, or are outputs."""
+    return len(np.unique(codes)) <= max(2, MOST_OWN * len(codes))
+
+
+def is_remark(name: str) -> bool:
+    """Return whether a column is named like a remark on a row: why it failed, how long it took."""
+    return plain_name(name) in REMARKS
+
+
+def code_column(column: Column) -> NDArray[np.int64]:
+    """Return the value of each row as a number that counts the different ones."""
+    if isinstance(column, Labels):
+        return column.codes.astype(np.int64) + 1
+    return np.unique(column.values, return_inverse=True)[1].astype(np.int64)

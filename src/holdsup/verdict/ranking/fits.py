@@ -1,0 +1,86 @@
+"""Both fits of a form, and what is averaged where systems are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.design.newdata import code_fitted_rows
+from holdsup.errors import ScoresError
+from holdsup.fit import LmmFit, fit_lmm
+from holdsup.fit.contrasts import average_row, marginal_weights
+from holdsup.verdict.ranking.forms import Form
+from holdsup.verdict.ranking.table import RunTable
+
+__all__ = ["RankFits", "fit_form"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RankFits:
+    """A form, fitted by REML.
+
+    Attributes
+    ----------
+    runs : the rows
+    form : what was fitted
+    means : the fit in which systems are fixed
+    variances : the fit in which they are random
+    """
+
+    runs: RunTable
+    form: Form
+    means: LmmFit
+    variances: LmmFit
+
+    @cached_property
+    def weights(self) -> dict[str, Floats]:
+        """For each system, the combination of fixed effects that is its adjusted mean."""
+        found = marginal_weights(self.means, self.runs.system_name, held=self._held)
+        lost = [name for name, weights in found.items() if weights is None]
+        if lost:
+            raise ScoresError(
+                f"the rows cannot tell the mean of {lost[0]!r} over all levels of the nuisance factors: some of them "
+                "never occur with it; leave them out of the formula's interactions with systems"
+            )
+        return {name: weights for name, weights in found.items() if weights is not None}
+
+    @property
+    def _held(self) -> dict[str, float]:
+        """Where the averages have the indicators of a factor: at each of its levels equally often."""
+        counts = {name: self.runs.factors[i.factor].count for name, i in self.form.indicators.items()}
+        return {name: 1 / count for name, count in counts.items()}
+
+    @cached_property
+    def grand_mean(self) -> float:
+        """The mean of an average system, by the fit in which systems are random."""
+        model = self.variances.model()
+        return float(average_row(self.variances, held=self._held)[model.engine.kept] @ model.beta)
+
+    @cached_property
+    def adjusted(self) -> Floats:
+        """The score of each row with the fixed nuisance effects taken out: as if all were at their average."""
+        model = self.means.model()
+        fixed = code_fitted_rows(model.design).fixed[:, model.engine.kept] @ model.beta
+        average = np.array([self.weights[name] @ model.beta for name in self.runs.system.names])
+        return np.asarray(self.runs.score - fixed + average[self.runs.system.codes])
+
+    @cached_property
+    def cells(self) -> Floats:
+        """The mean adjusted score of each system on each dataset, NaN where there is none."""
+        return self.runs.cell_means(self.adjusted)
+
+
+def fit_form(form: Form, runs: RunTable, *, level: float) -> RankFits:
+    """Return both fits of a form."""
+    frame = form.frame(runs)
+    return RankFits(
+        runs,
+        form,
+        fit_lmm(form.means, frame, "reml", level=level),
+        fit_lmm(form.variances, frame, "reml", level=level),
+    )

@@ -1,0 +1,117 @@
+"""What is asked of a table of runs, apart from the roles of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from holdsup.errors import ScoresError, list_names
+from holdsup.results import sign
+from holdsup.scores import Scores
+from holdsup.scores.audit import sign_roles
+from holdsup.verdict.ranking.forms import Form, make_default, make_paper
+from holdsup.verdict.ranking.formulas import make_own, mentioned_columns
+from holdsup.verdict.ranking.table import RunTable, find_nuisance, name_of_role
+
+__all__ = ["Question"]
+
+FEWEST_FOLDS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """The options of a ranking.
+
+    Attributes
+    ----------
+    nuisance : columns in which runs differ, None for those found by their names
+    formula : a model of the user's own
+    paper : whether the form is the paper's
+    treat : how nuisance columns are to be treated
+    contribution : columns that describe systems
+    predict : a configuration whose score is predicted
+    pair : the systems whose raw gap is explained
+    compare_forms : whether other forms are validated, too
+    where : the values that rows must have
+    lower_is_better : whether the lowest mean is the best
+    level : coverage of limits
+    seed : of everything random
+    folds : of the cross-validation
+    """
+
+    nuisance: tuple[str, ...] | None
+    formula: str | None
+    paper: bool
+    treat: Mapping[str, str]
+    contribution: tuple[str, ...]
+    predict: Mapping[str, str] | None
+    pair: tuple[str, ...] | None
+    compare_forms: bool
+    where: Mapping[str, Iterable[str] | str]
+    lower_is_better: bool
+    level: float
+    seed: int
+    folds: int
+
+    def check(self) -> None:
+        """Refuse options that mean nothing, or nothing together."""
+        if not 0 < self.level < 1:
+            raise ScoresError(f"level is {self.level!r}; it must lie between 0 and 1, such as 0.95")
+        if self.folds and self.folds < FEWEST_FOLDS:
+            raise ScoresError(f"folds is {self.folds!r}; give 2 or more, or 0 for no cross-validation")
+        if self.paper and self.formula is not None:
+            raise ScoresError("--paper and --formula are two forms: give one of them")
+        if self.formula is not None and self.nuisance is not None:
+            raise ScoresError("--formula names its nuisance columns itself: leave --nuisance out")
+
+    def find_columns(self, scores: Scores) -> tuple[str, ...]:
+        """Return the nuisance columns: those of the formula, those asked for, or those found by their names."""
+        if self.formula is not None:
+            taken = [name_of_role(scores, role) for role in ("score", "system", "dataset")]
+            return mentioned_columns(self.formula, *taken)
+        if self.nuisance is not None:
+            repeated = [name for name in scores.facets if name in (*scores.roles.shared, *scores.roles.replicates)]
+            return tuple(dict.fromkeys((*self.nuisance, *repeated)))
+        return tuple(name for name in find_nuisance(scores) if name not in self.contribution)
+
+    def make_form(self, runs: RunTable, scores: Scores) -> Form:
+        """Return the form that is asked for."""
+        unknown = [name for name in self.treat if name not in runs.factors]
+        if unknown:
+            raise ScoresError(
+                f"--treat {unknown[0]}={self.treat[unknown[0]]}: it is no nuisance column; there are "
+                f"{list_names(runs.factors)} (name others with --nuisance)"
+            )
+        if self.formula is not None:
+            return make_own(runs, self.formula, treat=self.treat)
+        if self.paper:
+            return make_paper(runs, treat=self.treat)
+        roles = scores.roles
+        return make_default(runs, treat=self.treat, replicates=roles.replicates, shared=roles.shared)
+
+    def make_others(self, runs: RunTable, scores: Scores, form: Form) -> tuple[Form, ...]:
+        """Return the forms that a form is compared with: none unless this is asked for."""
+        if not self.compare_forms:
+            return ()
+        roles = scores.roles
+        default, by_system = (
+            make_default(runs, treat=self.treat, replicates=roles.replicates, shared=roles.shared, by_system=by_system)
+            for by_system in (False, True)
+        )
+        forms = (default, by_system, make_paper(runs, treat=self.treat))
+        return tuple(other for other in forms if other.name != form.name)
+
+    def sign(self, scores: Scores, form: Form) -> str:
+        """Return the line from which a stranger can redo the numbers."""
+        where = {name: value if isinstance(value, str) else "/".join(value) for name, value in self.where.items()}
+        asked = {"treat": self.treat, "where": where, "predict": self.predict or {}}
+        pairs = {
+            option: ",".join(f"{name}={value}" for name, value in given.items()) for option, given in asked.items()
+        }
+        return sign(
+            "rank", data=scores.digest, **sign_roles(scores), form=form.name, formula=self.formula,
+            contribution=",".join(self.contribution) or None, pair=",".join(self.pair or ()) or None,
+            **{option: written or None for option, written in pairs.items()}, forms=self.compare_forms or None,
+            lower_is_better=self.lower_is_better or None, method="reml", folds=self.folds or None,
+            level=self.level, seed=self.seed,
+        )  # fmt: skip

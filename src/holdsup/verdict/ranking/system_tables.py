@@ -1,0 +1,99 @@
+"""Means, contrasts and the waterfall as tables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from holdsup.rendering import Estimate, Percent, PValue, Table
+from holdsup.verdict.phrases import show_limits
+from holdsup.verdict.ranking.records import RankContrast, RankedSystem, WaterfallStep
+
+__all__ = ["tabulate_contrasts", "tabulate_systems", "tabulate_waterfall"]
+
+MOST_PAIRS = 21  # contrasts that are all shown; of more, those of the leader and of neighbours
+
+
+def tabulate_systems(systems: Sequence[RankedSystem], *, level: float) -> Table:
+    """Return the ranking."""
+    spread = min((s.se for s in systems if s.se > 0), default=0.0)
+    return Table(
+        title=f"Systems by adjusted mean, {level:.0%} limits for new datasets like these",
+        columns=("rank", "system", "mean", "limits", "places", "best in", "raw mean", "shrunken"),
+        rows=tuple(
+            (
+                s.rank,
+                s.name,
+                Estimate(s.mean, spread / 10),
+                show_limits(s.low, s.high, s.mean, drawn=False),
+                f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}-{s.rank_high}",
+                Percent(100 * s.p_best),
+                Estimate(s.raw_mean, spread / 10),
+                Estimate(s.shrunken, spread / 10),
+            )
+            for s in systems
+        ),
+        notes=(
+            "Datasets, and levels of fixed nuisance factors, count equally. Places: those that Holm's tests "
+            "of all pairs leave open. Systems share their datasets, so that contrasts are far surer than means.",
+            "Best in: share of draws from the joint distribution of the means, systems fixed. Shrunken: mean of an "
+            "average system plus the predicted effect, systems random.",
+        ),
+    )
+
+
+def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Table:
+    """Return the contrasts: all of them, or those that a reader looks for first."""
+    shown = _shown(contrasts)
+    methods = dict.fromkeys(c.method for c in contrasts)
+    notes = [METHODS[method] for method in methods]
+    if len(shown) < len(contrasts):
+        notes.append(f"Shown are {len(shown)} of {len(contrasts)} pairs: those of the leader and of neighbours.")
+    return Table(
+        title=f"Contrasts, {level:.0%} limits for all pairs at once",
+        columns=("contrast", "difference", "se", "df", "limits", "p", "p Holm", "pooled p"),
+        rows=tuple(
+            (
+                f"{c.left} - {c.right}",
+                Estimate(c.difference, c.se),
+                Estimate(c.se, c.se),
+                c.df,
+                show_limits(c.low_simultaneous, c.high_simultaneous, c.difference, drawn=False),
+                PValue(c.p, c.log10_p),
+                PValue(c.p_adjusted, c.log10_p_adjusted),
+                PValue(c.pooled_p),
+            )
+            for c in shown
+        ),
+        notes=(*notes, "Pooled p: Satterthwaite's t of the fit, one interaction variance for all systems."),
+    )
+
+
+METHODS = {
+    "dataset differences": "p: t on the differences of adjusted means between datasets, pair by pair.",
+    "pooled": "p: Satterthwaite's t of the fit.",
+}
+
+
+def _shown(contrasts: Sequence[RankContrast]) -> list[RankContrast]:
+    if len(contrasts) <= MOST_PAIRS:
+        return list(contrasts)
+    order = list(dict.fromkeys(c.left for c in contrasts))
+    order.append(contrasts[-1].right)
+    near = set(itertools.pairwise(order))
+    return [c for c in contrasts if c.left == order[0] or (c.left, c.right) in near]
+
+
+def tabulate_waterfall(steps: Sequence[WaterfallStep]) -> Table:
+    """Return the bars from the raw gap to the isolated one."""
+    first = steps[0]
+    scale = max(abs(step.gap) for step in steps) / 100
+    return Table(
+        title=f"From the raw gap of {first.left} - {first.right} to the isolated one",
+        columns=("step", "change", "gap"),
+        rows=tuple((step.step, Estimate(step.change, scale), Estimate(step.gap, scale)) for step in steps),
+        notes=(
+            "In this order: datasets, nuisance factors as the table has them, random effects. Shrinkage is no cause: "
+            "it is what taking systems for random draws adds.",
+        ),
+    )

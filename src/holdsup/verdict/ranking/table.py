@@ -1,0 +1,207 @@
+"""`RunTable`: one score for each system, dataset and run, with its nuisance columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from holdsup.columns import Column, Labels
+from holdsup.columns.crossing import cross
+from holdsup.columns.encoding import order_labels
+from holdsup.columns.values import parse_number, write_value
+from holdsup.errors import ColumnError, ScoresError
+from holdsup.scores import Scores
+from holdsup.scores.roles import is_setting, plain_name
+
+__all__ = ["RunTable", "find_nuisance", "lay_out_runs", "name_of_role"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+# Besides what is a setting everywhere, taken for nuisance without being asked for: a ranking is of runs, whose other
+# columns seldom describe items.
+MORE_SETTINGS = (
+    "batch bs epoch num_epochs n_epochs num_train_epochs steps max_steps warmup_steps warmup_ratio optimizer optimiser "
+    "fold split max_length hidden_size prompt template shots n_shots num_shots"
+).split()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunTable:
+    """The rows that systems are ranked by.
+
+    Attributes
+    ----------
+    score_name, system_name, dataset_name : how the columns are called
+    score : one score a row, shape (n,)
+    system : what is ranked
+    dataset : where it was scored
+    factors : the nuisance columns as labels; labels that are numbers stand in the order of their size
+    ingredients : columns that describe systems, as numbers
+    items : most items whose scores were averaged to one row; 0 where rows came as they are
+    """
+
+    score_name: str
+    system_name: str
+    dataset_name: str
+    score: Floats
+    system: Labels
+    dataset: Labels
+    factors: Mapping[str, Labels]
+    ingredients: Mapping[str, Floats]
+    items: int = 0
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def take(self, rows: NDArray[np.bool_] | Codes) -> RunTable:
+        """Return some of the rows (indices or a mask); levels that no longer occur are dropped."""
+        return replace(
+            self,
+            score=self.score[rows],
+            system=self.system.take(rows),
+            dataset=self.dataset.take(rows),
+            factors={name: labels.take(rows) for name, labels in self.factors.items()},
+            ingredients={name: values[rows] for name, values in self.ingredients.items()},
+        )
+
+    def cells(self) -> Codes:
+        """Return how many rows each system has on each dataset, shape (systems, datasets)."""
+        place = self.system.codes.astype(np.int64) * self.dataset.count + self.dataset.codes
+        return np.bincount(place, minlength=self.system.count * self.dataset.count).reshape(self.system.count, -1)
+
+    def cell_means(self, values: Floats) -> Floats:
+        """Return the mean of values for each system and dataset, NaN where there are none."""
+        place = self.system.codes.astype(np.int64) * self.dataset.count + self.dataset.codes
+        total = np.bincount(place, values, self.system.count * self.dataset.count).reshape(self.system.count, -1)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(total / self.cells())
+
+    def numbers(self, name: str) -> Floats | None:
+        """Return a nuisance column as numbers, None if some level is none."""
+        labels = self.factors[name]
+        parsed = _numbers(labels)
+        return None if parsed is None else parsed[labels.codes]
+
+
+def name_of_role(scores: Scores, role: str) -> str:
+    """Return the column that has a role, or the role where several columns or none have it."""
+    column = getattr(scores.roles, role)
+    return column if isinstance(column, str) else role
+
+
+def find_nuisance(scores: Scores) -> tuple[str, ...]:
+    """Return the columns that are nuisance factors by their names: facets, and settings that have no role yet."""
+    settings = [name for name in scores.others if is_setting(name) or plain_name(name) in MORE_SETTINGS]
+    return (*scores.facets, *settings)
+
+
+def lay_out_runs(scores: Scores, nuisance: Iterable[str], ingredients: Iterable[str]) -> RunTable:
+    """Return the usable rows; the scores of a run's items are averaged."""
+    usable = scores.only(scores.usable)
+    if not len(usable):
+        raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
+    if usable.metric is not None and usable.metric.count > 1:
+        first = usable.metric.names[0]
+        raise ScoresError(
+            f"{scores.source} has {usable.metric.count} metrics, and a ranking is by one: choose it with "
+            f"--where {name_of_role(scores, 'metric')}={first}"
+        )
+    if usable.dataset is None:
+        raise ScoresError(f"{scores.source} has no column of datasets: name it with --dataset")
+    factors = {name: _factor(usable, name) for name in dict.fromkeys(nuisance)}
+    runs = RunTable(
+        score_name=name_of_role(scores, "score"),
+        system_name=name_of_role(scores, "system"),
+        dataset_name=name_of_role(scores, "dataset"),
+        score=usable.score,
+        system=usable.system,
+        dataset=usable.dataset,
+        factors=factors,
+        ingredients={name: _ingredient(usable, name) for name in dict.fromkeys(ingredients)},
+    )
+    for name in (runs.score_name, runs.system_name, runs.dataset_name, *factors, *runs.ingredients):
+        if "`" in name:
+            raise ColumnError(f"column {name!r} has a back-quote in its name, and no formula can hold it: rename it")
+    return runs if usable.item is None else _average_items(usable, runs)
+
+
+def _average_items(scores: Scores, runs: RunTable) -> RunTable:
+    """Return one row a run and dataset: the mean over its items."""
+    groups = cross(runs.system, runs.dataset, scores.run, *runs.factors.values())
+    sizes = groups.sizes()
+    means = np.bincount(groups.codes, runs.score, groups.count) / sizes
+    if groups.count == len(runs):  # every run has one row, whatever its items are called
+        return runs
+    return replace(runs.take(groups.first), score=means, items=int(sizes.max()))
+
+
+def _factor(scores: Scores, name: str) -> Labels:
+    """Return a nuisance column as labels; every row must have one."""
+    column = _find(scores, name, "--nuisance")
+    labels = column if isinstance(column, Labels) else _labels(column.values)
+    lacking = int((labels.codes < 0).sum())
+    if lacking:
+        raise ScoresError(
+            f"{lacking:,} of {len(scores):,} rows have no {name}: fill the column, or leave it out of --nuisance"
+        )
+    parsed = _numbers(labels)
+    if parsed is None:
+        return labels
+    order = pa.array([labels.names[i] for i in np.argsort(parsed, kind="stable")], pa.string())
+    return order_labels(labels.codes, labels.levels, order)
+
+
+def _find(scores: Scores, name: str, option: str) -> Column:
+    known: dict[str, Column] = {**scores.others, **scores.properties, **scores.facets}
+    if name in known:
+        return known[name]
+    if name in scores.roles.columns():
+        role = scores.roles.columns()[name]
+        raise ColumnError(f"{option} {name}: it is the column of the {role}, so it cannot be anything else")
+    raise ColumnError.not_found(name, known, where=scores.source)
+
+
+def _ingredient(scores: Scores, name: str) -> Floats:
+    """Return a column that describes systems as numbers; it must be the same in all rows of a system."""
+    column = _find(scores, name, "--contribution")
+    values: Floats | None
+    if isinstance(column, Labels):
+        parsed = _numbers(column)
+        values = None if parsed is None or (column.codes < 0).any() else parsed[column.codes]
+    else:
+        values = column.values
+    if values is None or not np.isfinite(values).all():
+        raise ScoresError(f"--contribution {name}: it must be a number in every row, such as 0 or 1")
+    for code, system in enumerate(scores.system.names):
+        found = values[scores.system.codes == code]
+        if np.ptp(found) > 0:
+            raise ScoresError(
+                f"--contribution {name}: it differs between rows of {system!r} ({found.min():g} and {found.max():g}); "
+                "an ingredient belongs to a system: give a column that is constant within systems"
+            )
+    if np.ptp(values) == 0:
+        raise ScoresError(
+            f"--contribution {name}: it is {values[0]:g} in all systems, so it tells nothing: leave it out"
+        )
+    return values
+
+
+def _labels(values: Floats) -> Labels:
+    """Return a column of numbers as labels."""
+    known = np.isfinite(values)
+    levels, codes = np.unique(values[known], return_inverse=True)
+    every = np.full(len(values), -1)
+    every[known] = codes
+    return Labels.of(every, [write_value(float(level)) or "" for level in levels])
+
+
+def _numbers(labels: Labels) -> Floats | None:
+    parsed = [parse_number(name) for name in labels.names]
+    if any(number is None or not np.isfinite(number) for number in parsed):
+        return None
+    return np.array(parsed, dtype=float)

@@ -1,0 +1,99 @@
+"""`holdsup rank` on the command line: forms, renderings, names that a page must not run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holdsup import Ranking, read_result
+
+Run = Callable[..., Any]
+
+SYSTEMS = ("<script>alert(1)</script>", "a&b", "x_1%", "a:b", "None")
+DATASETS = ("<b>d</b>", "e:f", "$x$", "NA", "100%", "`q`")
+
+
+@pytest.fixture(autouse=True)
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of hostile names in a folder of its own, where the test runs."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    lines = ["system,dataset,seed,lr,score"]
+    for s, system in enumerate(SYSTEMS):
+        for d, dataset in enumerate(DATASETS):
+            for seed in (1, 2, 3):
+                for lr in ("1e-5", "2e-5"):
+                    lines.append(f"{system},{dataset},{seed},{lr},{60 + s + d + rng.normal():.4f}")
+    Path("runs.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_a_table_is_ranked_without_an_option(run: Run) -> None:
+    done = run("rank", "runs.csv")
+    assert done.code == 0
+    assert done.out.startswith("None has the highest adjusted mean")
+    assert "Systems by adjusted mean" in done.out
+    assert max(len(line) for line in done.out.splitlines() if "signature" not in line) <= 100
+
+
+def test_json_is_what_read_result_restores(run: Run) -> None:
+    assert run("rank", "runs.csv", "--format", "json", "-o", "rank.json", "--folds", "3").code == 0
+    plain = json.loads(Path("rank.json").read_text(encoding="utf-8"))
+    assert {"systems", "contrasts", "fixed", "random", "interactions", "r2", "cv", "waterfall"} <= set(plain)
+    assert {"name", "mean", "low", "high", "rank", "p_best"} <= set(plain["systems"][0])
+    assert {"group", "term", "variance", "sd", "percent", "lrt", "df", "p"} <= set(plain["random"][0])
+    assert set(plain["r2"]) == {"marginal", "conditional"}
+    assert plain["cv"]["folds"] == 3
+    found = read_result("rank.json")
+    assert isinstance(found, Ranking)
+    assert {s.name for s in found.systems} == set(SYSTEMS)
+    assert {e.dataset for e in found.interactions} == set(DATASETS)
+
+
+def test_names_are_safe_in_every_rendering(run: Run) -> None:
+    html = _restored(run)._repr_html_()
+    assert "<script>" not in html
+    assert "<b>d</b>" not in html
+    assert "&lt;script&gt;" in html
+    latex = run("rank", "runs.csv", "--folds", "0", "--format", "latex").out
+    assert "a\\&b" in latex
+    assert "x\\_1\\%" in latex
+    markdown = run("rank", "runs.csv", "--folds", "0", "--format", "markdown").out
+    assert "\\<script\\>" in markdown
+    assert "<script>" not in markdown
+
+
+def _restored(run: Run) -> Any:
+    run("rank", "runs.csv", "--format", "json", "-o", "rank.json", "--folds", "0")
+    return read_result("rank.json")
+
+
+def test_paper_forms_and_predictions_print(run: Run) -> None:
+    asked = "system=a:b,dataset=e:f,seed=2,lr=1e-5"
+    done = run("rank", "runs.csv", "--paper", "--forms", "--folds", "2", "--predict", asked, "--pair", "a:b,None")
+    assert done.code == 0
+    assert "Predicted score of the configuration" in done.out
+    assert "slopes by system" in done.out
+    assert "From the raw gap of a:b - None" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--nuisance", "nope"], 1, "no column 'nope'"),
+        (["--formula", "score ~ (1|system"], 1, "must be a ')'"),
+        (["--treat", "lr"], 2, "epochs=numeric"),
+        (["--predict", "system"], 2, "system=A,dataset=X"),
+        (["--where", "dataset=NA"], 1, "one dataset only, 'NA'"),
+    ],
+)
+def test_bad_options_are_one_line(run: Run, options: list[str], code: int, message: str) -> None:
+    done = run("rank", "runs.csv", *options)
+    assert done.code == code
+    assert message in done.err
+    if code == 1:
+        assert done.err.count("\n") == 1

@@ -1,0 +1,64 @@
+"""The difference that a test finds four times in five: against the noncentral t, and by trying it out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from holdsup.numerics.clusters import find_clusters
+from holdsup.numerics.power import find_detectable
+from holdsup.numerics.spread import Spread, cautious_df, measure_arm, measure_spread, total_variance
+
+ITEMS, TRIALS = 60, 1500
+
+
+@pytest.mark.parametrize("df", [2.0, 9.0, 400.0])
+@pytest.mark.parametrize("alpha", [0.05, 0.05 / 6])
+def test_over_items_alone_it_is_that_of_the_noncentral_t(df: float, alpha: float) -> None:
+    spread = Spread(np.zeros(()), np.asarray(4.0), df, (), (), ())
+    critical = stats.t.isf(alpha / 2, df)
+    assert stats.nct.sf(critical, df, find_detectable(spread, alpha) / 2) == pytest.approx(0.8, abs=0.005)
+
+
+def measured(runs: tuple[int, int], spreads: tuple[float, float], difference: float) -> Spread:
+    """The parts as measured in many trials, two systems whose runs spread by these standard deviations."""
+    rng = np.random.default_rng(5)
+    clusters = find_clusters(None, ITEMS)
+    arms = []
+    for k, sd in zip(runs, spreads, strict=True):
+        scores = rng.normal(0, 0.05, (TRIALS, ITEMS, 1)) + rng.normal(0, sd, (TRIALS, 1, k))
+        arms.append(measure_arm(scores + rng.normal(0, 0.1, (TRIALS, ITEMS, k)), None, clusters))
+    return measure_spread(arms, difference + arms[0].items - arms[1].items, clusters)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.05 / 6])
+@pytest.mark.parametrize(
+    ("runs", "spreads"),
+    [((3, 3), (0.03, 0.03)), ((5, 5), (0.03, 0.0)), ((3, 8), (0.0, 0.02)), ((12, 12), (0.01, 0.02))],
+)
+def test_the_test_of_compare_finds_it_four_times_in_five(
+    runs: tuple[int, int], spreads: tuple[float, float], alpha: float
+) -> None:
+    """With few runs, too, where 2.8 standard errors, or the quantiles of t at the planned df, promise too much."""
+    noise = [0.1**2 / (k * ITEMS) for k in runs]
+    truth = Spread(
+        estimate=np.zeros(()), these=np.asarray(2 * 0.05**2 / ITEMS + sum(noise)), item_df=ITEMS - 1.0,
+        runs=tuple(np.asarray(sd**2 / k + e) for sd, k, e in zip(spreads, runs, noise, strict=True)),
+        noise=tuple(map(np.asarray, noise)), run_df=tuple(k - 1 for k in runs),
+    )  # fmt: skip
+    found = measured(runs, spreads, find_detectable(truth, alpha))
+    t = abs(found.estimate) / np.sqrt(total_variance([found]))
+    told = (t > stats.t.isf(alpha / 2, cautious_df([found], alpha))) & (
+        abs(found.estimate) > stats.t.isf(alpha / 2, ITEMS - 1) * np.sqrt(found.these)
+    )
+    assert 0.76 < told.mean() < 0.84  # 80%, and four standard errors of so many trials
+
+
+def test_what_does_not_vary_is_found_and_what_is_not_measured_is_not() -> None:
+    nothing = Spread(np.zeros(()), np.zeros(()), 9.0, (np.zeros(()),) * 2, (np.zeros(()),) * 2, (2, 2))
+    assert find_detectable(nothing, 0.05) == 0
+    unknown = Spread(np.zeros(()), np.ones(()), 0.5, (), (), ())
+    assert find_detectable(unknown, 0.05) == math.inf
