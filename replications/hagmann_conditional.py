@@ -32,7 +32,7 @@ def main() -> None:
     classes = np.where(length <= SHORT, "short", np.where(length > LONG, "very long", "typical"))
     found = holdsup.compare_systems(
         data.append_column("length_class", pa.array(classes)), by="length_class", score="ter", item="sentence_id",
-        facets="replication", lower_is_better=True,
+        facets="replication", baseline="Baseline", lower_is_better=True,
     )  # fmt: skip
     assert found.paper is not None
     (given,) = found.paper.conditional
