@@ -73,6 +73,8 @@ def main() -> None:
             partitions = train(trainers, time.monotonic() + 60 * asked.minutes)
     finally:
         executor.shutdown(cancel_futures=True)
+    if not any(partitions.values()):
+        sys.exit(f"{asked.folder} holds no partition of these systems as they are now: give --minutes to train them")
     found = {name: judge(fields[name], name, partitions[name]) for name in names if partitions[name]}
     for name, contest in found.items():
         tables = [tabulate(name, contest)]
