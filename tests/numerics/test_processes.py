@@ -71,6 +71,7 @@ def test_a_signal_ends_all_processes_without_a_traceback(tmp_path: Path, number:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background ignores it
     )
     try:
         while started.poll() is None and not any("spawn_main" in line for line in processes_of(started.pid)):

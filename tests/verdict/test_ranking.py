@@ -252,3 +252,34 @@ def test_every_answer_has_a_sentence(found: Ranking) -> None:
     assert all(answer.answer.endswith(".") for answer in found.answers)
     text = str(found)
     assert all(" ".join(answer.answer.split()[:3]) in text.replace("\n", " ") for answer in found.answers[:3])
+
+
+def test_what_adjusting_for_a_nuisance_adds_to_a_contrast_is_in_its_error() -> None:
+    rng = np.random.default_rng(1016)
+    rows = [
+        (system, dataset, "hi" if (system == "s0") != (dataset == system[1:]) else "lo", seed)
+        for system in ("s0", "s1", "s2")
+        for dataset in map(str, range(8))
+        for seed in range(3)
+    ]
+    table = dict(zip(("system", "dataset", "lr", "seed"), map(list, zip(*rows, strict=True)), strict=True))
+    hardness, own = rng.normal(0, 0.08, 8), rng.normal(0, 0.02, (3, 8))
+    table["score"] = [
+        0.7 + hardness[int(d)] + own[int(s[1]), int(d)] + 0.02 * (lr == "hi") + rng.normal(0, 0.005)
+        for s, d, lr, _ in rows
+    ]
+    found = rank_systems(table, folds=0)
+    (contrast,) = (c for c in found.contrasts if {c.left, c.right} == {"s0", "s1"})
+    (effect,) = (row for row in fit_lmm(found.means_formula, table).fixed if row.name == "lrlo")
+    means = {
+        s: np.array(
+            [np.mean([y - effect.estimate * (lr == "lo") for (a, b, lr, _), y in zip(rows, table["score"], strict=True)
+                      if (a, b) == (s, d)]) for d in map(str, range(8))]
+        )
+        for s in ("s0", "s1")
+    }  # fmt: skip
+    difference = means["s0"] - means["s1"]
+    low = {s: np.mean([lr == "lo" for a, _, lr, _ in rows if a == s]) for s in ("s0", "s1")}
+    expected = difference.var(ddof=1) / 8 + ((low["s0"] - low["s1"]) * effect.se) ** 2
+    assert contrast.se**2 == pytest.approx(expected, rel=1e-6)
+    assert expected > 1.5 * difference.var(ddof=1) / 8

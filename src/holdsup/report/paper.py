@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdsup.errors import ResultError
+from holdsup.errors import ResultError, list_names
 from holdsup.plots import one_palette, save_figure
-from holdsup.rendering.markup import escape_latex, render_latex
+from holdsup.rendering.markup import escape_latex, escape_markdown, render_latex
 from holdsup.report.references import REFERENCES, write_bibtex
 from holdsup.report.view import Picture, Section, View
 from holdsup.results import write_file
@@ -15,6 +15,8 @@ from holdsup.results import write_file
 __all__ = ["list_paper_files", "save_paper"]
 
 ENDINGS = (".svg", ".pdf")  # of each figure
+# The first line of preview.tex, by which a folder is known for one of ours.
+FIRST = "% latexmk -pdf preview.tex; names in other scripts than Latin need -lualatex and a font that has them"
 
 
 def list_paper_files(view: View) -> list[str]:
@@ -27,7 +29,11 @@ def list_paper_files(view: View) -> list[str]:
 
 
 def save_paper(view: View, folder: Path) -> None:
-    """Write the folder; `preview.tex` puts all of it on pages, to look at and to copy from."""
+    """Write the folder; `preview.tex` puts all of it on pages, to look at and to copy from.
+
+    A folder that an earlier report made is written again; files of others are never replaced.
+    """
+    _check_folder(view, folder)
     try:
         for name in ("figures", "tables"):
             (folder / name).mkdir(parents=True, exist_ok=True)
@@ -47,6 +53,15 @@ def save_paper(view: View, folder: Path) -> None:
         write_file(folder / name, text.encode())
 
 
+def _check_folder(view: View, folder: Path) -> None:
+    """Refuse a folder that holds files of these names, unless a report made it."""
+    taken = [name for name in list_paper_files(view) if (folder / name).exists()]
+    preview = folder / "preview.tex"
+    ours = preview.is_file() and preview.read_bytes().startswith(FIRST.encode())
+    if taken and not ours:
+        raise ResultError(f"{folder} already holds {list_names(taken[:3])}: give a folder that is new or empty")
+
+
 def _pictures(view: View) -> Iterator[Picture]:
     return (picture for section in view.sections for block in section.blocks for picture in block.pictures)
 
@@ -57,9 +72,8 @@ def _tables(view: View) -> Iterator[tuple[str, str]]:
 
 def _methods_markdown(section: Section) -> str:
     cited = "; ".join(REFERENCES[key].cite() for key in section.citations)
-    return (
-        f"{' '.join(section.method)} ({cited}.) {section.rows} Signature: `{section.signature.replace('`', chr(39))}`"
-    )
+    said = f"{' '.join(section.method)} ({cited}.) {section.rows}"
+    return f"{escape_markdown(said)} Signature: `{section.signature.replace('`', chr(39))}`"
 
 
 def _methods_latex(section: Section) -> str:
@@ -87,7 +101,7 @@ def _preview(view: View) -> str:
         body.append(r"\clearpage")
     return "\n".join(
         [
-            "% latexmk -pdf preview.tex; names in other scripts than Latin need -lualatex and a font that has them",
+            FIRST,
             r"\documentclass{article}",
             r"\usepackage{booktabs,graphicx}",
             r"\usepackage[margin=25mm]{geometry}",

@@ -29,7 +29,8 @@ FILE = "file"
 WIDE = ("system", "metric", "dataset")  # what may have a score column each
 ASIDE = ("wide", "replicates", "shared", "computed")  # fields that give no column a role of its own
 RESPLIT = "resplit"  # numbers the splits of one corpus, in exports of contests and of repeated splits
-REPLICATES = ("seed", "random_seed", "replication", "replicate", "rep", "trial", RESPLIT)
+REPLICATES = ("replication", "replicate", "rep", "trial", "rng", "random_state", RESPLIT)
+SEED = re.compile(r"(.+_)?seeds?(_(id|no|number|index|idx))?")  # seed, random_seed, training_seed, seed_id
 SETTINGS = ("learning_rate", "lr", "batch_size", "dropout", "epochs", "weight_decay", "warmup", "temperature")
 
 # The usual names, the more telling first. Names are compared in lower case with "_" for blanks, "-" and ".".
@@ -203,8 +204,13 @@ def _uses(asked: Roles, role: str) -> tuple[str, ...]:
 
 
 def is_replicate(column: str) -> bool:
-    """Return whether a column is named like a mere repetition."""
-    return plain_name(column) in REPLICATES
+    """Return whether a column is named like a mere repetition.
+
+    >>> is_replicate("training seed"), is_replicate("rep"), is_replicate("seed_text")
+    (True, True, False)
+    """
+    name = plain_name(column)
+    return name in REPLICATES or SEED.fullmatch(name) is not None
 
 
 def is_setting(column: str) -> bool:

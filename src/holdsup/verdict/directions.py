@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -16,13 +17,16 @@ __all__ = ["Directions", "LowerIsBetter", "choose_directions", "sign_direction"]
 LowerIsBetter: TypeAlias = bool | str | Collection[str]
 OURS = frozenset("mse rmse mae".split())  # the errors that `holdsup run` computes
 LOWER = OURS | frozenset(
-    "ter wer cer per loss logloss log_loss nll cross_entropy ppl perplexity error error_rate brier".split()
+    "ter wer cer per eer loss logloss log_loss nll cross_entropy ppl perplexity error error_rate brier fid mindcf "
+    "latency".split()
 )
 HIGHER = frozenset(
     "accuracy acc balanced_accuracy token_accuracy f1 f1_score micro_f1 macro_f1 chunk_f1 precision recall "
     "chunk_precision chunk_recall em exact_match bleu chrf comet bleurt meteor rouge rouge1 rouge2 rougel rouge_1 "
     "rouge_2 rouge_l bertscore auc roc_auc mrr map ndcg mcc iou correct is_correct reward".split()
 )
+
+PARTS = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +74,11 @@ class Directions:
 
     def _doubtful(self) -> Iterator[tuple[str, list[str], str]]:
         """Yield the direction, the metrics whose names speak against it, and what to do."""
-        errors = [n for metric, n in self.names.items() if metric not in self.lower and _plain(n) in LOWER]
+        errors = [n for metric, n in self.names.items() if metric not in self.lower and _speaks_of(n, LOWER)]
         if errors:
             several = f"give --lower {','.join(errors)}"
             yield "higher", errors, several if len(self.names) > 1 else "give --lower-is-better"
-        gains = [n for metric, n in self.names.items() if metric in self.lower and _plain(n) in HIGHER]
+        gains = [n for metric, n in self.names.items() if metric in self.lower and _speaks_of(n, HIGHER)]
         if gains:
             several = "name the metrics of which a lower one is better with --lower"
             yield "lower", gains, several if len(self.names) > 1 else "leave --lower-is-better out"
@@ -115,3 +119,9 @@ def _named(names: dict[str | None, str], asked: object) -> set[str | None]:
 def _plain(name: str) -> str:
     """Return the name of a metric without its options, which follow a comma."""
     return plain_name(name.partition(",")[0])
+
+
+def _speaks_of(name: str, words: frozenset[str]) -> bool:
+    """Return whether a name is one of these, or has a word that is: "WER (%)", "eval/loss", "test_accuracy"."""
+    plain = _plain(name)
+    return plain in words or any(len(part) > 2 and part in words - {"per", "map"} for part in PARTS.split(plain))

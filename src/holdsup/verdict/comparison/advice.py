@@ -9,7 +9,7 @@ import numpy as np
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.copies import Distinct
-from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.planning import PairPlan, plan_items, plan_pair
 
@@ -26,7 +26,7 @@ def advise(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float) -> tuple
     evaluation, size = distinct.evaluation, abs(pair.difference.estimate)
     lacking = [system for system in (pair.left, pair.right) if not system.repeats]
     if pair.claim == "these-runs":
-        training = () if evaluation.resplit else _advise_training(lacking, distinct.systems)
+        training = () if evaluation.resplit else _advise_training(evaluation, lacking, distinct.systems)
         return (*training, *(() if firm or size == 0 else _advise_items(evaluation, pair, size, alpha)))
     if firm or size == 0:
         return ()
@@ -49,7 +49,7 @@ def _has_own_items(system: SystemRuns) -> bool:
     return bool(np.isnan(system.scores).mean() > MOST_EMPTY)
 
 
-def _advise_training(lacking: Sequence[SystemRuns], copied: Collection[str]) -> Iterator[str]:
+def _advise_training(evaluation: Evaluation, lacking: Sequence[SystemRuns], copied: Collection[str]) -> Iterator[str]:
     """Yield whose runs are too few to say anything about new ones."""
     if same := [system.name for system in lacking if system.name in copied]:
         yield (
@@ -62,6 +62,10 @@ def _advise_training(lacking: Sequence[SystemRuns], copied: Collection[str]) -> 
         yield (
             f"Train {names} with two seeds or more{where}{each}: one run cannot tell a better system from a lucky run."
         )
+        scores = evaluation.scores
+        settings = [name for name in scores.facets if not is_repetition(scores, name)]
+        if settings and not any(is_repetition(scores, name) for name in scores.facets):
+            yield f"If {settings[0]} only repeats a run, as a seed does, give --replicates {settings[0]}."
 
 
 def _advise_datasets(evaluation: Evaluation, pair: Pair) -> str:

@@ -74,6 +74,18 @@ class RankFits:
         """The mean adjusted score of each system on each dataset, NaN where there is none."""
         return self.runs.cell_means(self.adjusted)
 
+    @cached_property
+    def shifts(self) -> Floats:
+        """How far the fixed nuisance effects of a cell are from their average, shape (systems, datasets, effects).
+
+        Zero where every cell has every setting equally often; elsewhere an adjusted mean rests on what the effects are
+        thought to be.
+        """
+        model = self.means.model()
+        average = np.stack([self.weights[name] for name in self.runs.system.names])
+        away = average[self.runs.system.codes] - code_fitted_rows(model.design).fixed[:, model.engine.kept]
+        return np.stack([self.runs.cell_means(column) for column in away.T], axis=-1)
+
 
 def fit_form(form: Form, runs: RunTable, *, level: float) -> RankFits:
     """Return both fits of a form."""

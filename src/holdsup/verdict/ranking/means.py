@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.fit import random_effects
-from holdsup.numerics.differences import compare_these_runs
+from holdsup.numerics.differences import Difference, compare_these_runs
 from holdsup.numerics.quantiles import t_quantile
+from holdsup.numerics.tails import t_tail
 from holdsup.verdict.comparison.contrasts import adjust_p
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import RankContrast, RankedSystem
@@ -21,6 +22,7 @@ __all__ = ["DRAWS", "LEAST_DATASETS", "contrast_systems", "rank_means"]
 
 Floats = NDArray[np.float64]
 DRAWS = 10_000
+NIL = 1e-12  # share of a variance that is rounding
 LEAST_DATASETS = 3  # shared by a pair, from which the spread of its differences between datasets is used
 
 
@@ -54,7 +56,10 @@ def _contrast(fits: RankFits, left: str, right: str, level: float) -> RankContra
     rows = [fits.cells[fits.runs.system.names.index(name)] for name in (left, right)]
     shared = np.isfinite(rows[0] - rows[1])
     by_dataset = fits.form.averages and int(shared.sum()) >= LEAST_DATASETS
-    own = compare_these_runs(rows[0][shared, None], rows[1][shared, None], level=level) if by_dataset else None
+    own = None
+    if by_dataset:
+        own = compare_these_runs(rows[0][shared, None], rows[1][shared, None], level=level)
+        own = _with_adjustment(own, _adjustment_variance(fits, left, right, shared), pooled.df, level)
     return RankContrast(
         left=left,
         right=right,
@@ -76,6 +81,28 @@ def _contrast(fits: RankFits, left: str, right: str, level: float) -> RankContra
         pooled_df=pooled.df,
         pooled_p=pooled.p,
     )
+
+
+def _adjustment_variance(fits: RankFits, left: str, right: str, shared: NDArray[np.bool_]) -> float:
+    """Return what a contrast's variance has from the nuisance effects that it was adjusted by.
+
+    Their error is the same on every dataset, so that the spread between datasets does not show it.
+    """
+    one, other = (fits.shifts[fits.runs.system.names.index(name)][shared] for name in (left, right))
+    moved = (one - other).mean(axis=0)
+    return float(moved @ fits.means.model().covariance @ moved)
+
+
+def _with_adjustment(found: Difference, added: float, df: float, level: float) -> Difference:
+    """Return a difference with a variance added, `df` those of what is added (Satterthwaite)."""
+    if added <= NIL * found.se**2:
+        return found
+    variance = found.se**2 + added
+    both = variance**2 / (found.se**4 / found.df + added**2 / df)
+    se = math.sqrt(variance)
+    tail, reach = t_tail(found.estimate / se, both), t_quantile((1 + level) / 2, both) * se
+    low, high = found.estimate - reach, found.estimate + reach
+    return replace(found, se=se, df=both, p=tail.p, log10_p=tail.log10_p, low=low, high=high)
 
 
 def rank_means(
