@@ -38,5 +38,7 @@ def _plain(label: str) -> str:
     """Return what labels share that differ only in blanks, capitals or the way a number is written."""
     if label.isascii() and label.isdecimal() and label[0] != "0":  # most ids: nothing to do
         return label
+    if label.isascii() and label[:1].isalpha() and label.isprintable() and " " not in label:  # most other ids
+        return label.lower()
     plain = " ".join(label.split()).casefold()
     return f"{Decimal(plain).normalize() + 0:f}" if NUMERAL.fullmatch(plain) and plain.isascii() else plain
