@@ -213,3 +213,12 @@ def test_what_cannot_be_ranked_is_refused_in_one_line(grid: Table, change: Any, 
     with pytest.raises(HoldsupError, match=message) as refused:
         rank_systems(change(grid), **options)
     assert "\n" not in str(refused.value)
+
+
+def test_a_formula_without_systems_on_datasets_claims_nothing_of_new_datasets(grid: Table) -> None:
+    narrow = rank_systems(grid, formula="score ~ lr + (1 | system) + (1 | dataset)", folds=0)
+    assert "datasets alone, and too sure even of them" in narrow.verdict
+    assert "new datasets" not in narrow.verdict
+    for term in ("(1 | system:dataset)", "(0 + system | dataset)"):
+        wide = rank_systems(grid, formula=f"score ~ system + lr + (1 | dataset) + {term}", folds=0)
+        assert "new datasets like these" in wide.verdict

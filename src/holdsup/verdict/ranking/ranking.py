@@ -106,6 +106,13 @@ def _read(data: Any, question: Question, roles: Mapping[str, Any], progress: Pro
     return read_scores(data, progress=progress, **{**roles, "facets": tuple(facets), "properties": tuple(properties)})
 
 
+def _interacts(fits: RankFits) -> bool:
+    """Return whether the fit of the means lets systems differ from dataset to dataset."""
+    system, dataset = fits.runs.system_name, fits.runs.dataset_name
+    slopes = any(c.group == dataset and c.term.startswith(system) for c in fits.means.random)
+    return slopes or any(set(group.split(":")) == {system, dataset} for group in fits.means.levels)
+
+
 def _answer(
     fits: RankFits, scores: Scores, question: Question, rows: Rows, said: list[str], progress: Progress
 ) -> Ranking:
@@ -128,8 +135,9 @@ def _answer(
         names=(runs.system_name, runs.dataset_name), datasets=runs.dataset.count, level=level, lower_is_better=lower,
     )  # fmt: skip
     verdict = write_ranking_verdict(
-        systems, contrasts, waterfall, datasets=runs.dataset.count, level=level, lower_is_better=lower
-    )
+        systems, contrasts, waterfall, datasets=runs.dataset.count, level=level, lower_is_better=lower,
+        interacts=_interacts(fits), left_out=[t.name for t in form.treatments if t.treated == "left out"],
+    )  # fmt: skip
     missing = [*([] if companion else [NONE]), *([] if interactions else [NO_CELLS])]
     warnings = (
         *said,

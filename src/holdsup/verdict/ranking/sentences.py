@@ -43,12 +43,25 @@ def write_ranking_verdict(
     datasets: int,
     level: float,
     lower_is_better: bool,
+    interacts: bool,
+    left_out: Sequence[str],
 ) -> str:
-    """Return the sentence that stands above the tables: claim, evidence, how sure, what is not covered."""
+    """Return the sentence that stands above the tables: claim, evidence, how sure, what is not covered.
+
+    `interacts` says whether systems may differ from dataset to dataset in the form, `left_out` which nuisance columns
+    are not isolated.
+    """
+    mixed = f" {join_names(left_out)} could not be told apart from the rest and is not isolated." if left_out else ""
+    scope = (
+        f"This is for new datasets like these {datasets}"
+        if interacts
+        else f"This is for these {datasets} datasets alone, and too sure even of them: the formula has no term of "
+        "systems on datasets, so that all rows of one count as evidence of their own"
+    )
     return (
-        f"{_best(systems, contrasts, datasets, level, lower_is_better)} {_isolated(waterfall)} "
-        f"This is for new datasets like these {datasets}, over the settings that the table has, equally weighted; "
-        "nothing is said about other settings or systems."
+        f"{_best(systems, contrasts, datasets, level, lower_is_better)} {_isolated(waterfall)}{mixed} "
+        f"{scope}, over the settings that the table has, equally weighted; nothing is said about other settings or "
+        "systems."
     )
 
 
