@@ -107,7 +107,12 @@ def _read(data: Any, question: Question, roles: Mapping[str, Any], progress: Pro
 
 
 def _interacts(fits: RankFits) -> bool:
-    """Return whether the fit of the means lets systems differ from dataset to dataset."""
+    """Return whether contrasts let systems differ from dataset to dataset.
+
+    By the differences between datasets they do; so they do where a system has one score on each, as the residual.
+    """
+    if fits.form.averages or int(fits.runs.cells().max()) == 1:
+        return True
     system, dataset = fits.runs.system_name, fits.runs.dataset_name
     slopes = any(c.group == dataset and c.term.startswith(system) for c in fits.means.random)
     return slopes or any(set(group.split(":")) == {system, dataset} for group in fits.means.levels)
