@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,9 +41,9 @@ class RatioMetric(Metric):
         return MATCHES
 
     @property
+    @abstractmethod
     def noun(self) -> str:
         """What is to be found."""
-        raise NotImplementedError
 
     def score(self, sums: NDArray[Any]) -> Floats:
         """Return the scores of summed counts, (..., 3) -> (...)."""
