@@ -95,6 +95,12 @@ def reject(duels: list[Duel], *, published: bool = False) -> float:
     return float(np.mean([blocked_t(one.folds, published=published).tail.p < ALPHA for one in duels]))
 
 
+def find_width(duels: list[Duel]) -> float:
+    """Return the standard error of the averaged difference, root mean square, over its deviation between corpora."""
+    squares = [blocked_t(one.folds).se ** 2 for one in duels]
+    return float(np.sqrt(np.mean(squares)) / np.std([one.folds.mean() for one in duels], ddof=1))
+
+
 def name_winners(duels: list[Duel]) -> dict[str, list[float]]:
     """Return, by estimator: partitions won by the first; limits above .5, and above .8, for one system or the other."""
     found: dict[str, list[list[float]]] = defaultdict(list)
@@ -118,11 +124,14 @@ def main() -> None:
         single = [duel(case, 1, options.seed + corpus) for corpus in range(options.single)]
         several = [duel(case, PARTITIONS, options.seed + corpus) for corpus in range(options.corpora)]
         ours, published, pooled = reject(single), reject(single, published=True), reject(several)
-        tests.append((case, *(f"{100 * rate:.1f}%" for rate in (ours, published, pooled))))
+        wide = find_width(several)
+        tests.append((case, *(f"{100 * rate:.1f}%" for rate in (ours, published, pooled)), f"{wide:.2f}"))
         found = name_winners(several)
         shares += [(case, name, *(f"{100 * share:.0f}%" for share in values)) for name, values in found.items()]
-        rows.append({"case": case, "ours": ours, "published": published, "pooled": pooled, "shares": found})
-    columns = ("", "one partition, ours", "as published", f"{PARTITIONS} partitions, ours")
+        rows.append(
+            {"case": case, "ours": ours, "published": published, "pooled": pooled, "width": wide, "shares": found}
+        )
+    columns = ("", "one partition, ours", "as published", f"{PARTITIONS} partitions, ours", "its se over the sd")
     print(
         render_text(Table(title="False positives at 5%, blocked 3x2 t", columns=columns, rows=tuple(tests)), width=120)
     )

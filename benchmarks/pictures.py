@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from curves import LABELS, Curve, cost_table, growth_table
+from holdsup.plots import save_figure
 from holdsup.rendering.text import render_text
 from sweeps import SWEEPS
 
@@ -76,16 +76,11 @@ def _name_ends(ax: Axes, curves: Sequence[Curve], name: str) -> None:
 
 def write_documents(curves: Sequence[Curve], docs: Path) -> None:
     """Write a figure for each sweep, and its tables into growth.md below the comment that names the sweep."""
-    import matplotlib
-
     page = docs / "growth.md"
     text = page.read_text(encoding="utf-8")
     for sweep in dict.fromkeys(curve.sweep for curve in curves):
-        drawn = io.BytesIO()
-        with matplotlib.rc_context({"svg.hashsalt": "holdsup"}):  # with no date: the same results give the same bytes
-            draw([c for c in curves if c.sweep == sweep]).savefig(drawn, format="svg", metadata={"Date": None})
         (docs / "figures").mkdir(exist_ok=True)
-        (docs / "figures" / f"growth-{sweep}.svg").write_bytes(drawn.getvalue())
+        save_figure(draw([c for c in curves if c.sweep == sweep]), docs / "figures" / f"growth-{sweep}.svg")
         text = _replace(text, sweep, printed(curves, sweep))
     page.write_text(text, encoding="utf-8")
 

@@ -1,10 +1,12 @@
 """How often does `rank` find a difference, a leader or a variance where there is none?
 
     python benchmarks/rank_calibration.py [--cells base,missing] [--simulations 2000] [--seed 1] [--jobs 2]
-        [--parts contrasts,leaders,terms]
+        [--parts contrasts,uneven,leaders,terms]
 
 Simulated tables with the truth known (`rank_cells.py`). Contrasts: pair by pair from the differences between datasets,
-pooled over all systems by Satterthwaite's t, and the larger p of both. Leaders: what share of draws the first of equal
+pooled over all systems by Satterthwaite's t, and the larger p of both. Uneven: the rule of the library beside those of
+`rank_rules.py` where settings or losses are spread unevenly, so that scores are adjusted before they are compared.
+Leaders: what share of draws the first of equal
 systems gets, systems fixed and systems random. Terms: a variance that is zero, tested by the simulated null, by
 ranova's chi-square and by the equal mixture of chi-squares.
 """
@@ -18,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration import wilson
 from holdsup import read_scores
@@ -26,13 +29,15 @@ from holdsup.fit.likelihood import reduce_terms
 from holdsup.numerics.adjustment import adjust_holm
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
+from holdsup.verdict.ranking.contrasts import contrast_systems
 from holdsup.verdict.ranking.fits import RankFits, fit_form
 from holdsup.verdict.ranking.forms import make_default
-from holdsup.verdict.ranking.means import contrast_systems, rank_means
+from holdsup.verdict.ranking.means import rank_means
 from holdsup.verdict.ranking.table import lay_out_runs
 from holdsup.verdict.ranking.terms import simulate_term
 from measuring import record
-from rank_cells import CELLS, LEADER_CELLS, TERM_CELLS, Cell, Sample, simulate
+from rank_cells import CELLS, LEADER_CELLS, TERM_CELLS, UNEVEN_CELLS, Cell, Sample, simulate
+from rank_rules import OLD_RULES, try_old_rules
 
 ALPHA = 0.05
 MOST = 0.06  # what a rule may reject at most
@@ -44,7 +49,7 @@ Row = dict[str, object]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", default="", help="parts of the names of cells, comma-separated; all if empty")
-    parser.add_argument("--parts", default="contrasts,leaders,terms")
+    parser.add_argument("--parts", default="contrasts,uneven,leaders,terms")
     parser.add_argument("--simulations", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
@@ -85,6 +90,37 @@ def measure_contrasts(cell: Cell, options: argparse.Namespace) -> Row:
     return row
 
 
+def measure_uneven(cell: Cell, options: argparse.Namespace) -> Row:
+    """Return false positives of pairs with datasets enough and of pairs apart, any after Holm, and coverage."""
+    pairs = list(itertools.combinations([f"s{i}" for i in range(cell.systems)], 2))
+    count = options.simulations // cell.designs * cell.designs
+    p, old = np.empty((count, len(pairs))), np.empty((count, len(OLD_RULES), len(pairs)))
+    apart, held = np.empty((count, len(pairs)), bool), np.empty((count, len(pairs)), bool)
+    for i, fits in enumerate(fit_all(cell, generator(options, cell, "null"), count, 0.0)):
+        found = {frozenset((c.left, c.right)): c for c in contrast_systems(fits, level=0.95, lower_is_better=False)}
+        contrasts = [found[frozenset(pair)] for pair in pairs]
+        p[i], old[i] = [c.p for c in contrasts], try_old_rules(fits)
+        apart[i] = [c.method == "pooled" for c in contrasts]
+        held[i] = [c.low <= 0 <= c.high for c in contrasts]
+    row: Row = {"cell": cell.name, "simulations": count, "apart": float(apart.mean())}
+    for rule, values in (("by dataset", p), *zip(OLD_RULES, old.transpose(1, 0, 2), strict=True)):
+        found_any = np.array([adjust_holm(each) for each in np.log10(values)]).min(axis=1) < np.log10(ALPHA)
+        row |= rate(f"{rule}: rate", values < ALPHA, ~apart) | rate(f"{rule}: apart", values < ALPHA, apart)
+        row |= rate(f"{rule}: any", found_any[:, None], np.ones((count, 1), bool))
+        row[f"{rule}: worst"] = float((values < ALPHA).mean(axis=0).max())
+    return row | rate("coverage", held, np.ones_like(held))
+
+
+def rate(name: str, hits: npt.NDArray[np.bool_], asked: npt.NDArray[np.bool_]) -> Row:
+    """Return a rate with Monte Carlo limits, by tables that have what is asked: pairs of one are not independent."""
+    tables = int(asked.any(axis=1).sum())
+    if not tables:
+        return {name: None}
+    value = float(hits[asked].mean())
+    low, high = wilson(value * tables, tables)
+    return {name: value, f"{name}, low": low, f"{name}, high": high}
+
+
 def measure_leaders(cell: Cell, options: argparse.Namespace) -> Row:
     """Return the share of draws of the leader of equal systems, fixed and random, and how often it is above .95."""
     count = options.simulations // 4
@@ -120,12 +156,13 @@ def generator(options: argparse.Namespace, cell: Cell, state: str) -> np.random.
 def fit_all(
     cell: Cell, rng: np.random.Generator, count: int, gap: float, *, variances: bool = False
 ) -> Iterator[RankFits]:
-    """Yield the fits of `count` simulated tables on one design; that with random systems only where it is asked for."""
-    sample = simulate(cell, rng, count, gap)
-    first = fit_first(sample)
-    for score in sample.scores:
-        fits = replace(first, runs=replace(first.runs, score=score), means=refit(first.means, score))
-        yield replace(fits, variances=refit(first.variances, score)) if variances else fits
+    """Yield the fits of `count` simulated tables; the fit with random systems is theirs only where it is asked for."""
+    for _ in range(cell.designs):
+        sample = simulate(cell, rng, count // cell.designs, gap)
+        first = fit_first(sample)
+        for score in sample.scores:
+            fits = replace(first, runs=replace(first.runs, score=score), means=refit(first.means, score))
+            yield replace(fits, variances=refit(first.variances, score)) if variances else fits
 
 
 def fit_first(sample: Sample) -> RankFits:
@@ -154,6 +191,32 @@ def show_contrasts(rows: list[Row]) -> Table:
     return Table(title="Contrasts, % at 5%", columns=columns, rows=tuple(body), notes=notes)
 
 
+def show_uneven(rows: list[Row]) -> Table:
+    """Return rates by cell; a star where the lower limit of the library's false positives is above 6%."""
+    columns = {
+        "by dataset: rate": "false positives", "by dataset: apart": "pairs apart", "by dataset: any": "any, Holm",
+        "coverage": "coverage", **{f"{rule}: rate": rule for rule in OLD_RULES}, "pooled: apart": "pooled, apart",
+        "with the sum: any": "any, with the sum",
+    }  # fmt: skip
+    body = tuple((str(row["cell"]), *(with_limits(row, key) for key in columns)) for row in rows)
+    notes = (
+        "Pairs apart: those that share fewer than three datasets, the others in the column before.",
+        "In brackets 95% Monte Carlo limits. Coverage: of the limits of single pairs.",
+    )
+    return Table(title="Uneven tables, % at 5%", columns=("cell", *columns.values()), rows=body, notes=notes)
+
+
+def with_limits(row: Row, key: str) -> str:
+    """Return a rate of the library's rule with its limits, one of another rule without, "-" where there is none."""
+    if row[key] is None:
+        return "-"
+    if not key.startswith(("by dataset", "coverage")):
+        return percent(row[key])
+    low, high = row[f"{key}, low"], row[f"{key}, high"]
+    star = "*" if key != "coverage" and float(str(low)) > MOST else ""
+    return f"{percent(row[key])} [{percent(low)}, {percent(high)}]{star}"
+
+
 def show_leaders(rows: list[Row]) -> Table:
     """Return what the leader of equal systems is said to be."""
     keys = ("fixed: mean", "fixed: above .95", "random: mean", "random: above .95")
@@ -172,6 +235,7 @@ def show_terms(rows: list[Row]) -> Table:
 
 PARTS: dict[str, tuple[tuple[Cell, ...], Callable[..., Row], Callable[[list[Row]], Table]]] = {
     "contrasts": (CELLS, measure_contrasts, show_contrasts),
+    "uneven": (UNEVEN_CELLS, measure_uneven, show_uneven),
     "leaders": (LEADER_CELLS, measure_leaders, show_leaders),
     "terms": (TERM_CELLS, measure_terms, show_terms),
 }

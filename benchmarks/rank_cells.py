@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["CELLS", "LEADER_CELLS", "TERM_CELLS", "Cell", "Floats", "Sample", "simulate"]
+__all__ = ["CELLS", "LEADER_CELLS", "TERM_CELLS", "UNEVEN_CELLS", "Cell", "Floats", "Sample", "simulate"]
 
 Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+RATE_EFFECT = 4.0  # of one rate more, alike for all
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,11 @@ class Cell:
     Attributes
     ----------
     name : what is particular about it
-    systems, datasets, seeds, rates : how many there are; every system meets every combination
+    systems, datasets, seeds, rates : how many there are; every system meets every combination, but for what follows
+    spread : how rates fall on systems and datasets: "crossed" (each has all), or one for each: "uneven" (a system's own
+        on all datasets but one), "milder" (on two thirds), "random"
+    islands : None, or how many datasets both halves of the systems have, which are apart on the others
+    designs : over how many draws of the design the tables are spread, where it is random
     sd_dataset : of datasets, alike for all systems
     sd_interaction : of a system on a dataset; one for each system where they differ
     sd_seed, sd_rate : of a seed, and of a learning rate, within system and dataset
@@ -42,6 +49,9 @@ class Cell:
     sd_rate: float = 2.0
     sd_residual: float = 2.8
     shape: str = "normal"
+    spread: str = "crossed"
+    islands: int | None = None
+    designs: int = 1
     missing_cells: float = 0.0
     missing_rows: float = 0.0
     effect: float = 6.0
@@ -60,8 +70,8 @@ class Sample:
     """
 
     table: pa.Table
-    system: npt.NDArray[np.int64]
-    dataset: npt.NDArray[np.int64]
+    system: Codes
+    dataset: Codes
     scores: Floats
 
 
@@ -86,6 +96,40 @@ CELLS = (
     Cell("no interactions, 5 datasets", sd_interaction=0.0, datasets=5),
 )
 
+FICKLE = (2.0, 2.0, 6.0, 6.0)
+DESIGNS = 40
+UNEVEN_CELLS = (
+    *(
+        Cell(f"{spread} rates, {rates} levels, {datasets} datasets", rates=rates, datasets=datasets, spread=spread,
+             designs=DESIGNS if spread == "random" else 1)
+        for spread in ("uneven", "milder", "random") for rates in (2, 5) for datasets in (5, 8, 13)
+    ),
+    Cell("uneven rates, 2 levels, 8 datasets, 3 systems", systems=3, datasets=8, spread="uneven"),
+    Cell("uneven rates, 2 levels, 8 datasets, fickle", datasets=8, spread="uneven", sd_interaction=FICKLE),
+    Cell("random rates, 2 levels, 8 datasets, fickle", datasets=8, spread="random", sd_interaction=FICKLE,
+         designs=DESIGNS),
+    *(
+        Cell(f"{share:.0%} of cells lost, {datasets} datasets", missing_cells=share, datasets=datasets, seeds=2,
+             rates=1, designs=DESIGNS)
+        for share in (0.15, 0.4) for datasets in (5, 8, 13)
+    ),
+    *(
+        Cell(f"random rates, 2 levels, {share:.0%} of cells lost, {datasets} datasets", spread="random",
+             missing_cells=share, datasets=datasets, designs=DESIGNS)
+        for share in (0.15, 0.4) for datasets in (8, 13)
+    ),
+    *(
+        Cell(f"2 islands that share {islands} of {datasets} datasets", islands=islands, datasets=datasets, seeds=2,
+             rates=1)
+        for datasets in (8, 13) for islands in (0, 1, 2)
+    ),
+    *(
+        Cell(f"2 islands that share {islands} of 13 datasets, fickle", islands=islands, seeds=2, rates=1,
+             sd_interaction=FICKLE)
+        for islands in (0, 1, 2)
+    ),
+)  # fmt: skip
+
 LEADER_CELLS = (
     CELLS[0],
     Cell("3 datasets", datasets=3),
@@ -109,7 +153,7 @@ def simulate(cell: Cell, rng: np.random.Generator, count: int, gap: float) -> Sa
     """Return `count` responses on one design; the first system's mean is higher by `gap`, the others' are equal."""
     S, D, K, R = cell.systems, cell.datasets, cell.seeds, cell.rates
     system, dataset, seed, rate = (axis.ravel() for axis in np.indices((S, D, K, R)))
-    keep = present(cell, rng, system, dataset)
+    keep = present(cell, rng, system, dataset, rate)
     system, dataset, seed, rate = (codes[keep] for codes in (system, dataset, seed, rate))
     spread = np.broadcast_to(np.asarray(cell.sd_interaction, dtype=float), (S,))
     scores = np.empty((count, len(system)))
@@ -117,6 +161,7 @@ def simulate(cell: Cell, rng: np.random.Generator, count: int, gap: float) -> Sa
         interaction = spread[:, None] * standard(cell.shape, rng, (S, D))
         scores[i] = (
             gap * (system == 0)
+            + RATE_EFFECT * rate
             + rng.normal(0, cell.sd_dataset, D)[dataset]
             + interaction[system, dataset]
             + rng.normal(0, cell.sd_seed, (S, D, K))[system, dataset, seed]
@@ -128,14 +173,40 @@ def simulate(cell: Cell, rng: np.random.Generator, count: int, gap: float) -> Sa
     return Sample(table, system, dataset, scores)
 
 
-def present(
-    cell: Cell, rng: np.random.Generator, system: npt.NDArray[np.int64], dataset: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def present(cell: Cell, rng: np.random.Generator, system: Codes, dataset: Codes, rate: Codes) -> npt.NDArray[np.bool_]:
     """Return which rows are there."""
-    cells = np.ones((cell.systems, cell.datasets), bool)
-    gone = round(cell.missing_cells * cells.size)
-    cells.flat[rng.choice(cells.size, gone, replace=False)] = False
-    return np.asarray(cells[system, dataset] & (rng.random(len(system)) >= cell.missing_rows))
+    while True:
+        cells = np.ones((cell.systems, cell.datasets), bool)
+        if cell.islands is not None:
+            first, half = np.arange(cell.systems) < cell.systems // 2, (cell.datasets - cell.islands) // 2
+            cells[first, cell.islands + half :] = False
+            cells[~first, cell.islands : cell.islands + half] = False
+        gone = round(cell.missing_cells * cells.size)
+        cells.flat[rng.choice(cells.size, gone, replace=False)] = False
+        keep = cells[system, dataset] & (rng.random(len(system)) >= cell.missing_rows)
+        if cell.spread != "crossed":
+            keep &= rate == place_rates(cell, rng)[system, dataset]
+        if tells_systems(system[keep], rate[keep], cell):
+            return np.asarray(keep)
+
+
+def place_rates(cell: Cell, rng: np.random.Generator) -> Codes:
+    """Return the one rate of each system on each dataset, shape (systems, datasets)."""
+    S, D, R = cell.systems, cell.datasets, cell.rates
+    if cell.spread == "random":
+        return rng.integers(R, size=(S, D))
+    own = np.minimum(np.arange(S), R - 1)
+    rates = np.repeat(own[:, None], D, axis=1)
+    for s in range(S):
+        for step in range(1 if cell.spread == "uneven" else math.ceil(D / 3)):
+            rates[s, (s + step) % D] = (own[s] + 1 + step % (R - 1)) % R
+    return rates
+
+
+def tells_systems(system: Codes, rate: Codes, cell: Cell) -> bool:
+    """Return whether the rows can tell every system and every rate from the others."""
+    columns = np.hstack([np.eye(cell.systems)[system], np.eye(cell.rates)[rate][:, 1:]])
+    return int(np.linalg.matrix_rank(columns)) == columns.shape[1]
 
 
 def standard(shape: str, rng: np.random.Generator, size: tuple[int, int]) -> Floats:

@@ -32,6 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from holdsup.numerics.tuning import Retuning, retune
+from holdsup.plots import save_figure
 from holdsup.plots.tuning_studies import plot_choices, plot_returns
 from holdsup.studies.tuning import TuningStudy, judge_pools, study_tuning
 
@@ -164,9 +165,9 @@ def draw(grids: Mapping[str, np.ndarray], folder: Path) -> None:
         for k in (5, 10):
             pool = grids[table.grids[k]]
             study = judge_pools({k: pool}, candidates, j=[1, 8], metric="accuracy", retunings=None)
-            plot_choices(study).savefig(folder / f"choices-{name}-{k}.svg")
+            save_figure(plot_choices(study), folder / f"choices-{name}-{k}.svg")
         study = judge_pools({5: grids[table.grids[5]]}, candidates, j=range(1, 11), metric="accuracy", retunings=None)
-        plot_returns(study).savefig(folder / f"returns-{name}.svg")
+        save_figure(plot_returns(study), folder / f"returns-{name}.svg")
     for name, values in (("POS", grids["POS__POS_K_VAR"]), ("Reuters", grids["REUTERS__REUTERS_K_VAR"])):
         print_spread(name, dict(enumerate(values, start=2)))
     print_spread("LSTM", {k: grids[f"LSTM__K_VAR_{k}"].ravel() for k in range(2, 16)})

@@ -25,6 +25,7 @@ from tagging.datasets import write_corpus
 from holdsup.errors import HoldsupError
 from holdsup.experiment import ProcessExecutor, Store
 from holdsup.metrics import make_metric
+from holdsup.plots import save_figure
 from holdsup.plots.contest import plot_estimators
 from holdsup.plots.contest_stability import plot_stability
 from holdsup.rendering import Table
@@ -189,7 +190,6 @@ def tabulate_null(contest: Contest, partitions: list[Partition], field: Field) -
 
 def draw(found: dict[str, Contest], folder: Path) -> None:
     """Draw Figure 1 (reproducibility against SNR) and Figure 2 (distributions of the estimators)."""
-    import matplotlib
     from matplotlib.figure import Figure
 
     for plot, file, height in (
@@ -200,8 +200,7 @@ def draw(found: dict[str, Contest], folder: Path) -> None:
         for name, place in zip(found, figure.subplots(len(found), 1, squeeze=False).flat, strict=True):
             plot(found[name], ax=place)
             place.set_title(name, loc="left", fontsize=10)
-        with matplotlib.rc_context({"svg.hashsalt": "holdsup"}):  # the same numbers give the same bytes
-            figure.savefig(folder / file, metadata={"Date": None})
+        save_figure(figure, folder / file)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ HoldsupError
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -62,6 +63,8 @@ class ColumnError(HoldsupError):
         names = list(columns)
         near = get_close_matches(asked.lower(), [name.lower() for name in names], n=1)
         hint = next((f" Did you mean {name!r}?" for name in names if name.lower() in near), "")
+        if whole := next((name for name in names if asked in (part.strip() for part in name.split(",")[:-1])), None):
+            hint = f" In a list of names, one that holds commas is quoted: {quote_names([whole])}"
         return cls(f"no column {asked!r} in {where}; it has {list_names(names)}.{hint}")
 
 
@@ -154,3 +157,13 @@ def list_names(names: Iterable[str], *, most: int = 12) -> str:
     if len(quoted) > most:
         return f"{', '.join(quoted[:most])} and {len(quoted) - most} more"
     return ", ".join(quoted)
+
+
+def quote_names(names: Iterable[str]) -> str:
+    """Return names as the options of the command line take a list: those that need it are quoted, as in CSV.
+
+    >>> quote_names(["A, v2", "B"])
+    '"A, v2",B'
+    """
+    needed = re.compile(r'[,"]|^\s|\s$')
+    return ",".join('"' + name.replace('"', '""') + '"' if needed.search(name) else name for name in names)

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 
 import holdsup
-from every_kind import make_results
+from every_kind import make_measurements, make_results
 from holdsup.rendering.table import visible
 from holdsup.results import Result
+from holdsup.verdict.reproduction import write_card
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[dev]'")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -255,6 +256,31 @@ def check_print(tab: Any, file: Path, names: list[str]) -> None:
 
 def test_print_has_no_cut_tables(visit: Callable[..., Any], page_file: Path, shots: Path) -> None:
     check_print(visit(page_file), shots / "print.pdf", ["How to redo it", "C=gamma, rate=12"])
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_a_reproduction_card_of_long_names_fits_screens_and_paper(
+    visit: Callable[..., Any], shots: Path, width: int, scheme: str
+) -> None:
+    names = ["x" * 200, "b", "c", "m" * 200, *"efgh", "k" * 200, "lab " * 50, "p" * 200]
+    write_card(holdsup.assess_reproduction(make_measurements(names)), shots / "card.html")
+    tab = visit(shots / "card.html", viewport={"width": width, "height": 900}, color_scheme=scheme)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    cut = "[...document.querySelectorAll('td')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    assert tab.evaluate(cut) == []
+    for selector in (".verdict", "td", "caption", ".note", "code"):
+        assert ratio(tab, selector) >= 4.5, selector
+    tab.screenshot(path=shots / f"card-{width}.png")
+    check_print(tab, shots / "card.pdf", ["Reproduction card", "what to align next"])
+
+
+def test_short_tables_are_not_cut_in_two_by_the_end_of_a_page(visit: Callable[..., Any], page_file: Path) -> None:
+    tab = visit(page_file)
+    tab.emulate_media(media="print")
+    kept = "[...document.querySelectorAll('table')].filter(t => getComputedStyle(t).breakInside === 'avoid')"
+    rows = tab.evaluate(f"{kept}.map(t => t.tBodies[0].rows.length)")
+    assert len(rows) > 10
+    assert max(rows) <= 12
 
 
 def warned(names: list[str]) -> Result:

@@ -137,11 +137,6 @@ def test_options_that_take_columns_may_be_repeated(run: Run) -> None:
     assert "|facets:seed,lr|" in repeated
 
 
-def test_wide_given_twice_is_wrong_usage(run: Run) -> None:
-    done = run("check", "scores.csv", "--wide", "system=A", "--wide", "system=B")
-    assert (done.code, "given once" in done.err) == (2, True)
-
-
 def test_an_unknown_command_is_answered_with_the_near_one(run: Run) -> None:
     done = run("chek")
     assert (done.code, "Did you mean 'check'?" in done.err) == (2, True)

@@ -123,7 +123,10 @@ def test_the_page_answers_the_six_questions_and_is_small(tales: dict[str, Tale],
     assert len(page.encode()) < LIMIT
     for question in QUESTIONS:
         assert question.text in page
-    assert page.count("What is true: ") == 6
+    for words in ("The data:", "What it seems:", "What is true:", "In plain words:"):
+        assert page.count(f"<strong>{words}</strong>") == 6
+    for tale in tales.values():
+        assert page.count(tale.lesson) == 2  # beside the verdict, and in the list of verdicts
 
 
 def test_the_command_tells_each_step_and_ends_with_the_path_of_the_page(

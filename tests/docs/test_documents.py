@@ -99,6 +99,19 @@ def test_links_lead_somewhere(document: Path) -> None:
         assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: str(d.relative_to(ROOT)))
+def test_every_picture_is_drawn_by_a_command_that_its_document_names(document: Path) -> None:
+    """By an example (tutorial-rank.svg is its rank.svg), or by a script that gives its name to the picture."""
+    text = document.read_text(encoding="utf-8")
+    code = " ".join(re.findall(r"```.*?```|`[^`]+`", text, flags=re.DOTALL))
+    for target in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text):
+        assert (document.parent / target).is_file(), target
+        name, _, drawn = Path(target).name.partition("-")
+        example = re.search(rf'(--plot |save_plot\(\w+, "){re.escape(drawn)}', code)
+        script = re.search(rf"python ((?:benchmarks|replications)/{name}\.py)", code)
+        assert example or (script and (ROOT / script[1]).is_file()), f"{document.name} does not say what drew {target}"
+
+
 def test_public_methods_of_classes_are_in_the_reference() -> None:
     reference = (ROOT / "docs/reference/python.md").read_text(encoding="utf-8")
     audit = reference.partition("## Audit\n")[2].partition("\n## ")[0]
@@ -109,4 +122,4 @@ def test_public_methods_of_classes_are_in_the_reference() -> None:
 def test_the_readme_documents_the_exit_codes() -> None:
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert "Exit codes: 0 done; 1 no answer" in readme
-    assert "--strict`; 2 wrong usage." in readme
+    assert "--strict`; 2 wrong usage; 130 stopped by Ctrl-C." in readme

@@ -15,6 +15,7 @@ from every_kind import PLAIN, make_results
 from holdsup.plots import draw_svg, find_panels, one_palette
 from holdsup.plots.comparison import plot_systems
 from holdsup.plots.labels import short, short_pair
+from holdsup.plots.slimming import INHERITED, slim
 from holdsup.plots.style import COLOURS, COLUMN, MARK, new_axes, rasterize_many, system_colours, tell
 from holdsup.results import Result
 
@@ -128,6 +129,46 @@ def test_very_many_points_become_one_picture() -> None:
     svg = draw_svg(ax.get_figure(root=True), follow_page=True)  # type: ignore[arg-type]
     assert "<image" in svg
     assert len(svg) < 50_000
+
+
+def effective(root: ElementTree.Element) -> list[tuple[str, dict[str, str], str]]:
+    """Return what is drawn, in order: each with the attributes that it has or inherits, and where it is."""
+    found: list[tuple[str, dict[str, str], str]] = []
+
+    def visit(element: ElementTree.Element, given: dict[str, str], defined: bool) -> None:
+        own = {key: element.get(key, given.get(key, "")) for key in INHERITED}
+        if element.tag in (f"{SVG}defs", f"{SVG}clipPath"):
+            own, defined = dict.fromkeys(INHERITED, ""), True
+        if element.tag in [f"{SVG}{name}" for name in ("path", "use", "text", "image", "rect")]:
+            letters = element.tag == f"{SVG}text"
+            said = {key: value for key, value in own.items() if letters or not key.startswith("font")}
+            found.append((element.tag, said, element.get("x", "") if not defined else ""))
+        for child in element:
+            visit(child, own, defined)
+
+    visit(root, {}, False)
+    return found
+
+
+def test_lean_svg_draws_the_same_marks_in_the_same_look_and_place(
+    results: list[Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: list[bytes] = []
+
+    def keep(root: ElementTree.Element) -> None:
+        before.append(ElementTree.tostring(root))
+        slim(root)
+
+    monkeypatch.setattr("holdsup.plots.drawing.slim", keep)
+    for result in results:
+        lean = draw_svg(holdsup.plot(result), follow_page=True)
+        full = before.pop()
+        assert len(lean) < 0.7 * len(full), result.kind
+        ours, theirs = effective(ElementTree.fromstring(lean)), effective(ElementTree.fromstring(full))
+        assert [(tag, said) for tag, said, _ in ours] == [(tag, said) for tag, said, _ in theirs], result.kind
+        places = [(float(a), float(b)) for (*_, a), (*_, b) in zip(ours, theirs, strict=True) if b]
+        assert places
+        assert max(abs(a - b) for a, b in places) <= 0.0051
 
 
 def test_saved_svg_has_dark_letters_and_pages_choose_their_own(results: list[Result], tmp_path: Path) -> None:

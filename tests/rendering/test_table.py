@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 from holdsup.rendering import Cell, Estimate, Interval, Page, Percent, PValue, Table
-from holdsup.rendering.markup import render_html, render_latex, render_markdown
+from holdsup.rendering.markup import escape_markdown, render_html, render_latex, render_markdown
+from holdsup.rendering.table import visible
 from holdsup.rendering.text import ASCII, UNICODE, display_width, render_text
 
 HOSTILE = [
@@ -87,7 +88,7 @@ def test_markdown_shows_the_same_cells_and_nothing_else(table: Table) -> None:
 
 
 LATEX = {
-    r"\textbackslash{}": "\\", r"\{": "{", r"\}": "}", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^",
+    r"\textbackslash{}": "\\", r"\{": "{", r"\}": "}", r"$\sim$": "~", r"\textasciicircum{}": "^",
     r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|", r"{\char34}": '"', "-{}": "-", "{[}": "[", "{]}": "]",
     r"$\le$": "≤", r"$\ge$": "≥", r"$\times$": "×", r"$\pm$": "±", r"\&": "&", r"\%": "%", r"\$": "$", r"\#": "#",
     r"\_": "_",
@@ -98,7 +99,8 @@ LATEX = {
 def test_latex_shows_the_same_cells_and_nothing_else(table: Table) -> None:
     body = render_latex(table).partition("\\midrule\n")[2].partition("\n\\bottomrule")[0]
     pattern = re.compile("|".join(re.escape(key) for key in sorted(LATEX, key=len, reverse=True)))
-    rows = [re.split(r"(?<!\\) ?& ", line.removesuffix(r" \\") + " ") for line in body.split("\n")]
+    ends = re.compile(r" (\\\\|\\tabularnewline)$|(?:(?<=& )|^)\\raggedright ")  # of a row, and what sets a cell ragged
+    rows = [re.split(r"(?<!\\) ?& ", ends.sub("", line) + " ") for line in body.split("\n")]
     assert squeezed([[pattern.sub(lambda m: LATEX[m[0]], cell) for cell in row] for row in rows]) == squeezed(
         table.cells()
     )
@@ -111,7 +113,7 @@ def test_text_holds_every_cell_and_fits_the_terminal(table: Table, width: int, i
     letters = re.sub(r"\s", "", text)
     for row in table.cells():
         for cell in row:
-            if len(cell) <= 12:  # longer ones are wrapped, so their letters stand on several lines
+            if display_width(cell) <= 12:  # longer ones are wrapped, so their letters stand on several lines
                 assert re.sub(r"\s", "", cell) in letters
 
 
@@ -137,6 +139,23 @@ def test_an_interval_is_drawn_on_one_scale_with_zero_marked() -> None:
     assert first < second
     assert drawn[0].index("●") < drawn[1].index("●")
     assert drawn[1].index("├") == drawn[0].index("┊")  # the second begins at zero
+
+
+@given(labels)
+def test_markdown_shows_a_paragraph_as_it_is(text: str) -> None:
+    shown = " ".join(visible(text).split())
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(escape_markdown(shown))
+    inline = [child for token in tokens for child in token.children or ()]
+    assert {token.type for token in tokens} <= {"paragraph_open", "inline", "paragraph_close"}
+    assert "".join(child.content for child in inline) == shown
+    assert {child.type for child in inline} <= {"text", "text_special"}
+
+
+@pytest.mark.parametrize(
+    "text", ["score ~ system + (1 | item)", "a_b", "[0.1, 0.3]", "-0.5", "p < .001 & q", "a * b", "#1 is 2", "x: 50%!"]
+)
+def test_markdown_leaves_alone_what_is_no_markup(text: str) -> None:
+    assert escape_markdown(f"x {text}") == f"x {text}"
 
 
 def test_ascii_ink_draws_in_ascii() -> None:
@@ -174,6 +193,28 @@ def test_long_cells_wrap_in_latex_within_the_line() -> None:
     assert len(shares) == 2
     assert sum(shares) < 0.95
     assert columns[1].endswith("r")
+
+
+def test_a_wide_table_gets_smaller_letters_in_latex_before_it_is_scaled() -> None:
+    numbers = {count: render_latex(_wide(count)) for count in (9, 10, 12, 20)}
+    assert not re.search(r"small|footnotesize|resizebox", numbers[9])
+    assert "\\small\n" in numbers[10]
+    assert "\\footnotesize\\setlength" in numbers[12]
+    assert "resizebox" not in numbers[12]
+    assert "\\resizebox{\\linewidth}{!}{" in numbers[20]
+    assert "\\end{tabular}}\n" in numbers[20]
+
+
+def test_a_table_longer_than_a_page_goes_on_on_the_next_in_latex() -> None:
+    short, long = (render_latex(Table(title="t", columns=("a",), rows=((1,),) * rows)) for rows in (45, 46))
+    assert "longtable" not in short
+    assert long.count(r"\begin{longtable}{r}") == long.count(r"\end{longtable}") == 1
+    assert long.index(r"\endhead") > long.index(r"\midrule")
+    assert "{table}" not in long
+
+
+def _wide(columns: int) -> Table:
+    return Table(title="t", columns=tuple(f"{i}" for i in range(columns)), rows=((1.125,) * columns,))
 
 
 def test_short_cells_do_not_wrap_in_latex() -> None:

@@ -166,6 +166,51 @@ def test_the_folder_for_a_paper_has_figures_tables_methods_and_references(
     assert "hagmann2023" in cited
 
 
+def test_warnings_stand_with_their_tables_on_the_page_in_markdown_and_in_latex(
+    results: list[Result], page: str, tmp_path: Path
+) -> None:
+    few = "new: seed has 3 levels; a variance of so few is barely known, as its limits show."
+    title = "Where the variance comes from"
+    (variance,) = [result for result in results if result.kind == "variance"]
+    assert few in variance.warnings
+    inside = page.partition(f"<h3>{title}")[2].partition("</table>")[0]
+    assert few in inside.partition("<table")[0]
+    holdsup.write_report([variance], tmp_path / "page.md")
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert text.index(f"> **Note:** {few}") < text.index(f"**{title}") < text.index("**Reliability of a single score")
+    holdsup.write_paper([variance], tmp_path / "paper")
+    assert few in (tmp_path / "paper/tables/1-variance-table-1.tex").read_text(encoding="utf-8")
+    assert few not in (tmp_path / "paper/tables/1-variance-table-2.tex").read_text(encoding="utf-8")
+
+
+def test_a_second_report_in_a_folder_leaves_nothing_of_the_first_and_all_of_others(
+    results: list[Result], tmp_path: Path
+) -> None:
+    holdsup.write_paper([results[0], results[6]], tmp_path)
+    (tmp_path / "tables/mine.tex").write_text("mine")
+    (tmp_path / "figures/9-fit-mine.pdf").write_text("mine")
+    holdsup.write_paper([results[0]], tmp_path)
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
+    assert "tables/1-check-table-1.tex" in left
+    assert not [name for name in left if "2-fit" in name]
+    assert {"tables/mine.tex", "figures/9-fit-mine.pdf"} < left
+
+
+def test_a_folder_for_a_paper_that_was_interrupted_is_taken_up_again(
+    results: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("holdsup.report.paper.write_bibtex", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            holdsup.write_paper(results[:1], tmp_path)
+    assert list((tmp_path / "figures").iterdir())
+    holdsup.write_paper(results[:1], tmp_path)
+    assert (tmp_path / "references.bib").is_file()
+
+
 @pytest.mark.slow
 def test_the_folder_for_a_paper_compiles(results: list[Result], tmp_path: Path) -> None:
     if (
@@ -177,6 +222,7 @@ def test_the_folder_for_a_paper_compiles(results: list[Result], tmp_path: Path) 
     for command in (["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "preview"], ["bibtex", "preview"]):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
         assert done.returncode == 0, done.stdout[-2000:]
+        assert "Overfull" not in done.stdout
 
 
 def test_other_endings_are_refused(results: list[Result], tmp_path: Path) -> None:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import re
+import shlex
+import shutil
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 import holdsup
+from conftest import SPEC
 from holdsup.errors import ResultError
 from holdsup.rendering import Table
 from holdsup.report import Entry
+from holdsup.report.cautions import BESIDE
 from holdsup.report.methods import METHODS, OTHERS, describe_method
 from holdsup.report.redoing import command_of
 from holdsup.report.references import REFERENCES, write_bibtex
 from holdsup.report.view import find_systems, make_view
+from holdsup.report.writing import read_entries
 from holdsup.results import KINDS, Result, Rows
 
 
@@ -35,7 +44,64 @@ def test_every_table_of_every_result_is_shown_in_order(results: list[Result]) ->
         assert [block.table for block in section.blocks] == list(result.tables())
         assert section.verdict == result.verdict
         assert section.signature == result.signature
-        assert section.warnings == result.warnings
+        assert sorted(w for own in (section, *section.blocks) for w in own.warnings) == sorted(result.warnings)
+
+
+def test_a_warning_stands_beside_the_table_that_it_limits_and_others_by_the_verdict(results: list[Result]) -> None:
+    sections = {section.kind: section for section in make_view(results).sections}
+    beside = {
+        kind: {w.partition(":")[2]: block.table.title for block in section.blocks for w in block.warnings}
+        for kind, section in sections.items()
+    }
+    few = " seed has 3 levels; a variance of so few is barely known, as its limits show."
+    assert beside["variance"][few].startswith("Where the variance comes from")
+    assert sections["variance"].warnings == ()
+    assert len(beside["qra"]) == 2
+    assert any("3 datasets say little about new ones" in warning for warning in sections["rank"].warnings)
+    singular = [block.table.title for block in sections["rank"].blocks if "singular" in " ".join(block.warnings)]
+    assert [title.partition(":")[0] for title in singular] == ["Random terms"]
+
+
+def test_a_warning_about_a_property_stands_beside_the_table_of_that_property(results: list[Result]) -> None:
+    compared = next(result for result in results if result.kind == "compare")
+    warning = "genre: 3 items without a value; left out of what is said about genre."
+    plain = compared.to_dict() | {"warnings": [warning, "Unheard of."]}
+    (section,) = make_view([type(compared).from_dict(plain)]).sections
+    assert section.warnings == ("Unheard of.",)
+    assert section.limits == 2
+    assert [b.table.title[:9] for b in section.blocks if b.warnings == (warning,)] == ["By genre:"]
+
+
+def test_the_words_by_which_warnings_are_known_are_words_of_warnings(root: Path) -> None:
+    """A warning that is worded anew would go back to the verdict without a sound."""
+    texts = " ".join(path.read_text(encoding="utf-8") for path in (root / "src/holdsup").rglob("*.py")
+                     if "report" not in path.parts[-2:-1])  # fmt: skip
+    said = re.sub(r'"\s*f?"|"\n\s*', "", re.sub(r"\s+", " ", texts))
+    for kind, rules in BESIDE.items():
+        for words, titles in rules:
+            assert words in said, (kind, words)
+            assert all(title.partition("{")[0] in said for title in titles), (kind, titles)
+
+
+def test_a_result_of_another_version_is_shown_with_a_remark(results: list[Result], tmp_path: Path) -> None:
+    changed = results[0].to_dict() | {"version": "9.8.7", "flavour": "new", "verdict": "It held."}
+    (tmp_path / "a.json").write_text(json.dumps(changed))
+    (section,) = make_view(read_entries([tmp_path / "a.json"])).sections
+    assert len(section.remarks) == 2
+    assert section.remarks[0].startswith("The numbers and the verdict are by holdsup 9.8.7;")
+    assert section.remarks[1].endswith("does not know, and does not show: 'flavour'.")
+    (tmp_path / "a.json").write_text(results[0].to_json())
+    (section,) = make_view(read_entries([tmp_path / "a.json"])).sections
+    assert section.remarks == ()
+
+
+def test_the_command_says_so_on_standard_error_and_on_the_page(results: list[Result], tmp_path: Path, run: Any) -> None:
+    changed = results[0].to_dict() | {"version": "9.8.7"}
+    (tmp_path / "a.json").write_text(json.dumps(changed))
+    done = run("report", tmp_path / "a.json", "-o", tmp_path / "page.html")
+    assert done.code == 0
+    assert done.err.startswith("a.json: The numbers and the verdict are by holdsup 9.8.7;")
+    assert "by holdsup 9.8.7; this report is by" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_every_picture_stands_beside_the_table_that_it_belongs_to(results: list[Result]) -> None:
@@ -72,9 +138,12 @@ def test_a_kind_that_the_report_does_not_know_is_shown_all_the_same() -> None:
     assert [block.pictures for block in section.blocks] == [()]
 
 
-def test_an_entry_adds_a_heading_and_a_note(results: list[Result]) -> None:
-    (section,) = make_view([Entry(result=results[0], heading="Ours", note="We simulated.", source="a.json")]).sections
-    assert (section.heading, section.note, section.source) == ("Ours", "We simulated.", "a.json")
+NOTES = (("Data:", "We simulated."), ("", "Twice."))
+
+
+def test_an_entry_adds_a_heading_and_notes(results: list[Result]) -> None:
+    (section,) = make_view([Entry(result=results[0], heading="Ours", notes=NOTES, source="a.json")]).sections
+    assert (section.heading, section.notes, section.source) == ("Ours", NOTES, "a.json")
 
 
 def test_a_report_of_nothing_is_refused() -> None:
@@ -116,30 +185,103 @@ def test_references_are_whole() -> None:
     assert write_bibtex(["belz2022", "belz2022"]).count("@inproceedings") == 1
 
 
+DRAWN = np.random.default_rng(5).normal(0.5, 0.05, 48)
+CELLS = itertools.product("ABC", "wxyz", "12", ("0.1", "0.2"))
+RUNS = "\n".join(
+    ["system,dataset,seed,lr,score", *(f"{','.join(cell)},{x}" for cell, x in zip(CELLS, DRAWN, strict=True))]
+)
+MEASURED = "\n".join(
+    ["object,measurand,value,performed_by,code", *(f"A,F1,{x},{lab},c{lab}" for lab, x in enumerate(DRAWN[:6]))]
+)
+REDONE = [
+    "check examples/scores.csv --range 0,1",
+    "compare examples/scores.csv --claim these-runs --baseline baseline --level 0.9 --lower-is-better",
+    "compare examples/scores.csv --bootstrap 20 --seed 3 --margin 0.1",
+    "compare examples/scores.csv --where seed=2 --claim these-runs",
+    "variance examples/scores.csv",
+    "fit 'f1 ~ model + (1 | question_id)' examples/scores.csv --ml",
+    "qra measured.csv --level 0.9 --measures",
+    "rank runs.csv --folds 0",
+    "rank runs.csv --nuisance lr,seed --treat lr=numeric --pair B,C --level 0.9 --seed 4",
+    "rank runs.csv --paper --folds 0 --where seed=1",
+    "rank runs.csv --formula 'score ~ lr + (1 | system) + (1 | dataset)' --folds 0 --lower-is-better",
+]
+
+
+@pytest.mark.parametrize("line", REDONE)
 def test_the_command_of_a_signature_gives_the_same_signature(
-    run: object, tmp_path: object, root: object, monkeypatch: pytest.MonkeyPatch
+    line: str, run: Any, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The strongest check that there is: run it."""
-    import json
-    import shlex
+    shutil.copytree(root / "examples", tmp_path / "examples")
+    (tmp_path / "runs.csv").write_text(RUNS)
+    (tmp_path / "measured.csv").write_text(MEASURED)
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(line)
+    data = next(word for word in words if word.endswith(".csv"))
+    assert run(*words, "--format", "json", "-o", "first.json").code == 0
+    result = holdsup.read_result("first.json")
+    command = command_of(result)
+    assert command is not None
+    again = [word if word != "DATA" else data for word in shlex.split(command)[1:]]
+    assert json.loads(run(*again, "--format", "json").out)["signature"] == result.signature
 
-    monkeypatch.chdir(root)  # type: ignore[arg-type]
-    asked = [
-        "check examples/scores.csv --range 0,1",
-        "compare examples/scores.csv --claim these-runs --baseline baseline --level 0.9 --lower-is-better",
-        "compare examples/scores.csv --bootstrap 20 --seed 3 --margin 0.1",
-        "variance examples/scores.csv",
-        "fit 'f1 ~ model + (1 | question_id)' examples/scores.csv --ml",
-    ]
-    for number, line in enumerate(asked):
-        file = tmp_path / f"{number}.json"  # type: ignore[operator]
-        assert run(*shlex.split(line), "--format", "json", "-o", file).code == 0  # type: ignore[operator]
-        result = holdsup.read_result(file)
-        command = command_of(result)
-        assert command is not None
-        again = [word if word != "DATA" else "examples/scores.csv" for word in shlex.split(command)[1:]]
-        done = run(*again, "--format", "json")  # type: ignore[operator]
-        assert json.loads(done.out)["signature"] == result.signature
+
+CONTEST = (
+    SPEC.replace('"run"', '"contest"').partition("[splits]")[0]
+    + """
+[contest]
+repeats = 20
+
+[systems.length]
+call = "systems:train_length"
+
+[systems.majority]
+call = "systems:train_majority"
+"""
+)
+TUNE = (
+    SPEC.replace('"run"', '"tune"').partition("[splits]")[0]
+    + """
+[splits]
+name = "jkfold"
+j = 2
+k = 3
+
+[systems.length]
+call = "systems:train_length"
+
+[candidates]
+floor = [0, 1]
+"""
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "asked"),
+    [(CONTEST, ["contest", "--learning-curve", "--sequential", "--level", "0.9"]), (TUNE, ["tune", "--level", "0.9"])],
+    ids=["contest", "tune"],
+)
+def test_the_command_of_a_spec_gives_the_same_signature(
+    spec: str, asked: list[str], study: Path, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (study.parent / "own spec.toml").write_text(spec)
+    monkeypatch.chdir(study.parent)
+    kind, *options = asked
+    assert run(kind, "own spec.toml", *options, "--format", "json", "-o", "first.json").code == 0
+    result = holdsup.read_result("first.json")
+    command = command_of(result)
+    assert command is not None
+    assert sorted(shlex.split(command)) == sorted(["holdsup", *asked, "own spec.toml"])
+    done = run(*shlex.split(command)[1:], "--store", "other.db", "--format", "json")
+    assert json.loads(done.out)["signature"] == result.signature
+
+
+def test_what_was_asked_in_python_has_no_command(results: list[Result]) -> None:
+    commands = {result.kind: command_of(result) for result in results}
+    assert commands["contest"] is commands["tune"] is None
+    assert commands["rank"] is not None
 
 
 @pytest.mark.parametrize("scores", [{"properties": "ease=flesch(source)"}], ids=["a property that is computed"])

@@ -119,15 +119,24 @@ def test_every_kind_of_result_ships_a_schema_that_its_envelope_fits(audit: holds
     ("text", "message"),
     [
         ("", "is not JSON"),
-        ("{", "is not JSON"),
-        ("[" * 100_000, "is not JSON"),
+        ("{", "is not JSON, so it is no saved result: it breaks at line 1, character 2"),
+        ("[" * 100_000, "is nested far deeper than a saved result"),
+        ("system,item,score\nA,1,0.5\n", "If it is a table of scores, save a result first: holdsup compare TABLE"),
         ("[]", "no result of holdsup"),
         ('{"kind": "check"}', "no result of holdsup"),
         ('{"kind": "frob", "schema": 1}', "'frob' are not known"),
         ('{"kind": ["x"], "schema": 1}', "are not known"),
         ('{"kind": "check", "schema": 99}', "update holdsup"),
         ('{"kind": "check", "schema": 1}', "lacks the field 'signature'"),
-        ('{"kind": "check", "schema": 1, "signature": 5}', "signature is 5, which is not str"),
+        ('{"kind": "check", "schema": 1, "signature": 5}', "check.signature is 5, not text"),
+        (
+            '{"kind": "check", "schema": 1, "signature": "s", "seed": "x"}',
+            'check.seed is "x", not a whole number or null',
+        ),
+        (
+            '{"kind": "check", "schema": 1, "signature": "s", "seed": 1, "warnings": "x"}',
+            'check.warnings is "x", not a list',
+        ),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
@@ -138,6 +147,21 @@ def test_a_file_that_is_no_result_is_refused_in_one_line(text: str, message: str
     assert message in str(caught.value)
     assert str(file) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_result_that_another_program_saved_with_a_mark_is_read(
+    audit: holdsup.Audit, encoding: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "r.json"
+    file.write_text(audit.to_json(), encoding=encoding)
+    assert holdsup.read_result(file) == audit
+
+
+def test_bytes_that_are_no_text_are_no_result(tmp_path: Path) -> None:
+    (tmp_path / "r.parquet").write_bytes(b"PAR1\xff\xfe\x80\x81")
+    with pytest.raises(ResultError, match="is not JSON, so it is no saved result"):
+        holdsup.read_result(tmp_path / "r.parquet")
 
 
 def test_a_result_that_is_not_there_is_a_read_error(tmp_path: Path) -> None:

@@ -259,3 +259,13 @@ def test_a_large_table_is_audited_right() -> None:
     columns = {"system": ["A"] * 5000, "item": item, "seed": seed, "score": rng.normal(size=5000)}
     columns = {name: np.concatenate([values, values[:10]]) for name, values in columns.items()}
     assert found(columns)["duplicates"].count == 10 + 5000 - len(np.unique(np.stack([item, seed]), axis=1).T)
+
+
+def test_a_failure_is_given_the_worst_score_whichever_way_is_better() -> None:
+    table = {"system": ["A", "B", "A", "B"], "item": [1, 1, 2, 2], "wer": [0.1, 0.2, None, 0.3]}
+    advice = {
+        lower: {f.code: f.advice for f in holdsup.audit_scores(table, lower_is_better=lower).findings}["missing-scores"]
+        for lower in (False, True)
+    }
+    assert advice[False].endswith("give it the worst score there is (0 for an accuracy).")
+    assert advice[True].endswith("give it the highest score there is.")

@@ -335,6 +335,30 @@ def test_text_among_the_scores_is_refused_with_what_to_do(token: str, said: str,
         read_scores(tmp_path / "a.csv")
 
 
+def test_cells_that_are_no_numbers_are_named_together(tmp_path: Path) -> None:
+    cells = ["0.5", "oops", "13.2%", "oops", "n.d.", '"12,5"', "x", "y"]
+    rows = "".join(f"A,{i},{cell}\n" for i, cell in enumerate(cells))
+    (tmp_path / "a.csv").write_text(f"system,item,score\n{rows}")
+    with pytest.raises(ColumnError) as raised:
+        read_scores(tmp_path / "a.csv")
+    assert str(raised.value).startswith("line 3 of ")
+    assert "has 'oops' in column 'score'" in str(raised.value)
+    assert str(raised.value).endswith(
+        "The same column has '13.2%' in line 4, 'n.d.' in line 6, '12,5' in line 7 and 3 more cells of text."
+    )
+
+
+@pytest.mark.parametrize("dash", ["-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}", " - "])
+def test_a_dash_is_no_score_but_a_label(dash: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"system,item,score,mark\nA,1,{dash},x\nA,{dash},-1,{dash}\n", encoding="utf-8")
+    scores = read_scores(tmp_path / "a.csv")
+    assert np.isnan(scores.score[0])
+    assert scores.score[1] == -1
+    assert texts(scores.status) == ["missing", "ok"]
+    assert texts(scores.item) == ["1", dash]
+    assert scores.others["mark"].names == tuple(sorted(["x", dash]))  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("content", ["0.50,0.61\n0.4,0.3\n", "0.50 0.61\n0.40 0.30\n", "0.5\t1\n.25\t0\n"])
 def test_two_columns_of_decimals_without_a_header_are_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(content)

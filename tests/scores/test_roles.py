@@ -6,7 +6,8 @@ import pytest
 
 from holdsup.columns import open_tables
 from holdsup.errors import ColumnError, ScoresError
-from holdsup.scores.roles import Roles, find_roles
+from holdsup.scores.role_finding import find_roles
+from holdsup.scores.roles import Roles
 
 
 def roles(columns: str, *more: str, **asked: object) -> Roles:
@@ -131,3 +132,10 @@ def test_several_tables_have_a_column_that_tells_them_apart() -> None:
 def test_roles_in_a_very_wide_table_are_found_in_time_that_grows_with_its_width() -> None:
     wide = tuple(f"c{i}" for i in range(10_000))
     assert roles(" ".join((*wide, "item")), score=wide, wide="system").item == "item"
+
+
+def test_all_roles_without_a_column_are_named_at_once() -> None:
+    with pytest.raises(
+        ColumnError, match=r"like a score or a system or an item; .* with --score and --system and --item"
+    ):
+        find_roles(Roles(), open_tables({"foo": ["A"], "bar": ["1"], "x": [0.5]}))

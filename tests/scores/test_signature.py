@@ -89,7 +89,7 @@ def test_the_signature_names_the_roles() -> None:
 
 def test_the_signature_names_columns_that_hold_the_scores_of_a_wide_table() -> None:
     audit = holdsup.audit_scores({"q": [1], "a,b": [0.5], "c": [1]}, wide={"metric": ["a,b", "c"]}, item="q")
-    assert r"|item:q|wide:metric=a\\,b,c|rows:2|" in audit.signature
+    assert '|item:q|wide:metric="a,b",c|rows:2|' in audit.signature
 
 
 def test_the_signature_names_the_pattern_of_file_names(tmp_path: Path) -> None:

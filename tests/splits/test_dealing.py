@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,6 +70,37 @@ def test_every_pair_of_items_is_equally_likely_to_share_a_block() -> None:
     blocks = np.stack([BlockedCV(seed=seed).blocks(range(12))[0] for seed in range(3000)])
     together = (blocks[:, :, None] == blocks[:, None, :]).sum(axis=0)[np.triu_indices(12, 1)]
     assert np.abs(together - 3000 * 2 / 11).max() < 4.5 * (3000 * 2 / 11 * 9 / 11) ** 0.5
+
+
+CHANCES = [
+    {"test": 1 / 9, "uneven": True, "stratify": True},
+    {"test": 0.2},
+    {"test": 0.3, "match": "targets"},
+    {"test": 0.7},
+]
+
+
+@pytest.mark.parametrize("options", CHANCES, ids=str)
+def test_large_groups_are_held_out_as_often_as_small_ones(options: dict[str, Any]) -> None:
+    # A skewed corpus: the largest author has 38 of 200 texts, more than a ninth. 300 deals, 4.5 standard deviations.
+    sizes = [38, 20, 14, 12, 10, 8] + 49 * [2]
+    author = np.repeat(np.arange(len(sizes)), sizes)
+    label = np.random.default_rng(0).integers(0, 3, len(author))
+    tested = np.zeros(len(author))
+    for split in RepeatedHoldOut(repeats=300, seed=3, **options).split(author, label, author):
+        assert not set(author[split.train]) & set(author[split.test])
+        tested[split.test] += 1
+    test = options["test"]
+    large = np.array([tested[author == a].mean() / 300 for a in range(6)])
+    assert np.abs(large - test).max() < 4.5 * (test * (1 - test) / 300) ** 0.5
+    assert tested.mean() / 300 == pytest.approx(test, abs=0.02)
+
+
+def test_a_few_groups_may_be_held_out_one_by_one() -> None:
+    # Ten documents do not go into nine equal parts: each is a test set of its own.
+    group = np.repeat(np.arange(10), 12)
+    tests = {tuple(np.unique(group[HoldOut(seed=s).split_at(0, group, groups=group).test])) for s in range(100)}
+    assert tests == {(document,) for document in range(10)}
 
 
 @pytest.mark.parametrize("seed", range(5))

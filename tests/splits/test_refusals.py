@@ -26,6 +26,8 @@ CASES: list[tuple[Callable[[], object], str]] = [
     (lambda: KFold().split(range(10), groups=["a", None] * 5), "groups has no value for 5 items, the first in row 1"),
     (lambda: KFold(k=5).split(range(10), groups=[1, 2] * 5), "5 parts, but there are only 2 groups"),
     (lambda: list(BlockedCV().split(range(100), groups=[0] * 90 + list(range(1, 11)))), "group 0 alone has 90 of 100"),
+    (lambda: list(HoldOut().split(range(90), groups=[0] * 20 + list(range(1, 71)))), "a part of about 10 items gets 20 (group 0 alone has 20 of 90)"),
+    (lambda: list(HoldOut(test=0.9).split(range(90), groups=[0] * 20 + list(range(1, 71)))), "a part of about 9 items gets 20"),
     (lambda: KFold(match=np.zeros((9, 2))).split(range(10)), "there are 10 items, but match has 9"),
     (lambda: KFold(match=np.array([[1.0], [np.nan]])), "match is missing, infinite or above 1e+150 in row 1"),
     (lambda: KFold(match="tags"), "match is 'tags': give 'targets', labels, or an array"),

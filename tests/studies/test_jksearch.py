@@ -198,6 +198,19 @@ def test_several_metrics_are_ranked_by_the_one_that_refit_names() -> None:
     assert ours.tuning_.metric == "recall"
 
 
+@pytest.mark.parametrize("refit", [False, lambda table: int(np.argmax(table["mean_test_recall"]))])
+def test_several_metrics_without_a_name_are_judged_by_the_first(refit: Any) -> None:
+    cancer = load_breast_cancer(return_X_y=True)
+    tree, grid = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}
+    options: dict[str, Any] = {"scoring": ["accuracy", "recall"], "refit": refit}
+    ours = JKSearchCV(tree, grid, j=2, k=3, **options).fit(*cancer)
+    assert ours.tuning_.metric == "accuracy"
+    assert ours.tuning_.best_index == int(np.argmax(ours.cv_results_["mean_test_accuracy"]))
+    if refit:
+        theirs = GridSearchCV(tree, grid, cv=JKFold(j=2, k=3, stratify=True), **options).fit(*cancer)
+        assert ours.best_params_ == theirs.best_params_
+
+
 def test_a_function_may_refit_the_candidate_it_likes() -> None:
     search = make_search(refit=lambda table: len(table["params"]) - 1).fit(X, Y)
     assert search.best_params_ == {"C": 100, "gamma": 1}

@@ -101,6 +101,45 @@ def test_arguments_of_other_searches_are_refused_with_the_way_to_say_it_here(giv
         JKSearchCV(SVC(), GRID, **given)
 
 
+def test_a_grid_by_its_name_in_scikit_learn_alone_is_told_what_it_is_called_here() -> None:
+    with pytest.raises(TypeError, match="give the grid as candidates="):
+        JKSearchCV(SVC(), param_grid=GRID)
+
+
+class Untrained(SVC):
+    """Fails the test if it is trained."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        raise AssertionError("trained before options were checked")
+
+
+@pytest.mark.parametrize("refit", [True, "auc"])
+def test_a_refit_that_names_no_metric_is_refused_before_anything_is_trained(refit: Any) -> None:
+    options = {"scoring": ["accuracy", "f1_macro"], "refit": refit, "error_score": "raise"}
+    refuse("there are the metrics accuracy, f1_macro: name the one", estimator=Untrained(), **options)
+
+
+def test_metrics_that_only_a_function_knows_are_checked_after_the_first_partition() -> None:
+    seen = []
+
+    def score(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+        seen.append(len(y))
+        return {"a": 1.0, "b": 2.0}
+
+    refuse("there are the metrics a, b", scoring=score, refit="c", j=8)
+    assert len(seen) == 2 * 3  # candidates x folds of one partition
+
+
+def test_weights_that_are_not_one_for_each_item_are_refused() -> None:
+    with pytest.raises(TuningError, match="there are 150 items, but sample_weight has 100"):
+        JKSearchCV(Untrained(), GRID, error_score="raise").fit(X, Y, sample_weight=np.ones(100))
+
+
+def test_a_function_that_chooses_no_place_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"refit returned 0\.5"):
+        JKSearchCV(SVC(), GRID, j=2, k=3, refit=lambda table: 0.5).fit(X, Y)
+
+
 def test_a_budget_can_be_met_by_fewer_partitions() -> None:
     refuse("lower j or k", budget=5)
 

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from contest_systems import CALLS, corpus, train_coin, train_cut, train_other_coin, train_poor
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
@@ -323,6 +324,39 @@ def test_splits_of_one_corpus_are_not_exported_as_new_runs(tmp_path: Path) -> No
     table = pd.read_parquet(tmp_path / "scores.parquet")
     assert set(table["resplit"]) == set(range(1, 7))
     assert compare_systems(tmp_path / "scores.parquet").claim == "these-runs"
+
+
+def test_groups_are_exported_as_clusters_which_compare_takes(tmp_path: Path) -> None:
+    inputs, targets = corpus()
+    groups = [f"text {i // 8}" for i in range(96)]
+    systems = {"cut": train_cut, "poor": train_poor}
+    run_contest(systems, (inputs, targets, groups), "accuracy", repeats=2, export=tmp_path / "scores.csv")
+    table = pd.read_csv(tmp_path / "scores.csv")
+    assert dict(zip(table["item"], table["cluster"], strict=True)) == dict(enumerate(groups, start=1))
+    compared = compare_systems(tmp_path / "scores.csv")
+    assert any("clustered in cluster" in warning for warning in compared.warnings)
+    mean = table.groupby(["system", "cluster"])["score"].mean()
+    lead = (mean["cut"] - mean["poor"]).to_numpy()  # clusters of equal size: a t-test of their means
+    expected = stats.ttest_1samp(lead, 0).pvalue
+    assert compared.contrasts[0].p == pytest.approx(expected, rel=1e-6)
+
+
+def test_copies_of_a_partition_are_trained_and_counted_once() -> None:
+    CALLS.clear()
+    inputs, targets = corpus()
+    groups = [i // 24 for i in range(96)]  # four documents: a quarter is one of them
+    contest = run_contest(TWO, (inputs, targets, groups), "accuracy", HoldOut(test=0.25), repeats=30)
+    assert CALLS == {"cut": 4, "poor": 4}
+    assert contest.conclusions[0].partitions == 4
+    assert "26 of 30 re-partitions are copies of others and left out" in " ".join(contest.warnings)
+
+
+def test_a_sequential_contest_says_that_neither_lead_survives() -> None:
+    coins = {"coin": train_coin, "other": train_other_coin}
+    found = run_contest(coins, corpus(), "accuracy", HoldOut(test=0.5), repeats=200, sequential=0.8)
+    assert "neither lead survives, with limits [" in found.verdict
+    low, high = found.verdict.partition("with limits [")[2].partition("]")[0].split(", ")
+    assert float(low) < float(high) < 0.8  # also as it is printed
 
 
 def sign_contest(systems: dict[str, Any], data: Any, metric: Any = "accuracy") -> dict[str, str]:

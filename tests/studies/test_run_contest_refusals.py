@@ -6,7 +6,11 @@ import functools
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse as sp
 from contest_systems import CALLS, corpus, train_coin, train_cut, train_poor
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
@@ -23,6 +27,7 @@ from holdsup import (
     run_contest,
 )
 from holdsup.experiment import ProcessExecutor
+from holdsup.studies.contests.copies import warn_of_copies
 
 TWO = {"cut": train_cut, "poor": train_poor}
 
@@ -115,6 +120,8 @@ def test_columns_of_unequal_length() -> None:
         ({"cut": train_cut, "poor": 3}, "the system 'poor' is a int: give a function"),
         ({"cut": train_cut, "poor": ["{python}", "x.py", "{test}"]}, "command does not have {out}"),
         ({"cut": train_cut, "poor": ["{python}", 3]}, "a command is a list of texts"),
+        ({1: train_cut, 2: train_poor}, "a system is called 1: give it a name, a text"),
+        ({"cut": train_cut, " ": train_poor}, "a system is called ' ': give it a name"),
     ],
 )
 def test_systems_that_are_none(systems: Any, said: str) -> None:
@@ -136,21 +143,72 @@ def test_questions_that_cannot_be_asked_are_refused_before_anything_is_trained()
         ({"estimator": "median"}, "no estimator 'median'"),
         ({"correction": "none"}, "no correction 'none'"),
         ({"conclusion": "cut>best"}, "the conclusion 'cut>best'"),
+        ({"pairs": [("cut", "coin")], "conclusion": "cut>poor"}, r"is about none of the pairs asked for \(cut-coin\)"),
         ({"pairs": [("cut", "best")]}, "is no pair of the systems"),
         ({"sequential": 0.4}, "between 0.5 and 1, not at 0.4"),
     ):
-        refuse(ScoresError, said, TWO, corpus(), "accuracy", **option)
+        refuse(ScoresError, said, {**TWO, "coin": train_coin}, corpus(), "accuracy", **option)
     assert CALLS.total() == 0
 
 
 def test_options_that_make_no_sense() -> None:
     refuse(MetricError, "no metric 'acuracy'", TWO, corpus(), "acuracy")
     refuse(SplitError, "repeats is 0", TWO, corpus(), "accuracy", repeats=0)
+    splits = BlockedCV(repeats=5)
+    refuse(
+        SplitError, "partitions the corpus 5 times, but repeats says 8", TWO, corpus(), "accuracy", splits, repeats=8
+    )
     refuse(SplitError, "needs 20 repeats or more", TWO, corpus(), "accuracy", repeats=5, sequential=0.8)
     refuse(SplitError, "on targets only", TWO, corpus(), "accuracy", BlockedCV(match=[[1.0]] * 96))
     refuse(SplitError, "is no splitter of holdsup", TWO, corpus(), "accuracy", "blocked")
     refuse(HoldsupError, "must end in", TWO, corpus(), "accuracy", export="scores.xlsx")
     refuse(SpecError, "looks like a table", TWO, corpus(), "accuracy", store="scores.csv")
+
+
+def test_a_function_that_takes_no_seed_is_found_before_the_others_are_trained() -> None:
+    CALLS.clear()
+
+    def train_plainly(inputs: Any, targets: Any) -> Any:
+        raise AssertionError
+
+    said = r"'plain' cannot be called as f\(inputs, targets, seed=...\): got an unexpected keyword argument 'seed'"
+    refuse(SpecError, said, {**TWO, "plain": train_plainly}, corpus(), "accuracy")
+    assert CALLS.total() == 0
+
+
+def indexed(rows: list[list[float]]) -> pd.DataFrame:
+    """Return rows of a larger frame, which keep their numbers."""
+    return pd.DataFrame(rows + rows).iloc[len(rows) :]
+
+
+def from_rows(rows: list[list[float]]) -> pl.DataFrame:
+    """Return a frame of Polars."""
+    return pl.DataFrame(rows, orient="row")
+
+
+def as_texts(rows: list[list[float]]) -> list[str]:
+    """Return each row as a text."""
+    return list(map(str, rows))
+
+
+@pytest.mark.parametrize("make", [list, np.array, pd.DataFrame, indexed, from_rows, sp.csr_matrix, as_texts])
+def test_equal_inputs_on_both_sides_of_a_split_are_counted(make: Any) -> None:
+    rows = [[float(i), 1.0] for i in range(40)]
+    (split,) = HoldOut(test=0.25).split(range(80))
+    torn = len(set(split.test % 40) & set(split.train % 40))
+    warning = warn_of_copies(make(rows + rows), [split])
+    assert warning is not None
+    assert warning.startswith(f"{torn} of 80 items have the same inputs as others on the other side of a split")
+    assert (
+        warn_of_copies(make(rows + rows), list(HoldOut().split(rows + rows, groups=[*range(40), *range(40)]))) is None
+    )
+    assert warn_of_copies(make(rows), list(HoldOut().split(rows))) is None
+
+
+def test_a_contest_warns_of_equal_inputs() -> None:
+    inputs, targets = corpus()
+    (warning,) = run_contest(TWO, (2 * inputs, 2 * targets), "accuracy", HoldOut(), repeats=1).warnings
+    assert "have the same inputs as others on the other side of a split" in warning
 
 
 @pytest.mark.slow  # starts processes

@@ -167,6 +167,19 @@ def test_adaptive_j_drops_candidates_and_stays_within_the_budget(tune: Path) -> 
     assert count_trained(tune) == found.fits
 
 
+@pytest.mark.parametrize("more", ["", "\nadaptive = true\nmargin = 0.0"])
+def test_partitions_that_are_copies_are_not_trained(tune: Path, more: str) -> None:
+    data = tune.parent / "iris.jsonl"
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    data.write_text("\n".join(json.dumps({**row, "pair": f"third {at % 3}"}) for at, row in enumerate(rows)))
+    edit(tune, "j = 2", f"j = 5{more}")
+    found = run_tuning_spec(tune)
+    assert (found.partitions, found.copies, found.fits) == (1, 4, 9)  # three groups have one deal into three folds
+    status = read_tuning_status(tune).statuses
+    assert (status["done"], status["waiting"]) == (9, 0)
+    assert any("4 of 5 partitions are copies" in warning for warning in found.warnings)
+
+
 def test_the_status_of_an_adaptive_tuning_counts_what_is_known_to_be_needed(tune: Path) -> None:
     run_tuning_spec(tune)
     edit(tune, "j = 2", "j = 8\nadaptive = true\nmargin = 0.0")
@@ -252,7 +265,13 @@ def test_processes_give_the_same_tuning(tune: Path) -> None:
         ("k = 3", "k = 3\nadaptive = 1", r"\[splits\]: adaptive is 1; it must be true or false"),
         ("k = 3", "k = 3\nmargin = 0.1", r"\[splits\]: margin is what an adaptive tuning may be off by"),
         ("k = 3", "k = 3\nadaptive = true\nmargin = -1", r"\[splits\]: margin is -1; it must be a difference"),
-        ("k = 3", "k = 3\nadaptiv = true", r"\[splits\]: jkfold has no option 'adaptiv'"),
+        ("k = 3", "k = 3\nadaptiv = true", r"\[splits\]: 'adaptiv' is no key here; .*Did you mean 'adaptive'"),
+        ("k = 3", "K = 3", r"\[splits\]: 'K' is no key here; there are .*'k', 'j', 'adaptive', 'margin'"),
+        (
+            '"accuracy"',
+            '["accuracy", "mae"]',
+            r"\[metric\]: name is \['accuracy', 'mae'\]; it must be a name, of one metric",
+        ),
         ("[candidates]", "[budget]\n[candidates]", r"\[budget\]: fits is missing"),
         ("[candidates]", "[facets]\na = [1]\n[candidates]", r"'facets' is no key here"),
         ("n_neighbors = [1, 15, 60]", "", r"\[candidates\]: there are no candidates"),

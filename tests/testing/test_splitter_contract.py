@@ -112,6 +112,14 @@ class ForgetsGroups(BlockedCV):
         return super().split(X, y)
 
 
+class NeverTestsLargeGroups(RepeatedHoldOut):
+    def _deal_groups(self, corpus: Corpus, rng: np.random.Generator) -> Codes:
+        assert corpus.groups is not None
+        sizes = corpus.groups.sizes()
+        part = (rng.random(len(sizes)) > self.test) | (sizes > 4 * np.median(sizes))
+        return part.astype(np.int64)[corpus.groups.codes]
+
+
 class ForgetsClasses(KFold):
     def _deal(self, corpus: Corpus, index: int) -> Codes:
         return super()._deal(Corpus(n=corpus.n, groups=corpus.groups), index)
@@ -168,6 +176,7 @@ BUGS = [
     (IgnoresItsSeed(), "seed", "another seed gives the same splits"),
     (SwapsMembersOfGroups(), "groups", "groups of split"),
     (ForgetsGroups(), "groups", "both train and test"),
+    (NeverTestsLargeGroups(repeats=10), "chances", "large groups are tested in 0% of the splits, not in 11%"),
     (ForgetsClasses(stratify=True), "stratify", "items of class"),
     (HalvesAtRandom(), "shared", "items in common, not 60"),
     (PairsTheWrongFolds(), "shared", "are two folds, but have"),

@@ -250,13 +250,29 @@ def test_saved_and_restored_it_is_the_same(two: pa.Table, tmp_path: Path) -> Non
         ({"system": ["A", "B"] * 2, "item": [1, 1, 2, 2], "score": [1.0, 2, 3, 4]}, {"margin": -1}, "margin is -1"),
         ({"system": ["A", "B"] * 2, "item": [1, 1, 2, 2], "score": [1.0, 2, 1, 2]}, {}, "all differences equal"),
         ({"system": ["A", "B"] * 2, "item": [1, 1, 2, 2], "score": [1.0, 2, 3, 5]}, {"claim": "all"}, "claim is 'all'"),
-        ({"system": ["A", "B"], "score": [1.0, 2]}, {"item": "-"}, "one score and there are no items"),
+        ({"system": ["A", "B"], "score": [1.0, 2]}, {"item": "-"}, "without items one run is nothing to test"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_clear_line(table: dict[str, Any], options: dict[str, Any], message: str) -> None:
     with pytest.raises(ScoresError, match=message) as raised:
         compare_systems(table, **options)
     assert "\n" not in str(raised.value)
+
+
+def test_without_a_column_for_the_items_those_that_are_left_are_named() -> None:
+    table = {"model": ["A"] * 3 + ["B"] * 3, "foo": [*"abc"] * 2, "score": [1.0, 2, 3, 2, 3, 5]}
+    asked = "no column is taken for the items, and 'foo' has no role: name the right one with --item"
+    with pytest.raises(ScoresError, match=asked):
+        compare_systems(table)
+    with pytest.raises(ScoresError, match=f"'document' is taken for clusters of items, but {asked}"):
+        compare_systems(table | {"document": ["d1", "d1", "d2"] * 2})
+    with pytest.raises(ScoresError, match=r"for the systems or the items, and 'kind', 'foo' have no role: .* --system"):
+        compare_systems({"kind": table["model"], "foo": table["foo"], "score": table["score"]})
+
+
+def test_averaged_scores_point_to_the_column_that_may_name_the_items() -> None:
+    table = simulate_scores({"A": 0.70, "B": 0.80}, items=20, runs=3, seed=1).rename_columns({"item": "utterance"})
+    assert any("give --item utterance if it names the items" in line for line in compare_systems(table).warnings)
 
 
 def test_with_a_baseline_nobody_is_called_the_best() -> None:

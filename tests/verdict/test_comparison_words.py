@@ -214,3 +214,11 @@ def test_a_large_p_reads_as_a_sentence() -> None:
     found = compare_systems(frame, by="length")
     assert math.isclose(found.conditional[0].interaction.p, 1.0)
     assert "There is no evidence that it depends on length (p > 0.999)" in found.verdict
+
+
+def test_a_pair_that_differs_by_p_while_its_limits_hold_zero_is_explained() -> None:
+    found = compare_systems(simulate_scores({"A": 0.70, "B": 0.73, "C": 0.76}, items=100, runs=4, seed=1))
+    apart = [c for c in found.contrasts if c.p_adjusted <= 0.05 and c.low_simultaneous <= 0 <= c.high_simultaneous]
+    assert [(c.left, c.right) for c in apart] == [("C", "B")]
+    assert "By p, C - B differs, yet limits for all pairs hold zero" in str(found).replace("\n  ", " ")
+    assert "yet limits for all pairs" not in str(compare_systems(simulated(dict.fromkeys("ABC", 0.7))))

@@ -330,3 +330,11 @@ def test_the_picture_shows_a_line_for_each_system_and_the_ranges(found: Comparis
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["news", "prose", "verse"]
     with pytest.raises(ResultError, match="nothing was asked of 'length'"):
         plot_conditional(found, "length")
+
+
+def test_a_property_whose_name_holds_an_equals_sign_may_be_named_twice() -> None:
+    columns = table()
+    columns["ease=high"] = columns.pop("ease")
+    named = compare(columns, ["ease=high"], properties=["ease=high"])
+    assert named.conditional == compare(columns, ["ease=high"]).conditional
+    assert {each.property for each in named.conditional} == {"ease=high"}

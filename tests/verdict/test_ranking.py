@@ -279,7 +279,11 @@ def test_what_adjusting_for_a_nuisance_adds_to_a_contrast_is_in_its_error() -> N
         for s in ("s0", "s1")
     }  # fmt: skip
     difference = means["s0"] - means["s1"]
-    low = {s: np.mean([lr == "lo" for a, _, lr, _ in rows if a == s]) for s in ("s0", "s1")}
-    expected = difference.var(ddof=1) / 8 + ((low["s0"] - low["s1"]) * effect.se) ** 2
+    low = {s: np.array([lr == "lo" for a, _, lr, seed in rows if a == s and seed == 0]) for s in ("s0", "s1")}
+    moved = low["s0"].astype(float) - low["s1"]
+    own, taken = difference.var(ddof=1) / 8, moved.var(ddof=1) / 8 * effect.se**2
+    expected = own + taken + (moved.mean() * effect.se) ** 2
     assert contrast.se**2 == pytest.approx(expected, rel=1e-6)
-    assert expected > 1.5 * difference.var(ddof=1) / 8
+    assert expected > 1.5 * own
+    inverse = own * (own + taken) / 7 + (expected**2 - own**2) / contrast.pooled_df
+    assert contrast.df == pytest.approx(expected**2 / inverse, rel=1e-6)

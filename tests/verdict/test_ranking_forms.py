@@ -127,7 +127,7 @@ def test_a_rate_of_each_systems_own_is_found_to_be_confounded(grid: Table) -> No
         {**grid, "lr": np.char.add("0.", np.unique(grid["system"], return_inverse=True)[1].astype(str))}, folds=0
     )
     assert treated(found)["lr"] == "left out"
-    assert any("lr is left out: every system has its own" in line for line in found.warnings)
+    assert any("lr is left out: it is the same in all rows of a system" in line for line in found.warnings)
 
 
 def test_a_level_that_one_system_alone_uses_is_said(grid: Table) -> None:

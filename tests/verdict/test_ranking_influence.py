@@ -7,8 +7,8 @@ import pytest
 from ranking_cases import fit_default, make_grid, take
 from scipy import stats
 
+from holdsup.verdict.ranking.contrasts import contrast_systems
 from holdsup.verdict.ranking.influence import find_influence
-from holdsup.verdict.ranking.means import contrast_systems
 
 
 @pytest.mark.parametrize(("kind", "name"), [("dataset", "d2"), ("system", "A"), ("system", "D")])

@@ -143,8 +143,16 @@ def test_a_latex_card_names_the_package_that_it_needs(tmp_path: Path) -> None:
 def test_numbers_of_an_html_card_stand_flush_right(tmp_path: Path) -> None:
     write_card(assess_reproduction(measured([1, 2], code=["a", "b"])), tmp_path / "card.html")
     page = (tmp_path / "card.html").read_text(encoding="utf-8")
-    assert "td.number { text-align: right; }" in page
+    assert "td.number { text-align: right;" in page
     assert '<td class="number">' in page
+
+
+def test_an_html_card_is_light_and_dark_and_breaks_words_that_are_longer_than_a_column(tmp_path: Path) -> None:
+    write_card(assess_reproduction(measured([1, 2], name="x" * 200)), tmp_path / "card.html")
+    page = (tmp_path / "card.html").read_text(encoding="utf-8")
+    assert "color-scheme: light dark;" in page
+    assert f'<td class="long">{"x" * 200}</td>' in page
+    assert ".holdsup .long { overflow-wrap: anywhere; }" in page
 
 
 def _findings(*rows: tuple[str, str, float], measurand: str = "F1") -> list[dict[str, Any]]:

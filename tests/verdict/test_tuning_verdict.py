@@ -36,6 +36,16 @@ def judge(table: np.ndarray, **options: object) -> Tuning:
     return judge_tuning(table, C, k=5, metric_name="accuracy", **options)  # type: ignore[arg-type]
 
 
+def run(plan: AdaptivePlan, table: np.ndarray) -> np.ndarray:
+    """Return the scores of the candidates that an adaptive plan runs, partition by partition."""
+    done = np.empty((0, table.shape[1]))
+    while chosen := plan.next(done):
+        row = np.full(table.shape[1], np.nan)
+        row[chosen] = table[len(done), chosen]
+        done = np.vstack([done, row])
+    return done
+
+
 def test_the_verdict_names_wins_j_and_probability_and_says_what_best_means() -> None:
     found = judge(scores(4))
     won = round(100 * found.pick.wins)
@@ -203,11 +213,7 @@ def test_a_result_is_restored_from_its_json_and_fits_its_schema() -> None:
 def test_candidates_dropped_on_the_way_are_told_from_failures() -> None:
     plan = AdaptivePlan(candidates=3, k=5)
     table = scores(8, means=(0.3, 0.84, 0.84))
-    done = np.empty((0, 3))
-    while run := plan.next(done):
-        row = np.full(3, np.nan)
-        row[run] = table[len(done), run]
-        done = np.vstack([done, row])
+    done = run(plan, table)
     found = judge(done, plan=plan)
     assert found.candidates[0].status == "dropped"
     assert found.candidates[0].partitions == 3
@@ -222,14 +228,85 @@ def test_a_plan_that_stopped_within_the_margin_bounds_the_regret_by_it() -> None
     plan = AdaptivePlan(candidates=3, k=5, margin=0.5)
     found = judge(scores(3), plan=plan, margin=0.5)
     assert found.stop == "within margin"
-    assert found.regret <= 0.5
+    assert found.regret == 0.5
+
+
+def test_one_that_was_dropped_may_be_better_by_the_margin_when_the_others_ran_to_the_end() -> None:
+    plan = AdaptivePlan(candidates=3, k=5, margin=0.01)
+    found = judge(run(plan, scores(8, means=(0.3, 0.84, 0.84), seed=5)), plan=plan, margin=0.01)
+    assert (found.stop, found.candidates[0].status) == ("all partitions run", "dropped")
+    assert max(row.lead for row in found.candidates) < 0.01  # what limits alone would state
+    assert found.regret == 0.01
+
+
+def test_a_plan_that_dropped_none_states_the_limit_as_it_is() -> None:
+    plan = AdaptivePlan(candidates=3, k=5, margin=1e-6, most=2)
+    found = judge(scores(2, means=(0.84, 0.84, 0.84)), plan=plan, margin=1e-6)
+    assert plan.review(scores(2, means=(0.84, 0.84, 0.84))).dropped == {}
+    assert found.regret == max(row.lead for row in found.candidates) > 1e-6
 
 
 def test_more_partitions_are_suggested_while_the_regret_is_beyond_the_margin() -> None:
     found = judge(scores(4, means=(0.80, 0.83, 0.831)), margin=0.001)
     assert found.regret > 0.001
     needed = math.ceil(4 * (found.regret / 0.001) ** 2)
-    assert found.next == (f"About J={needed:,} would bring the regret within 0.0010, the margin.",)
+    near = float(f"{needed:.0e}")  # of the order of it: one digit
+    assert found.next == (f"To bring the regret within 0.0010, the margin, takes J of the order of {near:,.0f}.",)
+
+
+def test_partitions_left_out_as_copies_are_told_and_more_are_not_suggested() -> None:
+    table = scores(3, means=(0.80, 0.83, 0.831))
+    found, without = judge(table, copies=5, grouped=True, margin=0.001), judge(table, margin=0.001)
+    assert (found.partitions, found.copies, without.copies) == (3, 5, 0)
+    assert any("5 of 8 partitions are copies of others" in warning for warning in found.warnings)
+    assert (len(found.next), len(without.next)) == (0, 1)
+
+
+def test_partitions_that_are_all_the_same_give_no_probability() -> None:
+    found = judge(scores(1), copies=7, grouped=True)
+    assert math.isnan(found.probability)
+    assert (
+        "One partition cannot tell how much of that is luck: the other 7 that were asked for are copies"
+        in found.verdict
+    )
+
+
+def test_a_plan_that_ran_out_of_partitions_says_so() -> None:
+    plan = AdaptivePlan(candidates=3, k=5, most=8, margin=1e-6)
+    table = scores(4, means=(0.84, 0.84, 0.84))
+    assert plan.review(table).stop is None
+    assert judge(table, plan=plan, margin=1e-6, copies=4).stop == "all partitions run"
+
+
+def test_where_lower_is_better_best_means_the_lowest_mean_and_the_pick_differs_by_zero() -> None:
+    found = judge(-scores(4), higher_is_better=False)
+    assert "Best means the lowest mean over all partitions" in found.verdict
+    assert math.copysign(1, found.pick.difference) == 1
+    assert "Best means the highest mean" in judge(scores(4)).verdict
+
+
+def test_scores_that_differ_by_rounding_have_no_standard_error() -> None:
+    table = scores(3)
+    table[:, 2] = 0.75621473660689353 + np.array([0, 1.2e-16, -1.2e-16])
+    found = judge(table)
+    assert found.candidates[2].se == 0
+    assert "0.7562147" not in str(found)
+
+
+def test_the_limit_that_is_of_a_dropped_candidate_names_it_and_who_led_then() -> None:
+    first = [[0.83, 0.79, 0.80], [0.82, 0.83, 0.76], [0.83, 0.80, 0.84]]
+    table = np.array([*first, *[[0.72, 0.8, np.nan], [0.84, 0.8, np.nan]] * 3])
+    plan = AdaptivePlan(candidates=3, k=5, most=9, margin=0.001)
+    found = judge(table, plan=plan, margin=0.001)
+    assert (found.best, found.candidates[2].status) == ("C=1", "dropped")
+    assert found.regret == found.candidates[2].lead > 0.001
+    assert "that is C=10, dropped after 3 partitions, when C=0.1 led" in found.verdict
+    assert "could no longer beat the leader of the moment by more than the margin, 0.0010." in found.verdict
+    assert "beside the pick of the end" in " ".join(str(found).split())
+
+
+def test_cautions_of_who_trained_stand_among_the_warnings() -> None:
+    assert judge(scores(4), cautions=["Training has no seed."]).warnings == ("Training has no seed.",)
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,13 @@ __all__ = ["command"]
 @click.argument("data", nargs=-1, required=True)
 @scores_options
 @click.option("--range", "score_range", callback=parse_range, metavar="LOW,HIGH", help="Scores that can occur: 0,1")
+@click.option("--lower-is-better", is_flag=True, help="A lower score is a better one: a failure is not a 0.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is a finding of severity error.")
 @output_options
 def command(
     data: tuple[str, ...],
     score_range: tuple[float, float] | None,
+    lower_is_better: bool,
     strict: bool,
     style: str,
     output: Path | None,
@@ -57,7 +59,9 @@ def command(
     arguments = split_roles(roles)
     refuse_to_overwrite(data, output, picture)
     with show_progress(quiet=quiet) as progress:
-        audit = audit_scores(list(data), score_range=score_range, progress=progress, **arguments)
+        audit = audit_scores(
+            list(data), score_range=score_range, lower_is_better=lower_is_better, progress=progress, **arguments
+        )
     emit(audit, style=style, output=output, picture=picture)
     errors = [finding.code for finding in audit.findings if finding.severity == "error"]
     if strict and errors:

@@ -45,6 +45,10 @@ __all__ = ["command"]
       repeats = 20                                      # estimator, margin, conclusion, correction, target
 
     \b
+    repeats of [contest] is how often the corpus is partitioned anew. A partition is all folds of blocked or kfold, and
+    all repeats of repeated_holdout. blocked takes repeats in [splits] instead, with the same meaning.
+
+    \b
     Examples:
       holdsup contest contest.toml --dry-run            what would be imported and executed
       holdsup contest contest.toml --jobs 4 --plot contest.svg
@@ -104,7 +108,7 @@ def command(
         _show_preview(asked)
         return
     from holdsup.cli.bar import show_progress
-    from holdsup.cli.run import open_executor
+    from holdsup.cli.executors import open_executor
 
     with open_executor(jobs, None) as executor, show_progress(quiet=quiet) as progress:
         contest = run_contest_spec(

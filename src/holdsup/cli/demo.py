@@ -57,8 +57,11 @@ def command(output: Path, seed: int) -> None:
 
 
 def _told(tale: Tale) -> str:
-    """Return what is true, what it seems and the verdict, each beside its word."""
-    parts = {"truth": tale.truth, "seeming": tale.seeming, "verdict": tale.result.verdict}
+    """Return the data, what it seems, what is true, the verdict and the lesson, each beside its word."""
+    parts = {
+        "data": tale.data, "seeming": tale.seeming, "truth": tale.truth, "verdict": tale.result.verdict,
+        "so": tale.lesson,
+    }  # fmt: skip
     indent = " " * LABEL
     lines = [
         textwrap.fill(text, WIDTH, initial_indent=f"  {word:<{LABEL - 2}}", subsequent_indent=indent)

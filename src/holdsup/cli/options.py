@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -12,6 +13,8 @@ __all__ = ["ROLES", "parse_range", "scores_options", "split_names", "split_pairs
 F = TypeVar("F", bound=Callable[..., Any])
 SEVERAL = ("facets", "replicates", "shared", "properties")
 WIDE = ("system", "metric", "dataset")
+# A name of a list: quoted, which may begin after "system=", or all up to the next comma.
+LISTED = re.compile(r'\s*([^=",]*=\s*)?"((?:[^"]|"")*)"\s*(?=,|\Z)|([^,]+)')
 ROLES = (
     "score",
     "system",
@@ -37,7 +40,8 @@ def scores_options(command: F) -> F:
             click.option("--item", metavar="COL", help="What is scored: item, id, sentence_id, ..."),
             click.option("--run", metavar="COL", help="One trained and evaluated instance of a system."),
             click.option("--facets", metavar="COLS", multiple=True,
-                         help="Columns in which runs differ, such as seed,learning_rate."),
+                         help="Columns in which runs differ, such as seed,learning_rate. In this and every list a name "
+                         "that holds commas is quoted: '\"lr, peak\",seed'."),
             click.option("--replicates", metavar="COLS", multiple=True,
                          help="Facets that are mere repetitions (seed is anyway)."),
             click.option("--shared", metavar="COLS", multiple=True,
@@ -52,9 +56,9 @@ def scores_options(command: F) -> F:
                          help="A property computed from a column of texts: readability=flesch(source), "
                          "rarity=rarity_mean(source, counts.csv). Functions: flesch, words_per_sentence, length, "
                          "characters, rarity_sum, rarity_mean. May be repeated."),
-            click.option("--wide", metavar="ROLE=COLS", multiple=True,
+            click.option("--wide", metavar="ROLE=COLS",
                          help="Each system (metric, dataset) has a column of its own: system=A,B or "
-                         "metric=bleu,chrf."),
+                         "metric=bleu,chrf or system='\"A, v2\",B'."),
             click.option("--names", metavar="PATTERN",
                          help="Columns in the names of the files: {system}_seed{seed} or {system}/{seed}/preds."),
         ]
@@ -74,22 +78,27 @@ def split_roles(roles: Mapping[str, Any]) -> dict[str, Any]:
     arguments: dict[str, Any] = {role: split_names(roles[role]) for role in SEVERAL}
     arguments["properties"] += tuple(roles["property"])
     arguments.update({role: column for role, column in roles.items() if role not in (*SEVERAL, "property", "wide")})
-    wide = roles["wide"]
-    if len(wide) > 1:
-        raise click.BadParameter("it can be given once only.", param_hint="--wide")
-    if wide:
-        role, equals, columns = wide[0].partition("=")
+    if (wide := roles["wide"]) is not None:
+        role, equals, columns = wide.partition("=")
         if role not in WIDE or not equals or not columns:
             known = ", ".join(f"{role}=A,B" for role in WIDE)
-            raise click.BadParameter(f"{wide[0]!r} is none of {known}.", param_hint="--wide")
+            raise click.BadParameter(f"{wide!r} is none of {known}.", param_hint="--wide")
         arguments["wide"] = {role: split_names([columns])}
     return arguments
 
 
 def split_names(given: Iterable[str]) -> tuple[str, ...]:
-    r"""Return the names in "a,b", given once or several times; a comma inside a name is written "\,"."""
-    marked = ",".join(given).replace("\\,", "\0")
-    return tuple(name.strip().replace("\0", ",") for name in marked.split(",") if name.strip())
+    """Return the names in "a,b", given once or several times; one that holds commas is quoted, as in CSV.
+
+    >>> split_names(['"A, v2",B', "C"])
+    ('A, v2', 'B', 'C')
+    >>> split_names(['system="A, v2",dataset=X'])
+    ('system=A, v2', 'dataset=X')
+    """
+    names = []
+    for before, quoted, bare in (field for text in given for field in LISTED.findall(text)):
+        names.append(before.strip() + quoted.replace('""', '"') if quoted else bare.strip())
+    return tuple(name for name in names if name)
 
 
 def split_pairs(given: Iterable[str], option: str, example: str) -> Iterable[tuple[str, list[str]]]:

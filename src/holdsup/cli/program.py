@@ -1,19 +1,18 @@
-"""`holdsup`: the group of commands, and the one place where errors become a line on stderr."""
+"""`holdsup`: the group of commands."""
 
 from __future__ import annotations
 
 import importlib
-import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
 
 import click
 
 from holdsup import __version__
-from holdsup.errors import HoldsupError
 
-__all__ = ["COMMANDS", "main", "program"]
+__all__ = ["COMMANDS", "program", "run"]
 
 COMMANDS = ("check", "compare", "variance", "rank", "qra", "contest", "tune", "run", "fit", "report", "demo")
 
@@ -38,12 +37,24 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command asked for; an unknown one is answered with the nearest that there is."""
         try:
-            return super().resolve_command(ctx, args)
+            name, command, rest = super().resolve_command(ctx, args)
         except click.UsageError as error:
             near = get_close_matches(args[0], COMMANDS, n=1)
             if not near or "Did you mean" in error.message:  # newer versions of click say it themselves
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
+        if command is not None:
+            _refuse_repeated(click.Context(command, info_name=name, parent=ctx), rest)
+        return name, command, rest
+
+
+def _refuse_repeated(ctx: click.Context, args: list[str]) -> None:
+    """Refuse an option that takes one value and is given twice: click would take the last without a word."""
+    _, _, given = ctx.command.make_parser(ctx).parse_args(args=list(args))
+    single = (p for p in given if isinstance(p, click.Option) and not (p.multiple or p.is_flag or p.count))
+    for option, times in Counter(single).items():
+        if times > 1:
+            raise click.BadParameter(f"it is given {times} times, and takes one value.", ctx, option)
 
 
 @click.group(
@@ -61,46 +72,11 @@ def program() -> None:
     """
 
 
-def main(args: Sequence[str] | None = None, prog_name: str = "holdsup") -> None:
-    """Run the command line and exit: 0 done, 1 bad input (one line says what), 2 wrong usage."""
+def run(args: Sequence[str] | None, prog_name: str) -> int:
+    """Run the command line and return the exit code of a command that has come to its end."""
     _write_what_the_terminal_can()
-    try:
-        code = program.main(args, prog_name=prog_name, standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt) as error:
-        stopped = error.__cause__ or error  # click wraps what Python raises; a run says how to go on
-        _complain(str(stopped) or "stopped")
-        sys.exit(128 + getattr(stopped, "number", 2))
-    except HoldsupError as error:
-        if os.environ.get("HOLDSUP_DEBUG"):
-            raise
-        _complain(str(error))
-        sys.exit(1)
-    except BrokenPipeError:  # the reader (head, less) has seen enough
-        _forget_output()
-        sys.exit(0)
-    except OSError as error:  # readers and writers of files name them; what is left is the terminal's side
-        _forget_output()
-        _complain(f"cannot write the output: {error.strerror or error}")
-        sys.exit(1)
-    except MemoryError:
-        _complain("this machine has too little memory for this table: give fewer columns, or fewer rows")
-        sys.exit(1)
-    sys.exit(code if isinstance(code, int) else 0)
-
-
-def _complain(message: str) -> None:
-    from holdsup.rendering.table import visible
-
-    line = visible(" ".join(message.split()))
-    click.echo(f"holdsup: {line}", err=True)
-
-
-def _forget_output() -> None:
-    """Let go of an output that takes no more, which Python would try to flush again at exit."""
-    sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (stays open)
+    code = program.main(args, prog_name=prog_name, standalone_mode=False)
+    return code if isinstance(code, int) else 0
 
 
 def _write_what_the_terminal_can() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,17 @@ __all__ = ["command"]
       holdsup rank runs.csv --score f1 --system model --dataset task --nuisance seed,lr,batch,epochs
       holdsup rank runs.csv --treat epochs=numeric --contribution dapt,scratch,link --pair BioLinkBERT,PubMedBERT
       holdsup rank runs.csv --paper --predict system=BioBERT,dataset=BioASQ,seed=20,lr=1e-5,batch=16,epochs=15
-      holdsup rank folds.csv --nuisance fold --shared fold --forms --plot ranking.svg""",
+      holdsup rank folds.csv --nuisance fold --shared fold --forms --plot ranking.svg
+
+    \b
+    Words of the answer:
+      adjusted   a mean in which datasets, and levels of each setting, count equally, whatever was run how often
+      limits     in the verdict and of contrasts: for all pairs at once (Bonferroni); their p is Holm's
+      places     the ranks that Holm's tests of all pairs leave a system
+      best in    share of draws in which it comes first; like a one-sided p, not adjusted for the number of pairs
+      shrunken   the paper's mean, drawn towards that of all systems
+      pooled p   the mixed model's test, which takes all systems to be equally fickle; p itself is by a pair's own
+                 differences between datasets""",
 )
 @click.argument("data", nargs=-1, required=True)
 @click.option(
@@ -37,7 +48,9 @@ __all__ = ["command"]
     help="Take a nuisance column as fixed, random or numeric: epochs=numeric. May be repeated.",
 )
 @click.option("--paper", is_flag=True, help="Equation 1 of Sanchez Carmona et al. as printed, its references included.")
-@click.option("--formula", metavar="F", help="A model of your own: 'score ~ lr + (1|system) + (1|dataset)'.")
+@click.option(
+    "--formula", metavar="F", help="A model of your own: 'score ~ lr + (1|system) + (1|dataset) + (1|system:dataset)'."
+)
 @click.option("--forms", "compare_forms", is_flag=True, help="Compare forms by their cross-validated errors.")
 @click.option(
     "--contribution",
@@ -48,9 +61,15 @@ __all__ = ["command"]
 @click.option(
     "--predict",
     metavar="COL=VALUE,...",
-    help="Predict the score of a configuration, term by term: system=A,dataset=X,seed=1.",
+    help="Predict the score of a configuration, term by term: system=A,dataset=X,seed=1. One with commas is quoted: "
+    "'system=\"A, v2\",dataset=X,seed=1'.",
 )
-@click.option("--pair", metavar="A,B", help="The two systems whose raw gap is explained; by default the first two.")
+@click.option(
+    "--pair",
+    metavar="A,B",
+    help="The two systems whose raw gap is explained; by default the first two of the ranking. A name that holds "
+    "commas is quoted: '\"A, v2\",B'.",
+)
 @click.option(
     "--where",
     metavar="COL=VALUE",
@@ -96,9 +115,9 @@ def command(
     from holdsup.verdict.ranking import rank_systems
 
     arguments = split_roles(roles)
-    treated = {name: values[-1] for name, values in split_pairs(treat, "--treat", "epochs=numeric")}
+    treated = _single(treat, "--treat", "epochs=numeric")
     chosen = dict(split_pairs(where, "--where", "metric=f1"))
-    configuration = None if predict is None else _configuration(predict)
+    configuration = None if predict is None else _single(split_names([predict]), "--predict", "system=A,dataset=X")
     refuse_to_overwrite(data, output, picture)
     with show_progress(quiet=quiet) as progress:
         found = rank_systems(
@@ -110,7 +129,9 @@ def command(
     emit(found, style=style, output=output, picture=picture)
 
 
-def _configuration(given: str) -> dict[str, str]:
-    """Return the values in "system=A,dataset=X"."""
-    pairs = split_pairs(split_names([given]), "--predict", "system=A,dataset=X")
-    return {name: values[-1] for name, values in pairs}
+def _single(given: Iterable[str], option: str, example: str) -> dict[str, str]:
+    """Return the values in "system=A" and "dataset=X", one for each name."""
+    pairs = dict(split_pairs(given, option, example))
+    if twice := next((name for name, values in pairs.items() if len(values) > 1), None):
+        raise click.BadParameter(f"{twice!r} is given twice: {' and '.join(pairs[twice])}.", param_hint=option)
+    return {name: value for name, (value,) in pairs.items()}

@@ -46,7 +46,11 @@ def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, 
     from holdsup.report.writing import list_written, read_entries
 
     entries = read_entries(results)
-    refuse_inputs(results, list_written(make_view(entries), output, paper))
+    view = make_view(entries)
+    refuse_inputs(results, list_written(view, output, paper))
+    for section in view.sections:
+        for remark in section.remarks:
+            click.echo(f"{section.source}: {remark}", err=True)
     if output is not None:
         write_report(entries, output, title=title)
         size = output.stat().st_size

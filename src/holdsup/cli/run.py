@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from holdsup.cli.executors import LOCAL, open_executor
 from holdsup.cli.output import emit, name_file, output_options, print_tables, refuse_to_overwrite
 from holdsup.errors import MetricError, RunError, SpecError
 
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
     from holdsup.experiment import Plan, RunReport
     from holdsup.studies import Spec
 
-__all__ = ["command", "open_executor"]
-
-LOCAL = "local"  # instead of an address: a Dask cluster on this machine
+__all__ = ["command"]
 
 
 @click.command(
@@ -188,25 +185,6 @@ def _run(
 
     with open_executor(jobs, dask) as executor, show_progress(quiet=quiet) as progress:
         return run_plan(plan, store, executor, progress, retries=retries, retry_failed=retry_failed)
-
-
-@contextmanager
-def open_executor(jobs: int, dask: str | None) -> Iterator[Executor]:
-    """Give what runs tasks: processes of this machine, or a Dask cluster.
-
-    A single job gets a process of its own, too: a system that crashes must not take the run with it.
-    """
-    from holdsup.experiment import ProcessExecutor, dask_executor
-
-    if dask is not None:
-        with dask_executor(None if dask == LOCAL else dask, workers=jobs if jobs > 1 else None) as executor:
-            yield executor
-        return
-    processes = ProcessExecutor(jobs)
-    try:
-        yield processes
-    finally:
-        processes.shutdown(cancel_futures=True)
 
 
 def _export(

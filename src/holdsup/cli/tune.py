@@ -32,7 +32,7 @@ __all__ = ["command"]
       [splits]
       name = "jkfold"
       j = 4
-      k = 5                                             # stratify, adaptive, margin
+      k = 5                                             # adaptive, margin; stratify = true for classes
       [systems.svm]
       estimator = "mine:make_pipeline"
       [candidates]
@@ -103,7 +103,7 @@ def command(
         emit(read_tuning_status(asked, store=store), style=style, output=output, picture=picture)
         return
     from holdsup.cli.bar import show_progress
-    from holdsup.cli.run import open_executor
+    from holdsup.cli.executors import open_executor
 
     with open_executor(jobs, dask) as executor, show_progress(quiet=quiet) as progress:
         found: Result

@@ -12,10 +12,11 @@ from typing import Any, Protocol, TypeVar
 import pyarrow as pa
 
 from holdsup.columns import limits
+from holdsup.columns.opening import OpenTable, open_tables
+from holdsup.columns.parquet import damaged, parquet_file
 from holdsup.columns.partitions import Partitions, is_dask
-from holdsup.columns.reading import OpenTable, open_tables
 from holdsup.columns.spool import spool
-from holdsup.columns.typed import TypedTable, damaged, flatten, parquet_file
+from holdsup.columns.typed import TypedTable, flatten
 from holdsup.progress import Progress, no_progress
 
 __all__ = ["Accumulator", "Batches", "FileBatches", "open_data"]

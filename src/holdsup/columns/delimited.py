@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
@@ -16,14 +15,13 @@ import pyarrow.csv as pa_csv
 from holdsup.columns.formulas import rearm_texts
 from holdsup.columns.layout import BLANKS, Layout, find_layout
 from holdsup.columns.limits import LONGEST_LINE, reason_of
+from holdsup.columns.raw_text import Extended, count_lines, drop_last_blanks, find_bad_line, say_too_long, tab_blanks
 from holdsup.columns.values import MISSING_TOKENS, TEXT
 from holdsup.errors import ReadError, quote_text
 
-__all__ = ["DelimitedTable", "blank_comments", "open_delimited"]
+__all__ = ["DelimitedTable", "open_delimited"]
 
 SAMPLE = 256 * 2**10  # bytes from which the layout is found, unless the first line alone is longer
-MARK = b"\xef\xbb\xbf"  # of the order of bytes, in UTF-8
-PIECE = 2**18  # bytes looked at together: they stay in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +79,7 @@ class DelimitedTable:
         """
         try:
             table = self._parse_as(types, decimal, breaks=False)
-            if table.num_rows - 1 == _count_lines(self.body):
+            if table.num_rows - 1 == count_lines(self.body):
                 return table
         except pa.ArrowInvalid:
             pass
@@ -90,7 +88,7 @@ class DelimitedTable:
     def _parse_as(self, types: Mapping[str, pa.DataType], decimal: str, *, breaks: bool) -> pa.Table:
         last = '""\n' if len(self.columns) == 1 else self._delimiter * (len(self.columns) - 1) + "\n"
         return pa_csv.read_csv(
-            _Extended(self.body, last.encode()),
+            Extended(self.body, last.encode()),
             read_options=pa_csv.ReadOptions(column_names=list(self.columns), block_size=LONGEST_LINE),
             parse_options=pa_csv.ParseOptions(
                 delimiter=self._delimiter,
@@ -146,9 +144,9 @@ class DelimitedTable:
     def _explain(self, reason: str) -> str:
         """Return one line that names the row at which Arrow gave up."""
         if "straddling" in reason:
-            return _too_long(self.name)
+            return say_too_long(self.name)
         if "UTF8" in reason or "UTF-8" in reason:
-            line = len(self.layout.header.splitlines()) + _bad_line(self.body)
+            line = len(self.layout.header.splitlines()) + find_bad_line(self.body)
             return f"{self.name} is not UTF-8 text (first bad byte in line {line}): save it as UTF-8"
         wanted = len(self.columns)
         for line, row in self._rows():
@@ -160,33 +158,6 @@ class DelimitedTable:
                     "Fix that line (quote fields that contain the delimiter)."
                 )
         return f"{self.name} cannot be read as a table: {reason_of(ValueError(reason))}"
-
-
-class _Extended(io.RawIOBase):
-    """A buffer, its last line ended, and a last row after it."""
-
-    def __init__(self, body: pa.Buffer, last: bytes) -> None:
-        ended = body.size == 0 or body[body.size - 1 :].to_pybytes() in b"\r\n"
-        marked = body[: min(3, body.size)].to_pybytes() == MARK  # Arrow drops one at the start, also a label's own
-        self._parts = [
-            memoryview(MARK if marked else b""),
-            memoryview(body),
-            memoryview(last if ended else b"\n" + last),
-        ]
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next bytes; without a size, all of them."""
-        taken = b""
-        while self._parts and (size < 0 or len(taken) < size):
-            part = self._parts.pop(0)
-            room = len(part) if size < 0 else size - len(taken)
-            taken += part[:room]
-            if room < len(part):
-                self._parts.insert(0, part[room:])
-        return taken
 
 
 def _rearm(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -208,73 +179,7 @@ def open_delimited(name: str, stem: str, data: pa.Buffer) -> DelimitedTable:
     layout = find_layout(name, sample, complete=len(sample) == data.size)
     body = data[len(layout.header) :]
     if layout.delimiter == BLANKS:
-        body = _tabbed(name, body)
+        body = tab_blanks(name, body)
     elif len(layout.columns) == 1:  # an empty line is a row there, but not at the end
-        body = _without_last_blanks(body)
+        body = drop_last_blanks(body)
     return DelimitedTable(name, stem, body, layout)
-
-
-def blank_comments(data: pa.Buffer, mark: bytes) -> pa.Buffer:
-    """Return text with empty lines for those at its beginning that begin with `mark`: rows keep their line numbers.
-
-    Below the header a line that begins with the mark is a row. A spreadsheet puts a comment that holds a
-    comma between quotation marks.
-    """
-    stream = io.BufferedReader(pa.BufferReader(data))
-    lines, end = 0, 0
-    while line := stream.readline(LONGEST_LINE):
-        if line.strip() and not line.startswith((mark, b'"' + mark)):
-            break
-        lines, end = lines + 1, end + len(line)
-    return pa.py_buffer(b"\n" * lines + data[end:].to_pybytes()) if lines else data
-
-
-def _tabbed(name: str, body: pa.Buffer) -> pa.Buffer:
-    """Return text with a tab for each run of blanks between fields, and none around them."""
-    out = pa.BufferOutputStream()
-    start = 0
-    while start < body.size:
-        piece = body[start : min(start + LONGEST_LINE, body.size)].to_pybytes()
-        if start + len(piece) < body.size:
-            piece = piece[: max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1]
-            if not piece:
-                raise ReadError(_too_long(name))
-        bare = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", piece)
-        out.write(re.sub(rb"[ \t]+", b"\t", bare))
-        start += len(piece)
-    return out.getvalue()
-
-
-def _without_last_blanks(body: pa.Buffer) -> pa.Buffer:
-    while body.size:
-        last = body[max(0, body.size - PIECE) :].to_pybytes()
-        blanks = len(last) - len(last.rstrip())
-        body = body[: body.size - blanks]
-        if blanks < len(last):
-            break
-    return body
-
-
-def _too_long(name: str) -> str:
-    return f"{name} has a line longer than {LONGEST_LINE >> 20} MiB: this is not a table of scores"
-
-
-def _count_lines(body: pa.Buffer) -> int | None:
-    """Return how many lines a text has, or None if they do not all end in a bare line feed."""
-    text = np.frombuffer(body, np.uint8)
-    lines = 0
-    for start in range(0, len(text), PIECE):
-        piece = text[start : start + PIECE]
-        if (piece == ord("\r")).any():
-            return None
-        lines += int(np.count_nonzero(piece == ord("\n")))
-    return lines + int(len(text) > 0 and text[-1] != ord("\n"))
-
-
-def _bad_line(data: pa.Buffer) -> int:
-    raw: bytes = data.to_pybytes()
-    try:
-        raw.decode()
-    except UnicodeDecodeError as error:
-        return raw.count(b"\n", 0, error.start) + 1
-    return 1

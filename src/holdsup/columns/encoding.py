@@ -27,15 +27,23 @@ __all__ = [
     "order_labels",
 ]
 
+SHOWN = 4  # values, that are no numbers, in a message
 PIECE = 2**16  # rows looked at together: they stay in the cache
 
 
 class BadNumber(ValueError):
-    """A column of numbers holds something else: `value`, first at `row` (from 0)."""
+    """A column of numbers holds something else.
 
-    def __init__(self, value: str, row: int) -> None:
-        super().__init__(value, row)
-        self.value, self.row = value, row
+    Attributes
+    ----------
+    value, row : the first such value, and its row (from 0)
+    others : some more that differ from it and from each other, each with its first row
+    count : how many rows hold no number in all
+    """
+
+    def __init__(self, value: str, row: int, others: Sequence[tuple[str, int]] = (), count: int = 1) -> None:
+        super().__init__(value, row, others, count)
+        self.value, self.row, self.others, self.count = value, row, others, count
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +203,8 @@ def _parse(labels: Labels, decimal: str) -> tuple[NDArray[np.float64], NDArray[n
         else:
             bad.append(code)
     if bad:
-        row = int(np.isin(labels.codes, bad).argmax())
-        raise BadNumber(labels.names[labels.codes[row]], row)
+        rows = np.flatnonzero(np.isin(labels.codes, bad))
+        first = rows[np.sort(np.unique(labels.codes[rows], return_index=True)[1])[:SHOWN]]
+        shown = [(labels.names[labels.codes[row]], int(row)) for row in first]
+        raise BadNumber(*shown[0], shown[1:], len(rows))
     return values[labels.codes], absent[labels.codes]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdsup.columns.limits import reason_of
-from holdsup.columns.reading import OpenTable
+from holdsup.columns.opening import OpenTable
 from holdsup.columns.typed import open_frame
 from holdsup.errors import HoldsupError, MissingExtra, ReadError
 from holdsup.progress import Progress, no_progress

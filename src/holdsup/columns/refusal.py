@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from holdsup.columns.encoding import BadNumber
 from holdsup.columns.layout import THOUSANDS
 from holdsup.columns.values import MISSING_TOKENS, parse_number, to_dictionary
-from holdsup.errors import ColumnError
+from holdsup.errors import ColumnError, quote_text
 
 if TYPE_CHECKING:
-    from holdsup.columns.reading import OpenTable
+    from holdsup.columns.opening import OpenTable
 
 __all__ = ["explain"]
 
@@ -20,18 +20,32 @@ RIGHT = "Write decimals with a point, and no mark for thousands."
 
 
 def explain(table: OpenTable, column: str, bad: BadNumber, advice: str) -> ColumnError:
-    """Return the error for a value that is not a number; `advice` is added where nothing else explains it."""
+    """Return the error for values that are not numbers; `advice` is added where nothing else explains the first."""
+    return ColumnError(f"{_explain_first(table, column, bad, advice)}{_list_others(table, bad)}")
+
+
+def _list_others(table: OpenTable, bad: BadNumber) -> str:
+    """Return a sentence that names further values, so that all can be mended at once."""
+    if bad.count == 1:
+        return ""
+    others = ", ".join(f"{quote_text(value.strip())} in {table.locate(row)}" for value, row in bad.others)
+    rest = bad.count - 1 - len(bad.others)
+    more = f"{rest:,} more {'cell' if rest == 1 else 'cells'} of text" if rest else ""
+    return f" The same column has {' and '.join(part for part in (others, more) if part)}."
+
+
+def _explain_first(table: OpenTable, column: str, bad: BadNumber, advice: str) -> str:
     where = f"{table.locate(bad.row)} of {table.name}"
     token = bad.value.strip()
     if token == column:
-        return ColumnError(f"{where} repeats the header: were two files put together? Delete that line.")
+        return f"{where} repeats the header: were two files put together? Delete that line."
     has = f"{where} has {bad.value!r:.60} in column {column!r}"
     if token.endswith("%") and parse_number(token[:-1].rstrip()) is not None:
-        return ColumnError(f"{has}: remove the percent signs.")
+        return f"{has}: remove the percent signs."
     if NUMERAL.fullmatch(token) and (doubt := _doubt(table, column, token)):
-        return ColumnError(f"{has}: {doubt}. {RIGHT}")
+        return f"{has}: {doubt}. {RIGHT}"
     known = " or ".join(MISSING_TOKENS[1:3])
-    return ColumnError(
+    return (
         f"{has}, which must hold numbers. Where there is no number, leave the field empty (or write {known}).{advice}"
     )
 
@@ -46,4 +60,4 @@ def _doubt(table: OpenTable, column: str, token: str) -> str | None:
         return "the file has decimal commas, so that the point may mark decimals or thousands"
     if THOUSANDS.fullmatch(token):
         return "the comma may mark decimals or thousands"
-    return "a comma is not understood here" if "," in token else None
+    return "a comma marks decimals only where a column has nothing but numbers" if "," in token else None

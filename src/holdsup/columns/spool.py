@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holdsup.columns.reading import OpenTable, convert_numbers
+from holdsup.columns.opening import OpenTable
+from holdsup.columns.reading import convert_numbers
 from holdsup.columns.typed import TypedTable, open_frame, open_parquet
 from holdsup.errors import ColumnError, ReadError
 from holdsup.progress import Progress, no_progress

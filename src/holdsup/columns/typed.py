@@ -13,20 +13,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holdsup.columns.limits import FLATTENED, LONGEST_NAME, MOST_COLUMNS, MOST_ROWS, check_ratio, reason_of
+from holdsup.columns.limits import FLATTENED, LONGEST_NAME, MOST_COLUMNS, MOST_ROWS
 from holdsup.columns.objects import from_columns, from_records, to_arrow
+from holdsup.columns.parquet import check_parquet, damaged, parquet_file
 from holdsup.errors import ReadError, list_names
 
 __all__ = [
     "TypedTable",
     "check_names",
-    "damaged",
     "flatten",
     "hold_table",
     "open_frame",
     "open_parquet",
     "open_records",
-    "parquet_file",
 ]
 
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what Arrow calls the index of a pandas frame that has no name
@@ -177,40 +176,13 @@ def open_parquet(name: str, stem: str, data: pa.Buffer, *, path: Path | None = N
     """Return a Parquet file as a table; `path` is where its bytes are from."""
     try:
         file = parquet_file(pa.BufferReader(data))
-        _check_parquet(name, file.metadata, data.size)
+        check_parquet(name, file.metadata, data.size)
         schema = flatten(name, file.schema_arrow.empty_table()).schema
         return _typed(name, stem, schema, file=file, path=path)
     except ReadError:
         raise
     except Exception as error:  # whatever Arrow makes of damaged bytes
         raise damaged(name, error) from error
-
-
-def parquet_file(source: Any) -> pq.ParquetFile:
-    """Return a Parquet file whose strings are read as the dictionaries they are stored as."""
-    schema = pq.read_schema(source)
-    strings = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
-    return pq.ParquetFile(source, read_dictionary=strings, page_checksum_verification=True)
-
-
-def _check_parquet(name: str, metadata: Any, size: int) -> None:
-    """Raise if a file claims more than it can hold.
-
-    Only what the groups of rows say is looked at: asking Arrow about a damaged column chunk ends the process.
-    """
-    rows = metadata.num_rows
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    if rows < 0 or sum(group.num_rows for group in groups) != rows:
-        raise ValueError("its numbers of rows disagree")
-    # A run of equal values takes no room in the file, but eight bytes a row once it is read.
-    for expanded, packed in ((sum(group.total_byte_size for group in groups), size), (8 * rows, 8 * size)):
-        if problem := check_ratio(name, packed, expanded):
-            raise ReadError(problem)
-
-
-def damaged(name: str, error: Exception) -> ReadError:
-    """Return the error for a Parquet file that cannot be read."""
-    return ReadError(f"{name} is a damaged Parquet file ({reason_of(error)}): copy or write it again")
 
 
 def open_frame(name: str, stem: str, frame: Any) -> TypedTable:

@@ -22,7 +22,8 @@ __all__ = [
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 # In a column of numbers these say "there is none"; in a column of labels they are labels.
-MISSING_TOKENS = ("", "NA", "N/A", "n/a", "na", "null", "NULL", "Null", "None", "none", "NONE", "#N/A", "<NA>")
+DASHES = ("-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}")
+MISSING_TOKENS = ("", "NA", "N/A", "n/a", "na", "null", "NULL", "Null", "None", "none", "NONE", "#N/A", "<NA>", *DASHES)
 TRUTHS = {"true": 1.0, "false": 0.0}
 EXACT = 2**53  # below this a float that is whole is the integer it shows
 

@@ -15,9 +15,16 @@ __all__ = ["QUESTIONS", "Question", "write_page"]
 
 TITLE = "Six results that do not hold up as they are usually read"
 INTRODUCTION = (
-    "Each question is asked of data whose truth is known: simulated, published, or found by far more partitions "
-    "than anybody trains on. First comes what is true and what the usual reading of the same data says, then "
-    "holdsup's verdict, the table behind it and the picture."
+    "A leaderboard has one number for each system. Train the same system again with another random seed, ask it with "
+    "another prompt, split the data anew: the number changes, and the system has not. A gap between two systems means "
+    "something only where it is larger than such changes, and a leaderboard does not say how large they are.",
+    "Here are six common ways to be misled by a gap, each on data whose truth is known: simulated, published, or found "
+    "by far more partitions than anybody trains on. Each has what it seems, what is true, and what holdsup says about "
+    "the same data, which it was not told the truth of.",
+    "Two words are all that is needed to read the verdicts. Limits are all the values that the data leave possible, "
+    "with a confidence of 95%: where the limits of a difference include zero, nobody can tell from these data which is "
+    "better. And p is how often chance alone makes a difference at least as large; below .05 is usually called "
+    "significant.",
 )
 
 
@@ -53,7 +60,8 @@ def write_page(tales: Mapping[Question, Tale], path: Path) -> None:
         Entry(
             result=tale.result,
             heading=question.text,
-            note=f"What is true: {tale.truth} What it seems: {tale.seeming}",
+            gist=tale.lesson,
+            notes=(("The data:", tale.data), ("What it seems:", tale.seeming), ("What is true:", tale.truth)),
         )
         for question, tale in tales.items()
     ]

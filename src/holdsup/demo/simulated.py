@@ -37,12 +37,16 @@ def tell_compare(seed: int) -> Tale:
     pairs = [ttest_rel(new, old) for old, new in product(*runs)]
     found = [np.sign(pair.statistic) for pair in pairs if pair.pvalue < SIGNIFICANT]
     return Tale(
-        truth=f"Two simulated systems, baseline and new, on {ITEMS:,} items, {RUNS} training seeds each. Both have "
-        "the true mean 0.700: neither is better. A training seed moves the mean by 0.01 (standard deviation).",
+        data=f"Two simulated systems, baseline and new, answer the same {ITEMS:,} items. Each was trained {RUNS} "
+        "times, every time with another random seed.",
         seeming="Who trains each system once has one pair of runs, and usually a clear answer: of the "
         f"{len(pairs)} pairs of runs, {len(found)} differ significantly (paired t-test over the items, p < .05), "
         f"{found.count(1.0)} of them in favour of new, {found.count(-1.0)} in favour of baseline.",
+        truth="Neither is better: both were made with the true mean 0.700. What differs is the seed, which moves the "
+        "mean of a run by 0.01 (standard deviation).",
         result=compare_systems(scores, seed=seed),
+        lesson="Many items make the score of one run precise; they say nothing about the next run. A gap that another "
+        "seed can make or undo is no gap between systems. Train each several times, and compare with all of the runs.",
     )
 
 
@@ -58,14 +62,17 @@ def tell_variance(seed: int) -> Tale:
     means = score.reshape(PROMPTS, SEEDS, PROBLEMS).mean(axis=2)
     first, others = means[0], means.mean(axis=1)
     return Tale(
-        truth=f"One simulated assistant, {PROBLEMS} questions, {PROMPTS} ways to prompt it, {SEEDS} seeds each. "
-        f"The true standard deviations: {SD_ITEM:.2f} between questions, {SD_PROMPT:.2f} between prompts, "
-        f"{SD_SEED:.3f} between seeds, {SD_RESIDUAL:.2f} by chance, so that phi, the share of the questions, is "
-        f"{PHI:.2f}.",
+        data=f"One simulated assistant answers {PROBLEMS} questions, with {PROMPTS} ways to prompt it and {SEEDS} "
+        "seeds for each.",
         seeming=f"With one prompt, {SEEDS} seeds give {_listed(first)}: a score that repeats to within "
-        f"{np.ptp(first):.3f}. But the prompts give anything from {others.min():.3f} to "
+        f"{np.ptp(first):.3f}, as sure as a score can be. But the prompts give anything from {others.min():.3f} to "
         f"{others.max():.3f}.",
+        truth="Only a part of what makes single scores differ is about the questions: phi, their share of the "
+        f"variance, is {PHI:.2f}. The standard deviation is {SD_ITEM:.2f} between questions, {SD_PROMPT:.2f} "
+        f"between prompts, {SD_SEED:.3f} between seeds, and {SD_RESIDUAL:.2f} by chance.",
         result=decompose_variance(table, facets=["prompt", "seed"]),
+        lesson="To repeat what hardly matters proves nothing about what does. Vary what others would do otherwise, the "
+        "prompt here, before a score is believed: another prompt may move it more than systems differ.",
     )
 
 
@@ -75,12 +82,15 @@ def tell_rank(seed: int) -> Tale:
     names, score = table["system"].to_numpy(zero_copy_only=False), table["score"].to_numpy()
     means = sorted(((score[names == name].mean(), name) for name in TRUE_MEANS), reverse=True)
     return Tale(
-        truth=f"Four simulated systems on {DATASETS} datasets, with three learning rates and {REPEATS} seeds each. "
-        f"The true order is {', '.join(TRUE_MEANS)}: A is better than B by "
-        f"{TRUE_MEANS['A'] - TRUE_MEANS['B']:.3f}. But B was never run on the {HARDEST} hardest datasets, nor with "
-        "the learning rate that is worst for every system.",
+        data=f"Four simulated systems on {DATASETS} datasets, with three learning rates and {REPEATS} seeds each. But "
+        f"B was never run on the {HARDEST} hardest datasets, nor with the learning rate that is worst for every "
+        "system.",
         seeming=f"The average of all scores, which leaderboards show, says: {_board(means)}.",
+        truth=f"The true order is {', '.join(TRUE_MEANS)}: A is better than B by "
+        f"{TRUE_MEANS['A'] - TRUE_MEANS['B']:.3f}.",
         result=rank_systems(table, seed=seed),
+        lesson="An average over whatever a system was run on rewards who leaves out what is hard. Systems have to be "
+        "compared on the same datasets with the same settings, or what differs has to be taken out first.",
     )
 
 

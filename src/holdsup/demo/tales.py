@@ -15,11 +15,15 @@ class Tale:
 
     Attributes
     ----------
-    truth : what the data are, and what is true of them
-    seeming : what the usual reading of the same data says
+    data : what was measured
+    seeming : what the usual reading of these data says
+    truth : what is true of them
     result : what holdsup says
+    lesson : what to learn from it, in plain words
     """
 
-    truth: str
+    data: str
     seeming: str
+    truth: str
     result: Result
+    lesson: str

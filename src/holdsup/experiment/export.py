@@ -35,6 +35,7 @@ def export_scores(
 ) -> pa.Table:
     """Return the scores of a plan's tasks: dataset, system, run, item, metric, score, status, facets, reason.
 
+    Items of a corpus that has groups have a column `cluster` besides: `compare` then takes groups for what is new.
     Folds that together test each item once are one run: its score is that of all their items. What has no score (the
     task failed, or was not run yet) is there all the same, with a status and a reason.
 
@@ -55,7 +56,13 @@ def export_scores(
     found = rows_by_item(tasks, store, asked) if by_item else rows_by_run(tasks, store, asked, run_of)
     order = {task: number for number, task in enumerate(tasks)}
     rows = sorted(found, key=lambda row: order[row.task])  # stable: items stay in their order
-    return _assemble(rows, run_of, write_metric(asked))
+    table = _assemble(rows, run_of, write_metric(asked))
+    clusters = _find_clusters(plan)
+    if not clusters or not by_item:
+        return table
+    datasets = table["dataset"].to_pylist()
+    names = [clusters[place] for place in zip(datasets, table["item"].to_pylist(), strict=True)]
+    return table.add_column(table.column_names.index("item") + 1, "cluster", pa.array(names))
 
 
 def _is_by_item(metric: Metric, per: str | None) -> bool:
@@ -96,6 +103,18 @@ def _count_replications(task: Task) -> int:
     promises = make_splitter(**options).promises
     folds = promises.per_partition // (promises.times_tested or promises.per_partition)
     return index // folds
+
+
+def _find_clusters(plan: Plan) -> dict[tuple[Label, str], str]:
+    """Return the group of each item of each dataset, its own where it has none; nothing where no dataset has groups."""
+    corpora = {task.labels["dataset"]: read_corpus(task.arguments["data"]) for task in plan.tasks}
+    if all(corpus.groups is None for corpus in corpora.values()):
+        return {}
+    return {
+        (dataset, item): str(group)
+        for dataset, corpus in corpora.items()
+        for item, group in zip(corpus.items, corpus.groups or corpus.items, strict=True)
+    }
 
 
 def _assemble(rows: Sequence[Row], run_of: Mapping[str, Run], metric: str) -> pa.Table:

@@ -39,11 +39,13 @@ class Combination:
     ----------
     estimate : its value
     se : its standard error
+    df : Satterthwaite's degrees of freedom; infinite where the standard error is zero
     p : two-sided p by Satterthwaite's t; not a number where the standard error is zero
     """
 
     estimate: float
     se: float
+    df: float
     p: float
 
 
@@ -71,7 +73,10 @@ class PartialFit:
         shift = self.design.shift * float(weights[list(self.design.constant)].sum())
         estimate = float(inside @ self.engine.solution.beta) + shift
         se = math.sqrt(max(0.0, float(inside @ inference.covariance @ inside)))
-        return Combination(estimate, se, t_tail(estimate / se, inference.degrees(inside)).p if se else math.nan)
+        if se == 0:
+            return Combination(estimate, 0.0, math.inf, math.nan)
+        df = inference.degrees(inside)
+        return Combination(estimate, se, df, t_tail(estimate / se, df).p)
 
     def predict(self, rows: Ints, *, random: bool = True) -> Floats:
         """Return predictions for rows of the design: the fixed part and (`random`) the effects of levels fitted."""

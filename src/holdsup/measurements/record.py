@@ -19,7 +19,7 @@ __all__ = ["CONDITIONS", "Condition", "Measurement"]
 
 # In place of a condition these say that it is not known. "none" may be a condition: no preprocessing.
 NOTHING = {token.lower() for token in MISSING_TOKENS if token} - {"none"} | {
-    *("?", "-", "\N{EN DASH}", "\N{EM DASH}", "nan", "unknown", "not known", "not reported", "not available")
+    *("?", "nan", "unknown", "not known", "not reported", "not available")
 }
 
 

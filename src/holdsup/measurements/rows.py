@@ -22,13 +22,6 @@ __all__ = ["COMMENT", "DOCUMENT", "RECORDS", "Row", "read_rows"]
 COMMENT = "#"
 RECORDS = "measurements"  # the field of a JSON document that holds its records
 DOCUMENT = Document(RECORDS, {"kind": "measurements", "schema": 1})
-GAPS = {
-    *MISSING_TOKENS,
-    "-",
-    "\N{EN DASH}",
-    "\N{EM DASH}",
-    "\N{MINUS SIGN}",
-}  # in a wide table: there is no such measurement
 SUMMARIES = re.compile(r"n|sample[ _]size|mean|average|median|sd|std|stdev.*|var|variance|ci|cv\W*|rank", re.IGNORECASE)
 NUMBERED = re.compile(r"(random[ _])?seed|run|id|version|epochs?|batch[ _]size", re.IGNORECASE)
 
@@ -92,7 +85,7 @@ def _rows_of(table: OpenTable) -> Iterator[Row]:
                 yield _row(table, number, there)
             continue
         for column in values:
-            if cells[column][number] not in GAPS:
+            if cells[column][number] not in MISSING_TOKENS:
                 yield _row(table, number, [*_from_head(there, column), (Place(False, "value"), cells[column][number])])
 
 
@@ -146,7 +139,7 @@ def _value_columns(table: OpenTable, places: Mapping[str, Place | None], cells: 
     unknown = [column for column, place in places.items() if not place]
     for column in unknown:
         _check_head(table, column)
-    texts = {column: [text for text in cells[column] if text not in GAPS] for column in unknown}
+    texts = {column: [text for text in cells[column] if text not in MISSING_TOKENS] for column in unknown}
     if not any(_is_number(text) for column in unknown for text in texts[column]):
         raise ColumnError.not_found("value", table.columns, where=table.name)
     for column in unknown:

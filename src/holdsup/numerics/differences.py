@@ -32,6 +32,7 @@ from holdsup.numerics.tails import Tail, t_tail
 
 __all__ = [
     "FEWEST_DF",
+    "ROUNDING",
     "Codes",
     "Criterion",
     "Difference",

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from holdsup.plots.slimming import slim
 from holdsup.plots.style import INK, TELLS, in_style
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["draw_bytes", "draw_svg"]
 
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 KEEP_BLANKS = "{http://www.w3.org/XML/1998/namespace}space"
-SANS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+SANS = "'DejaVu Sans', Verdana, Geneva, sans-serif"  # the font that the layout is made for, and those as wide
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -58,6 +59,7 @@ def draw_svg(figure: Figure, *, follow_page: bool) -> str:
     _tell(root)
     _plain_styles(root, "currentColor" if follow_page else INK)
     _own_names(root, hashlib.sha256(drawn.getvalue()).hexdigest()[:8])
+    slim(root)
     root.attrib.pop("version", None)
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", LINK)
@@ -93,17 +95,20 @@ def _plain_styles(root: ElementTree.Element, ink: str) -> None:
         for key, value in _styles(element.attrib.pop("style", "")):
             element.set(key, ink if value.lower() == INK else value)
         if element.tag == f"{{{SVG}}}text":
-            element.set(KEEP_BLANKS, "preserve")
+            if "  " in f" {element.text or ''} ":  # blanks at an end, or several in a row
+                element.set(KEEP_BLANKS, "preserve")
             element.attrib.setdefault("fill", "black")
 
 
 def _styles(text: str) -> Iterator[tuple[str, str]]:
     for part in text.split(";"):
         key, _, value = (piece.strip() for piece in part.partition(":"))
-        if key == "font":  # "7px 'DejaVu Sans', ..."
+        if key == "font":  # "7px 'DejaVu Sans', ...": what older versions of matplotlib write
             size = re.search(r"([\d.]+)px", value)
             yield "font-size", size[1] if size else "8"
             yield "font-family", SANS
+        elif key.startswith("font-"):
+            yield key, SANS if key == "font-family" else value.removesuffix("px")
         elif key:
             yield key, value
 
@@ -115,14 +120,15 @@ def _own_names(root: ElementTree.Element, prefix: str) -> None:
         used.update(REFERENCE.findall(" ".join(element.attrib.values())))
         if (target := element.get(f"{{{LINK}}}href", "")).startswith("#"):
             used.add(target[1:])
+    names = {name: f"{prefix}-{number}" for number, name in enumerate(sorted(used))}
     for element in root.iter():
         for key, value in list(element.attrib.items()):
             if key == "id":
-                if value in used:
-                    element.set(key, f"{prefix}-{value}")
+                if value in names:
+                    element.set(key, names[value])
                 else:
                     del element.attrib[key]
             elif key == f"{{{LINK}}}href" and value.startswith("#"):
-                element.set(key, f"#{prefix}-{value[1:]}")
+                element.set(key, f"#{names[value[1:]]}")
             elif "url(#" in value:
-                element.set(key, REFERENCE.sub(rf"url(#{prefix}-\1)", value))
+                element.set(key, REFERENCE.sub(lambda found: f"url(#{names[found[1]]})", value))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from holdsup.plots.labels import short_apart
 from holdsup.plots.style import COLUMN, SMALL, figure_of, in_style, new_axes, say_estimate, tell
 from holdsup.rendering.numbers import format_number
+from holdsup.verdict.phrases import say_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from holdsup.verdict.ranking import Ranking
-    from holdsup.verdict.ranking.records import InteractionEffect
+    from holdsup.verdict.ranking.term_records import InteractionEffect
 
 __all__ = ["heatmap_height", "heatmap_width", "plot_interactions"]
 
@@ -60,7 +61,9 @@ def plot_interactions(result: Ranking, *, ax: Axes | None = None) -> Figure:
     mark = "bold" if len(across) <= NUMBERED else "dot"
     more = _left_out(result, systems, datasets)
     ax.set_xlabel(
-        f"effect beyond both means\n{mark}: {result.level:.0%} limits leave out zero{more}", fontsize=SMALL, loc="right"
+        f"effect beyond both means\n{mark}: {say_level(result.level)} limits leave out zero{more}",
+        fontsize=SMALL,
+        loc="right",
     )
     return figure_of(ax)
 

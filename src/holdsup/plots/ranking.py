@@ -27,13 +27,15 @@ from holdsup.plots.style import (
 )
 from holdsup.plots.terms import plot_terms, terms_height
 from holdsup.plots.waterfall import plot_waterfall, waterfall_height
+from holdsup.verdict.phrases import say_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from holdsup.verdict.ranking import Ranking
-    from holdsup.verdict.ranking.records import Contribution, NuisanceEffect, RankContrast
+    from holdsup.verdict.ranking.system_records import RankContrast
+    from holdsup.verdict.ranking.term_records import Contribution, NuisanceEffect
 
 __all__ = ["panels_of_ranking", "plot_contributions", "plot_leads", "plot_means", "plot_nuisance", "plot_ranking"]
 
@@ -47,8 +49,8 @@ ACROSS = 4  # Q-Q plots beside each other
 def panels_of_ranking(result: Ranking) -> list[Panel]:
     """Return all answers, each beside its table."""
     drawn: list[tuple[str, str, str, Callable[..., Figure], float, float]] = [
-        ("means", f"Adjusted means with {result.level:.0%} limits, the best on top; ticks: raw means. At the right: "
-         "the places that contrasts leave a system, and the share of draws in which it is the best.",
+        ("means", f"Adjusted means with {say_level(result.level)} limits, the best on top; ticks: raw means. At the "
+         "right: the places that contrasts leave a system, and the share of draws in which it is the best.",
          "Systems by adjusted mean", plot_means, _height(len(result.systems)), COLUMN),
         ("leads", "The leader's gap to every other system with its limits, thin: of all pairs at once; grey: cannot be "
          "told from none.", "Contrasts,", plot_leads, _height(len(result.systems) - 1), COLUMN),
@@ -131,7 +133,7 @@ def plot_means(result: Ranking, *, ax: Axes | None = None) -> Figure:
     _beside(ax, -0.95, "rank   best")
     more = f"\nthe first {len(systems)} of {len(result.systems)}" if len(systems) < len(result.systems) else ""
     ax.set_xlabel(
-        f"adjusted mean, {result.level:.0%} limits for new datasets\n(tick: raw mean){more}",
+        f"adjusted mean, {say_level(result.level)} limits for new datasets\n(tick: raw mean){more}",
         fontsize=SMALL,
         loc="right",
     )
@@ -156,7 +158,7 @@ def plot_leads(result: Ranking, *, ax: Axes | None = None) -> Figure:
         ax.plot(ends, [place, place], color=colour, linewidth=0.8, zorder=1)
     ax.axvline(0, color=MUTED, linewidth=0.6, zorder=0)
     thin = " (thin: all pairs at once)" if len(result.contrasts) > 1 else ""
-    words = f"{short(leader, LONGEST)} minus each\n{result.level:.0%} limits{thin}\ngrey: not told from none"
+    words = f"{short(leader, LONGEST)} minus each\n{say_level(result.level)} limits{thin}\ngrey: not told from none"
     ax.set_xlabel(words, fontsize=SMALL, loc="right")
     return figure_of(ax)
 
@@ -182,7 +184,7 @@ def _plot_effects(
     ax = _lines(short_apart((e.name for e in shown), LONGEST), limits, colours, ax)
     ax.axvline(0, color=MUTED, linewidth=0.6, zorder=0)
     more = f"; the first {len(shown)} of {len(effects)}" if len(shown) < len(effects) else ""
-    ax.set_xlabel(f"{what}, {level:.0%} limits{more}\ngrey: not told from none", fontsize=SMALL, loc="right")
+    ax.set_xlabel(f"{what}, {say_level(level)} limits{more}\ngrey: not told from none", fontsize=SMALL, loc="right")
     return figure_of(ax)
 
 

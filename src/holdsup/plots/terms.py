@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict.ranking import Ranking
-    from holdsup.verdict.ranking.records import TermVariance
+    from holdsup.verdict.ranking.term_records import TermVariance
 
 __all__ = ["plot_terms", "terms_height"]
 

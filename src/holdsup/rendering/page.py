@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import dataclass
 
 from holdsup.rendering.markup import (
+    break_latex,
     escape_latex,
     escape_markdown,
     render_html,
@@ -25,6 +26,7 @@ STYLE = (
     ".holdsup table { margin: .5em 0; border-collapse: collapse; color: inherit; } "
     ".holdsup caption { caption-side: top; text-align: left; font-weight: 600; color: inherit; } "
     ".holdsup th, .holdsup td { text-align: left; vertical-align: top; max-width: 30em; white-space: pre-wrap; } "
+    ".holdsup caption, .holdsup .long { overflow-wrap: anywhere; } "
     ".holdsup th { border-bottom: 1px solid; } "
     ".holdsup th.number, .holdsup td.number { text-align: right; white-space: nowrap; } "
     ".holdsup .note { font-size: .9em; opacity: .8; } .holdsup code { overflow-wrap: anywhere; } "
@@ -74,9 +76,9 @@ class Page:
         )
 
     def latex(self) -> str:
-        """Return LaTeX that needs only the booktabs package."""
+        """Return LaTeX that needs booktabs and, for very wide or long tables, the packages graphicx and longtable."""
         warnings = [rf"\emph{{Note: {escape_latex(visible(warning))}}}" for warning in self.warnings]
-        signature = escape_latex(visible(self.signature)).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+        signature = break_latex(visible(self.signature))
         return (
             "\n\n".join(
                 [

@@ -20,7 +20,9 @@ from holdsup.rendering.numbers import (
     format_percent,
 )
 
-__all__ = ["Cell", "Estimate", "Interval", "PValue", "Percent", "Shown", "Table", "visible"]
+__all__ = ["Cell", "Estimate", "Interval", "PValue", "Percent", "Shown", "Table", "has_long_word", "visible"]
+
+LONGEST_WORD = 30  # letters that are kept together
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,11 @@ def visible(text: str) -> str:
         char.encode("unicode_escape").decode("ascii") if unicodedata.category(char) in _HIDDEN else char
         for char in text
     )
+
+
+def has_long_word(text: str) -> bool:
+    """Return whether a text has a word that must be broken to fit a column."""
+    return any(len(word) > LONGEST_WORD for word in text.split())
 
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format (bidi), surrogate, line and paragraph separators

@@ -15,8 +15,7 @@ __all__ = ["render_markdown_report"]
 def render_markdown_report(view: View, *, pictures: str) -> str:
     """Return the report; `pictures` is the folder that its SVG files are in, as seen from the document."""
     parts = [f"# {escape_markdown(view.title)}"]
-    if view.introduction:
-        parts.append(escape_markdown(view.introduction))
+    parts.extend(map(escape_markdown, view.introduction))
     parts.append("\n".join(f"{i}. {escape_markdown(s.verdict)}" for i, s in enumerate(view.sections, start=1)))
     for section in view.sections:
         parts.extend(_section(section, pictures))
@@ -28,14 +27,18 @@ def render_markdown_report(view: View, *, pictures: str) -> str:
 
 def _section(section: Section, pictures: str) -> Iterator[str]:
     yield f"## {escape_markdown(section.heading)}"
-    if section.note:
-        yield escape_markdown(section.note)
+    for word, text in section.notes:
+        yield f"**{escape_markdown(word)}** {escape_markdown(text)}" if word else escape_markdown(text)
     yield f"**{escape_markdown(section.verdict)}**"
-    for warning in section.warnings:
+    if section.gist:
+        yield f"**In plain words:** {escape_markdown(section.gist)}"
+    for warning in (*section.warnings, *section.remarks):
         yield f"> **Note:** {escape_markdown(warning)}"
     for block in section.blocks:
+        for warning in block.warnings:
+            yield f"> **Note:** {escape_markdown(warning)}"
         for picture in block.pictures:
-            yield f"![{escape_markdown(picture.caption)}](<{pictures}/{picture.name}.svg>)"
+            yield f"![{escape_markdown(picture.caption, within='[]')}](<{pictures}/{picture.name}.svg>)"
         yield render_markdown(block.table)
     cited = "; ".join(REFERENCES[key].cite() for key in section.citations)
     yield "### How it was done"

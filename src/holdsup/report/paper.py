@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from holdsup.errors import ResultError, list_names
 from holdsup.plots import one_palette, save_figure
-from holdsup.rendering.markup import escape_latex, escape_markdown, render_latex
+from holdsup.rendering.markup import break_latex, escape_latex, escape_markdown, render_latex
 from holdsup.report.references import REFERENCES, write_bibtex
-from holdsup.report.view import Picture, Section, View
+from holdsup.report.view import Block, Picture, Section, View
 from holdsup.results import write_file
 
 __all__ = ["list_paper_files", "save_paper"]
@@ -17,6 +19,9 @@ __all__ = ["list_paper_files", "save_paper"]
 ENDINGS = (".svg", ".pdf")  # of each figure
 # The first line of preview.tex, by which a folder is known for one of ours.
 FIRST = "% latexmk -pdf preview.tex; names in other scripts than Latin need -lualatex and a font that has them"
+
+# How preview.tex shows a figure and a table, whose names begin with the number and the kind of their result.
+OWN = re.compile(r"\{(figures/\d+-[\w-]+)\.pdf\}|\\input\{(tables/\d+-[\w-]+-table-\d+)\}")
 
 
 def list_paper_files(view: View) -> list[str]:
@@ -31,7 +36,8 @@ def list_paper_files(view: View) -> list[str]:
 def save_paper(view: View, folder: Path) -> None:
     """Write the folder; `preview.tex` puts all of it on pages, to look at and to copy from.
 
-    A folder that an earlier report made is written again; files of others are never replaced.
+    A folder that an earlier report made is written again, and what of that report is not written again is removed;
+    files of others are never touched.
     """
     _check_folder(view, folder)
     try:
@@ -39,6 +45,10 @@ def save_paper(view: View, folder: Path) -> None:
             (folder / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    for name in _written_before(folder) - set(list_paper_files(view)):
+        (folder / name).unlink(missing_ok=True)
+    # The preview comes first: by it the folder is known for ours, even if what follows is interrupted.
+    write_file(folder / "preview.tex", _preview(view).encode())
     with one_palette(view.systems):
         for picture in _pictures(view):
             figure = picture.panel.draw()
@@ -48,17 +58,28 @@ def save_paper(view: View, folder: Path) -> None:
     texts["methods.md"] = "\n\n".join(_methods_markdown(section) for section in view.sections) + "\n"
     texts["methods.tex"] = "\n\n".join(_methods_latex(section) for section in view.sections) + "\n"
     texts["references.bib"] = write_bibtex(view.citations)
-    texts["preview.tex"] = _preview(view)
     for name, text in texts.items():
         write_file(folder / name, text.encode())
+
+
+def _written_before(folder: Path) -> set[str]:
+    """Return the figures and tables of an earlier report, which are those that its preview shows."""
+    if not _is_ours(folder):
+        return set()
+    shown = OWN.findall((folder / "preview.tex").read_text(encoding="utf-8", errors="replace"))
+    figures = {f"{name}{ending}" for name, _ in shown if name for ending in ENDINGS}
+    return figures | {f"{name}.tex" for _, name in shown if name}
+
+
+def _is_ours(folder: Path) -> bool:
+    preview = folder / "preview.tex"
+    return preview.is_file() and preview.read_bytes().startswith(FIRST.encode())
 
 
 def _check_folder(view: View, folder: Path) -> None:
     """Refuse a folder that holds files of these names, unless a report made it."""
     taken = [name for name in list_paper_files(view) if (folder / name).exists()]
-    preview = folder / "preview.tex"
-    ours = preview.is_file() and preview.read_bytes().startswith(FIRST.encode())
-    if taken and not ours:
+    if taken and not _is_ours(folder):
         raise ResultError(f"{folder} already holds {list_names(taken[:3])}: give a folder that is new or empty")
 
 
@@ -67,7 +88,12 @@ def _pictures(view: View) -> Iterator[Picture]:
 
 
 def _tables(view: View) -> Iterator[tuple[str, str]]:
-    return ((block.name, render_latex(block.table)) for section in view.sections for block in section.blocks)
+    return ((block.name, _table(block)) for section in view.sections for block in section.blocks)
+
+
+def _table(block: Block) -> str:
+    """Return a table as LaTeX; what limits trust in it is a note below it."""
+    return render_latex(replace(block.table, notes=(*block.table.notes, *block.warnings)))
 
 
 def _methods_markdown(section: Section) -> str:
@@ -77,11 +103,10 @@ def _methods_markdown(section: Section) -> str:
 
 
 def _methods_latex(section: Section) -> str:
-    signature = escape_latex(section.signature).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
     return (
         f"{escape_latex(' '.join(section.method))}~\\cite{{{','.join(section.citations)}}}\n"
         f"{escape_latex(section.rows)}\n"
-        f"Signature: {{\\footnotesize\\ttfamily {signature}}}."
+        f"Signature: {{\\footnotesize\\ttfamily {break_latex(section.signature)}}}."
     )
 
 
@@ -90,11 +115,12 @@ def _preview(view: View) -> str:
     for section in view.sections:
         body.append(rf"\section{{{escape_latex(section.heading)}}}")
         body.append(escape_latex(section.verdict))
+        body.extend(f"\n\\emph{{Note: {escape_latex(said)}}}" for said in (*section.warnings, *section.remarks))
         for block in section.blocks:
             for picture in block.pictures:
                 body.append(
                     "\\begin{figure}[ht]\n\\centering\n"
-                    f"\\includegraphics[width=0.6\\linewidth]{{figures/{picture.name}.pdf}}\n"
+                    f"\\includegraphics[width=0.6\\linewidth,height=0.8\\textheight,keepaspectratio]{{figures/{picture.name}.pdf}}\n"
                     f"\\caption{{{escape_latex(picture.caption)}}}\n\\end{{figure}}"
                 )
             body.append(rf"\input{{tables/{block.name}}}")
@@ -103,8 +129,10 @@ def _preview(view: View) -> str:
         [
             FIRST,
             r"\documentclass{article}",
-            r"\usepackage{booktabs,graphicx}",
+            r"\usepackage{booktabs,graphicx,longtable}",
             r"\usepackage[margin=25mm]{geometry}",
+            r"\setlength{\belowcaptionskip}{6pt} % between a table and its caption above",
+            r"\sloppy % rather wide blanks than formulas and signatures in the margin",
             r"\begin{document}",
             *body,
             r"\section*{Methods}",

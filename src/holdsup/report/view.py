@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from holdsup.errors import ResultError
 from holdsup.plots import Panel, find_panels
 from holdsup.rendering import Table
 from holdsup.rendering.table import visible
+from holdsup.report.cautions import place_warnings
 from holdsup.report.methods import describe_method
+from holdsup.report.origins import remark_version
 from holdsup.report.redoing import command_of
 from holdsup.results import Result
 
@@ -24,14 +26,19 @@ class Entry:
     ----------
     result : the result
     heading : what stands above it; by default its question
-    note : a paragraph before its verdict, such as how the data came about; "" for none
+    gist : what to make of it in plain words, for readers of the verdicts alone; "" for nothing
+    notes : paragraphs before its verdict, such as how the data came about, each with the word that it begins with
+        ("" for none)
     source : the name of the file that it was read from; "" for none
+    remarks : what is to be said of that file
     """
 
     result: Result
     heading: str = ""
-    note: str = ""
+    gist: str = ""
+    notes: tuple[tuple[str, str], ...] = ()
     source: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +61,19 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A table and the pictures beside it.
+    """A table, what limits trust in it, and the pictures beside it.
 
     Attributes
     ----------
     name : for the name of a file, other than that of any other block of the report
     table : the table
+    warnings : those of the result that are of this table
     pictures : the pictures
     """
 
     name: str
     table: Table
+    warnings: tuple[str, ...]
     pictures: tuple[Picture, ...]
 
 
@@ -78,10 +87,12 @@ class Section:
     kind : the kind of result
     heading : what stands above it
     question : what was asked
-    note : a paragraph before the verdict
+    gist : what to make of it in plain words
+    notes : paragraphs before the verdict, each with the word that it begins with
     source : the file that it was read from
+    remarks : what is to be said of that file, and of the version that wrote it
     verdict : the answer
-    warnings : what limits trust in the numbers
+    warnings : what limits trust in all of it; what limits a table stands in its block
     blocks : tables and pictures
     rows : rows used and planned
     method : what was done, a sentence each
@@ -94,8 +105,10 @@ class Section:
     kind: str
     heading: str
     question: str
-    note: str
+    gist: str
+    notes: tuple[tuple[str, str], ...]
     source: str
+    remarks: tuple[str, ...]
     verdict: str
     warnings: tuple[str, ...]
     blocks: tuple[Block, ...]
@@ -105,6 +118,11 @@ class Section:
     signature: str
     command: str | None
 
+    @property
+    def limits(self) -> int:
+        """How many warnings there are in all."""
+        return len(self.warnings) + sum(len(block.warnings) for block in self.blocks)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
@@ -113,13 +131,13 @@ class View:
     Attributes
     ----------
     title : its title
-    introduction : a paragraph at its beginning; "" for none
+    introduction : paragraphs at its beginning
     sections : the results, in order
     systems : all systems in it, which keep one colour each
     """
 
     title: str
-    introduction: str
+    introduction: tuple[str, ...]
     sections: tuple[Section, ...]
     systems: tuple[str, ...]
 
@@ -129,15 +147,18 @@ class View:
         return tuple(dict.fromkeys(key for section in self.sections for key in section.citations))
 
 
-def make_view(entries: Iterable[Result | Entry], *, title: str | None = None, introduction: str = "") -> View:
+def make_view(
+    entries: Iterable[Result | Entry], *, title: str | None = None, introduction: str | Sequence[str] = ()
+) -> View:
     """Return what a report of these results shows, in the order given."""
     given = [entry if isinstance(entry, Entry) else Entry(result=entry) for entry in entries]
     if not given:
         raise ResultError("a report needs results: give one or more, as commands save them with --format json -o FILE")
     usual = "Does this result hold up?" if len(given) == 1 else "Do these results hold up?"
+    paragraphs = [introduction] if isinstance(introduction, str) else introduction
     return View(
         title=visible(usual if title is None else title),
-        introduction=visible(introduction),
+        introduction=tuple(visible(paragraph) for paragraph in paragraphs if paragraph),
         sections=tuple(_section(entry, place) for place, entry in enumerate(given, start=1)),
         systems=tuple(sorted({name for entry in given for name in find_systems(entry.result)})),
     )
@@ -147,16 +168,19 @@ def _section(entry: Entry, place: int) -> Section:
     result = entry.result
     name = f"{place}-{result.kind}"
     page, method, command = result.page(), describe_method(result), command_of(result)
+    warnings, beside = place_warnings(result, page.tables, tuple(map(visible, page.warnings)))
     return Section(
         name=name,
         kind=result.kind,
         heading=visible(entry.heading or method.question),
         question=method.question,
-        note=visible(entry.note),
+        gist=visible(entry.gist),
+        notes=tuple((visible(word), visible(text)) for word, text in entry.notes),
         source=visible(entry.source),
+        remarks=tuple(visible(remark) for remark in (remark_version(result), *entry.remarks) if remark),
         verdict=visible(page.verdict),
-        warnings=tuple(map(visible, page.warnings)),
-        blocks=_blocks(result, page.tables, name),
+        warnings=warnings,
+        blocks=_blocks(result, page.tables, beside, name),
         rows=visible(page.rows),
         method=tuple(map(visible, method.sentences)),
         citations=method.citations,
@@ -165,7 +189,9 @@ def _section(entry: Entry, place: int) -> Section:
     )
 
 
-def _blocks(result: Result, tables: Sequence[Table], name: str) -> tuple[Block, ...]:
+def _blocks(
+    result: Result, tables: Sequence[Table], warnings: Mapping[int, tuple[str, ...]], name: str
+) -> tuple[Block, ...]:
     """Return the tables with their pictures; one that belongs to none of them stands beside the first."""
     beside: dict[int, list[Picture]] = {}
     for panel in find_panels(result):
@@ -175,7 +201,9 @@ def _blocks(result: Result, tables: Sequence[Table], name: str) -> tuple[Block, 
         picture = Picture(name=f"{name}-{panel.name}", caption=shows, alt=alt, panel=panel)
         beside.setdefault(own[0] if own else 0, []).append(picture)
     return tuple(
-        Block(name=f"{name}-table-{i + 1}", table=table, pictures=tuple(beside.get(i, ())))
+        Block(
+            name=f"{name}-table-{i + 1}", table=table, warnings=warnings.get(i, ()), pictures=tuple(beside.get(i, ()))
+        )
         for i, table in enumerate(tables)
     )
 

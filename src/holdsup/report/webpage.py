@@ -15,7 +15,7 @@ from holdsup.plots import draw_bytes, draw_svg, one_palette
 from holdsup.rendering.markup import render_latex
 from holdsup.rendering.numbers import SMALLEST_P
 from holdsup.rendering.spreadsheet import render_csv
-from holdsup.rendering.table import Cell, Estimate, Interval, Percent, PValue, Table
+from holdsup.rendering.table import Cell, Estimate, Interval, Percent, PValue, Table, has_long_word
 from holdsup.report.references import REFERENCES, write_bibtex
 from holdsup.report.view import Block, Picture, Section, View
 
@@ -26,7 +26,6 @@ __all__ = ["render_webpage"]
 
 ENLARGED = 1.5  # times its size on paper that a picture is shown at: letters of 7 points, as tall as the text
 LARGEST_SVG = 200_000  # characters; a larger picture is shown as pixels, which take less
-LONGEST_WORD = 30  # letters that are kept together
 POINTS_TO_PIXELS = 4 / 3
 
 
@@ -69,6 +68,7 @@ class Grid:
     Attributes
     ----------
     title, columns, notes : as in `Table.shown()`
+    warnings : what limits trust in it
     numeric : whether each column is flush right
     rows : the cells
     sortable : whether rows may change their order: not where one belongs to the row above it
@@ -79,6 +79,7 @@ class Grid:
     title: str
     columns: tuple[str, ...]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]
     numeric: tuple[bool, ...]
     rows: tuple[tuple[GridCell, ...], ...]
     sortable: bool
@@ -97,11 +98,10 @@ def _grid(block: Block) -> Grid:
         title=shown.title,
         columns=shown.columns,
         notes=shown.notes,
+        warnings=block.warnings,
         numeric=tuple(table.is_numeric(i) for i in range(len(shown.columns))),
         rows=tuple(
-            tuple(
-                GridCell(text, _sort_key(cell), _has_long_word(text)) for text, cell in zip(texts, cells, strict=True)
-            )
+            tuple(GridCell(text, _sort_key(cell), has_long_word(text)) for text, cell in zip(texts, cells, strict=True))
             for texts, cells in zip(shown.rows, table.rows, strict=True)
         ),
         sortable=_is_sortable(table),
@@ -114,10 +114,6 @@ def _grid(block: Block) -> Grid:
 def _is_sortable(table: Table) -> bool:
     nested = any(row and row[0].startswith(" ") for row in table.cells())
     return len(table.rows) > 1 and not nested
-
-
-def _has_long_word(text: str) -> bool:
-    return any(len(word) > LONGEST_WORD for word in text.split())
 
 
 def _sort_key(cell: Cell) -> float | None:

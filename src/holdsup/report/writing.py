@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from holdsup.errors import ResultError
 from holdsup.plots import one_palette, save_figure
 from holdsup.report.markdown import render_markdown_report
+from holdsup.report.origins import remark_fields
 from holdsup.report.paper import list_paper_files, save_paper
 from holdsup.report.view import Entry, View, make_view
 from holdsup.report.webpage import render_webpage
@@ -19,7 +21,11 @@ ENDINGS = (".html", ".md")
 
 
 def write_report(
-    results: Iterable[Result | Entry], path: str | Path, *, title: str | None = None, introduction: str = ""
+    results: Iterable[Result | Entry],
+    path: str | Path,
+    *,
+    title: str | None = None,
+    introduction: str | Sequence[str] = (),
 ) -> None:
     """Write results as one self-contained HTML page, or as Markdown with a folder of pictures, by the ending of `path`.
 
@@ -29,7 +35,7 @@ def write_report(
         `holdsup.report` adds a heading and a paragraph
     path : PAGE.html or PAGE.md
     title : of the report
-    introduction : a paragraph at its beginning
+    introduction : a paragraph at its beginning, or several
 
     Examples
     --------
@@ -80,10 +86,13 @@ def read_entries(paths: Iterable[Path]) -> list[Entry]:
         if any(file.exists() and other.exists() and file.samefile(other) for other in files[:place]):
             raise ResultError(f"{file} is given twice: give each result once")
     names = [file.name for file in files]
-    return [
-        Entry(result=read_result(file), source=file.name if names.count(file.name) == 1 else str(file))
-        for file in files
-    ]
+    return [_read_entry(file, file.name if names.count(file.name) == 1 else str(file)) for file in files]
+
+
+def _read_entry(file: Path, source: str) -> Entry:
+    result = read_result(file)
+    strange = remark_fields(result, json.loads(file.read_text(encoding="utf-8")))
+    return Entry(result=result, source=source, remarks=(strange,) if strange else ())
 
 
 def _picture_folder(file: Path) -> Path:

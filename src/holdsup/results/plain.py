@@ -7,6 +7,7 @@ record, so a result restored from its JSON equals the one that was written.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import types
 import typing
@@ -16,6 +17,9 @@ from typing import Any
 from holdsup.errors import ResultError
 
 __all__ = ["from_plain", "saved_fields", "to_plain"]
+
+WORDS = {str: "text", float: "a number", int: "a whole number", bool: "true or false", type(None): "null"}
+LONGEST = 60  # characters of a value in a message
 
 
 def to_plain(value: Any) -> Any:
@@ -59,12 +63,12 @@ def from_plain(hint: Any, plain: Any, *, path: str = "result") -> Any:
         return math.nan if plain is None else float(plain)
     if hint in (str, bool, int, type(None)) and type(plain) is (hint or type(None)):
         return plain
-    raise ResultError(f"{path} is {plain!r:.60}, which is not {getattr(hint, '__name__', hint)}")
+    raise ResultError(f"{path} is {_shown(plain)}, not {_in_words(hint)}")
 
 
 def _record(hint: type, plain: Any, path: str) -> Any:
     if not isinstance(plain, dict):
-        raise ResultError(f"{path} is {plain!r:.60}, not an object")
+        raise ResultError(f"{path} is {_shown(plain)}, not {_in_words(hint)}")
     hints = typing.get_type_hints(hint)
     values = {}
     for field in dataclasses.fields(hint):
@@ -85,4 +89,22 @@ def _one_of(hints: tuple[Any, ...], plain: Any, path: str) -> Any:
             return from_plain(hint, plain, path=path)
         except ResultError:
             continue
-    raise ResultError(f"{path} is {plain!r:.60}, which fits none of {hints}")
+    words = " or ".join(dict.fromkeys(map(_in_words, hints)))
+    raise ResultError(f"{path} is {_shown(plain)}, not {words}")
+
+
+def _shown(plain: Any) -> str:
+    """Return a value as the file has it, cut where it is long."""
+    text = json.dumps(plain, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _in_words(hint: Any) -> str:
+    """Return what a value must be, in the words of JSON."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is tuple:
+        several = arguments[1:] == (Ellipsis,)
+        return "a list" if several else f"a list of {len(arguments)} values"
+    if origin is typing.Literal:
+        return " or ".join(map(_shown, arguments))
+    return WORDS.get(hint, "an object")

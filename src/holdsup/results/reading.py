@@ -14,6 +14,9 @@ __all__ = ["KINDS", "read_result"]
 
 LARGEST = 512 * 2**20  # bytes; a result is a summary, and this is far beyond any of ours
 
+TOO_DEEP = "is nested far deeper than a saved result"
+REMEDY = "If it is a table of scores, save a result first: holdsup compare TABLE --format json -o RESULT.json"
+
 # Where the class of each kind of result lives. Names, not imports: the classes stand in rooms above
 # this one, and only the kind that a file names needs to be loaded.
 KINDS = {
@@ -43,17 +46,33 @@ def read_result(path: str | Path) -> Result:
     try:
         if file.stat().st_size > LARGEST:
             raise ResultError(f"{file} has {file.stat().st_size:,} bytes: too large for a saved result")
-        plain = json.loads(file.read_text(encoding="utf-8"))
+        content = file.read_bytes()
     except OSError as error:
         raise ReadError(f"cannot read {file}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise ResultError(f"{file} is not JSON, so it is no saved result: {error}") from error
+    plain = _parse(file, content)
     if not isinstance(plain, dict) or "kind" not in plain or "schema" not in plain:
-        raise ResultError(f"{file} is JSON, but no result of holdsup: save one with --format json -o FILE")
+        raise ResultError(f"{file} is JSON, but no result of holdsup. {REMEDY}")
     try:
         return class_of(plain["kind"], plain["schema"]).from_dict(plain)
     except ResultError as error:
         raise ResultError(f"{file}: {error}") from error
+    except RecursionError:
+        raise ResultError(f"{file} {TOO_DEEP}") from None
+
+
+def _parse(file: Path, content: bytes) -> Any:
+    """Return what a file of JSON holds, in UTF-8, 16 or 32, with the mark of the order of bytes or without."""
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ResultError(f"{file} {TOO_DEEP}") from None
+    except json.JSONDecodeError as error:
+        if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+            place = f"line {error.lineno}, character {error.colno}"
+            raise ResultError(f"{file} is not JSON, so it is no saved result: it breaks at {place}") from None
+        raise ResultError(f"{file} is not JSON, so it is no saved result. {REMEDY}") from None
+    except ValueError:  # bytes that are no text
+        raise ResultError(f"{file} is not JSON, so it is no saved result. {REMEDY}") from None
 
 
 def class_of(kind: Any, schema: Any) -> type[Result]:

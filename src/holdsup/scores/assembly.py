@@ -17,6 +17,7 @@ from holdsup.scores.findings import present
 from holdsup.scores.guesses import keep_settings
 from holdsup.scores.properties import TextProperty, compute_property
 from holdsup.scores.roles import FILE, Roles
+from holdsup.scores.run_names import name_runs
 from holdsup.scores.table import STATUSES, Scores, take_rows
 
 __all__ = ["assemble"]
@@ -92,7 +93,7 @@ def assemble(
         score=values,
         status=status,
         system=system,
-        run=_runs(system, labels[roles.run] if roles.run else None, facets),
+        run=name_runs(system, labels[roles.run] if roles.run else None, facets),
         facets=facets,
         properties=properties,
         others={name: column for name, column in long.items() if name not in used},
@@ -210,31 +211,3 @@ def _merge(codes: NDArray[Any], names: list[str]) -> Labels:
     """Return labels from codes into names of which some may be alike."""
     first = {name: i for i, name in reversed(list(enumerate(names)))}
     return Labels.of(np.array([first[name] for name in names])[codes], names)
-
-
-def _runs(system: Labels, run: Labels | None, facets: Mapping[str, Labels]) -> Labels:
-    """Return the run of each row: a value of the run column, else a combination of all facets, in its system."""
-    parts = (
-        [("", run)]
-        if run is not None
-        else [(_escape(name).replace("=", "\\=") + "=", labels) for name, labels in facets.items()]
-    )
-    crossing = cross(system, *(labels for _, labels in parts))
-    names = []
-    for row in crossing.first:
-        settings = [
-            f"{prefix}{_label(labels, row, listed=run is None)}" for prefix, labels in parts if labels.codes[row] >= 0
-        ]
-        names.append("/".join([_label(system, row), ",".join(settings)]) if settings else _label(system, row))
-    return Labels.of(crossing.codes, names)
-
-
-def _label(labels: Labels, row: int, *, listed: bool = True) -> str:
-    code = labels.codes[row]
-    return _escape(labels.names[code], listed=listed) if code >= 0 else ""
-
-
-def _escape(label: str, *, listed: bool = True) -> str:
-    """Return a label with our separators escaped, so that no two runs can get the same name; commas part facets."""
-    escaped = label.replace("\\", "\\\\").replace("/", "\\/")
-    return escaped.replace(",", "\\,") if listed else escaped

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from holdsup.errors import ScoresError
+from holdsup.errors import ScoresError, quote_names
 from holdsup.rendering import Table
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import Result, sign
@@ -90,13 +90,16 @@ class Audit(Result):
         return (read, covered, tabulate_findings(self.findings))
 
 
-def audit_scores(data: Any, *, score_range: tuple[float, float] | None = None, **roles: Any) -> Audit:
+def audit_scores(
+    data: Any, *, score_range: tuple[float, float] | None = None, lower_is_better: bool = False, **roles: Any
+) -> Audit:
     """Return what a table of scores holds and what is wrong with it.
 
     Parameters
     ----------
     data : `Scores`, or anything that `read_scores` takes
     score_range : the lowest and the highest score that can occur
+    lower_is_better : whether a lower score is a better one, which tells what a failure may count as
     roles : passed on to `read_scores`
 
     Examples
@@ -109,9 +112,10 @@ def audit_scores(data: Any, *, score_range: tuple[float, float] | None = None, *
     scores = data if isinstance(data, Scores) else read_scores(data, **roles)
     # A row that does not say what it belongs to is one finding; it must not make others.
     labelled = scores.only(scores.labelled)
-    findings = tuple(sorted(_faults(scores, labelled, limits), key=lambda f: SEVERITIES.index(f.severity)))
+    found = [*find_gaps(scores, lower_is_better=lower_is_better), *_faults(labelled, limits)]
+    findings = tuple(sorted(found, key=lambda f: SEVERITIES.index(f.severity)))
     return Audit(
-        signature=_signature(scores, limits),
+        signature=_signature(scores, limits, lower_is_better),
         seed=None,
         warnings=scores.notes,
         rows=scores.rows(),
@@ -136,8 +140,7 @@ def _limits(score_range: Any) -> tuple[float, float] | None:
     return low, high
 
 
-def _faults(scores: Scores, labelled: Scores, limits: tuple[float, float] | None) -> Iterator[Finding]:
-    yield from find_gaps(scores)
+def _faults(labelled: Scores, limits: tuple[float, float] | None) -> Iterator[Finding]:
     if len(labelled):
         yield from find_row_faults(labelled, limits)
         yield from find_run_faults(labelled)
@@ -157,15 +160,16 @@ def sign_roles(scores: Scores) -> dict[str, str]:
     return {role: _joined(value) for role, value in named.items() if value}
 
 
-def _signature(scores: Scores, limits: tuple[float, float] | None) -> str:
+def _signature(scores: Scores, limits: tuple[float, float] | None, lower_is_better: bool) -> str:
     limited = None if limits is None else f"{limits[0]:g}..{limits[1]:g}"
-    return sign("check", data=scores.digest, **sign_roles(scores), rows=len(scores), range=limited)
+    lower = lower_is_better or None
+    return sign(
+        "check", data=scores.digest, **sign_roles(scores), rows=len(scores), range=limited, lower_is_better=lower
+    )
 
 
 def _joined(columns: str | tuple[str, ...]) -> str:
-    if isinstance(columns, str):
-        return columns
-    return ",".join(column.replace(",", "\\,") for column in columns)
+    return columns if isinstance(columns, str) else quote_names(columns)
 
 
 def _verdict(scores: Scores, findings: tuple[Finding, ...]) -> str:

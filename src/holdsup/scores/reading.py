@@ -8,11 +8,12 @@ from typing import Any
 
 from holdsup.columns import OpenTable, open_tables, read_columns
 from holdsup.columns.naming import columns_in_names
-from holdsup.errors import ColumnError, list_names
+from holdsup.errors import ColumnError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.scores.assembly import assemble
 from holdsup.scores.properties import TextProperty, split_properties
-from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, find_roles, is_replicate, is_setting
+from holdsup.scores.role_finding import find_roles
+from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, is_replicate, is_setting
 from holdsup.scores.table import Scores
 
 __all__ = ["read_scores"]
@@ -143,12 +144,12 @@ def _wide(asked: Roles, wide: Mapping[str, Iterable[Any]] | None) -> Roles:
     named = _names(columns)
     if strange := [name for name in named if is_replicate(name) or is_setting(name)]:
         raise ColumnError(
-            f"wide {role}={','.join(named)}: by its name {strange[0]!r} tells runs apart and is no {role}: leave it "
+            f"wide {role}={quote_names(named)}: by its name {strange[0]!r} tells runs apart and is no {role}: leave it "
             "out, or rename it"
         )
     if asked.score is not None or getattr(asked, role) is not None or len(named) < 1:
         raise ColumnError(
-            f"with wide {role}={','.join(named)} those columns hold the scores: leave score and {role} out"
+            f"with wide {role}={quote_names(named)} those columns hold the scores: leave score and {role} out"
         )
     return replace(asked, score=named, wide=role)
 

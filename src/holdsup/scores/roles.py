@@ -1,23 +1,21 @@
-"""Which column has which role: as the user says, else by the names people give such columns."""
+"""Which column has which role, and the names people give such columns."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields, replace
-
-from holdsup.columns import OpenTable
-from holdsup.errors import ColumnError, ScoresError, list_names
+from dataclasses import dataclass, field, fields
 
 __all__ = [
+    "ASIDE",
     "FILE",
+    "LAST_SYSTEMS",
     "NOTHING",
     "REPLICATES",
     "RESPLIT",
+    "SCORES",
+    "USUAL",
     "WIDE",
     "Roles",
-    "find_roles",
     "is_replicate",
     "is_setting",
     "is_usual",
@@ -117,92 +115,6 @@ class Roles:
         return tuple(stated.get(name, name) for name in self.properties)
 
 
-def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:
-    """Return `asked` with the roles that the user left open filled in by the names of the columns.
-
-    `virtual` columns come from the names of the tables; one of them may be `file`. Without a column for
-    the system, each file is a system. A column of lists or bytes gets no role by its name.
-    """
-    columns = tuple(dict.fromkeys((*(column for table in tables for column in table.columns), *virtual)))
-    where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
-    as_asked = asked
-    refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
-    asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
-    if asked.facets == (NOTHING,):
-        refused.add("facets")
-        asked = replace(asked, facets=())
-    asked = replace(asked, facets=tuple(dict.fromkeys((*asked.facets, *asked.replicates, *asked.shared))))
-    _check_asked(asked, columns, where)
-    _check_needed(as_asked, asked, ("score",), tables, virtual)
-    taken = {*asked.columns(), *(c for table in tables for c in table.columns if table.guess(c) == "other")}
-    found: dict[str, str | tuple[str, ...]] = {}
-    for role, names in USUAL.items():
-        if getattr(asked, role) is None and role not in {asked.wide, *refused}:
-            column = _first(names, (c for c in columns if c not in taken))
-            if column:
-                found[role] = column
-                taken.add(column)
-    if "system" not in found and asked.system is None and asked.wide != "system" and FILE in columns:
-        found["system"] = FILE
-        taken.add(FILE)
-    last = _first(LAST_SYSTEMS, (c for c in columns if c not in taken))
-    if last and asked.system is None and "system" not in {asked.wide, *found, *refused}:
-        found["system"] = last
-        taken.add(last)
-    if not asked.facets and "facets" not in refused:
-        found["facets"] = tuple(c for c in columns if c not in taken and (is_replicate(c) or is_setting(c)))
-        taken.update(found["facets"])
-    if asked.score is None:
-        found["score"] = _find_score([c for c in columns if c not in taken], tables, where)
-    lost = [role for role in ("item", "system") if role not in found and getattr(asked, role) is None]
-    _check_needed(as_asked, asked, lost, tables, virtual)
-    roles = replace(asked, **found)  # type: ignore[arg-type]  # each name is a field, each value of its type
-    repeated = (c for c in roles.facets if is_replicate(c))
-    return replace(roles, replicates=tuple(dict.fromkeys((*roles.replicates, *repeated))))
-
-
-def _check_asked(asked: Roles, columns: tuple[str, ...], where: str) -> None:
-    there = set(columns)
-    for column in asked.columns():
-        if column not in there:
-            raise ColumnError.not_found(column, columns, where=where)
-    uses = Counter(c for role in fields(asked) for c in _uses(asked, role.name))
-    twice = [column for column, count in uses.items() if count > 1]
-    if twice:
-        raise ColumnError(f"one column cannot have two roles: {list_names(twice)}")
-
-
-def _check_needed(
-    as_asked: Roles, asked: Roles, needed: Iterable[str], tables: list[OpenTable], virtual: Iterable[str]
-) -> None:
-    """Refuse a column for a role if by its name it is the only one for a role that scores need."""
-    given = dict.fromkeys(asked.facets, "a facet") | dict.fromkeys(asked.properties, "a property (--by, --properties)")
-    given |= {asked.cluster: "the cluster"} if asked.cluster is not None else {}
-    if not given or not needed:
-        return
-    bare = replace(as_asked, facets=(), replicates=(), shared=(), properties=(), cluster=None)
-    try:
-        found = find_roles(bare, tables, virtual=virtual)
-    except ColumnError:  # only with these columns out of the way can the roles be found
-        return
-    for role in needed:
-        column = getattr(found, role)
-        # Systems may be a facet where their variance is asked for; files are systems for want of a column.
-        free = role == "system" and (column == FILE or given.get(column) == "a facet")
-        if column in given and not free:
-            raise ColumnError(
-                f"{column!r} is asked for as {given[column]}, but by its name it is the column of the {role}: give "
-                f"another column, or name the {role} with --{role}"
-            )
-
-
-def _uses(asked: Roles, role: str) -> tuple[str, ...]:
-    value = getattr(asked, role)
-    if role in ASIDE or value is None:
-        return ()
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
 def is_replicate(column: str) -> bool:
     """Return whether a column is named like a mere repetition.
 
@@ -226,38 +138,3 @@ def is_usual(role: str, column: str) -> bool:
 def plain_name(column: str) -> str:
     """Return the name of a column in lower case, with "_" for blanks, "-" and "."."""
     return re.sub(r"[\s.\-]+", "_", column.strip().lower())
-
-
-def _first(names: Iterable[str], columns: Iterable[str]) -> str | None:
-    by_name: dict[str, str] = {}
-    for column in columns:
-        by_name.setdefault(plain_name(column), column)
-    return next((by_name[name] for name in names if name in by_name), None)
-
-
-def _find_score(columns: list[str], tables: list[OpenTable], where: str) -> str:
-    """Return the one column that is named like a score; several candidates are an error, not a guess."""
-    numeric = {c for table in tables for c in table.columns if table.guess(c) == "number"}
-    named = [[c for c in columns if plain_name(c) in names] for names in SCORES]
-    named.append([c for c in columns if c in numeric and "score" in plain_name(c)])
-    for candidates in named:
-        if len(candidates) == 1:
-            return candidates[0]
-        if candidates:
-            first = candidates[0]
-            raise ColumnError(
-                f"{list_names(candidates)} in {where} all look like scores: choose one with --score {first}, "
-                f"or take them as metrics with --wide metric={','.join(candidates)}"
-            )
-    every = list(dict.fromkeys(c for table in tables for c in table.columns))
-    if not every:
-        raise ScoresError(f"{where} has no columns")
-    hint = " Does its first line hold the names of the columns?" if any(_is_numeral(c) for c in every) else ""
-    raise ColumnError(
-        f"no column of {where} is named like a score; it has {list_names(every)}. "
-        f"Name the score with --score, or columns that are systems with --wide system=A,B.{hint}"
-    )
-
-
-def _is_numeral(column: str) -> bool:
-    return column.replace(",", ".").replace(".", "", 1).lstrip("-").isdigit()

@@ -16,10 +16,12 @@ from holdsup.scores.telling import find_differing
 
 __all__ = ["find_gaps", "find_row_faults"]
 
+WORST = "worst score there is (0 for an accuracy)"
 
-def find_gaps(scores: Scores) -> Iterator[Finding]:
+
+def find_gaps(scores: Scores, *, lower_is_better: bool = False) -> Iterator[Finding]:
     """Yield the rows that cannot be used: no score, or no word on whose score it is."""
-    yield from _not_numbers(scores)
+    yield from _not_numbers(scores, "highest score there is" if lower_is_better else WORST)
     yield from _unlabelled(scores)
     if not scores.usable.any():
         yield Finding(
@@ -80,7 +82,7 @@ def _conflicting(scores: Scores, cells: Crossing) -> int:
     return int(((scores.score != first) & ~(np.isnan(scores.score) & np.isnan(first))).sum())
 
 
-def _not_numbers(scores: Scores) -> Iterator[Finding]:
+def _not_numbers(scores: Scores, worst: str) -> Iterator[Finding]:
     for code, status in enumerate(scores.status.names):
         if status == "ok":
             continue
@@ -93,7 +95,7 @@ def _not_numbers(scores: Scores) -> Iterator[Finding]:
             count=len(rows),
             examples=show(scores, rows),
             effect="These rows are left out. If they are the hard items or the failed runs, the rest looks too good.",
-            advice="Find out why they have no score. If a failure counts as wrong, give it the score 0.",
+            advice=f"Find out why they have no score. If a failure counts as wrong, give it the {worst}.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Columns without a role that may tell rows apart which the roles do not."""
+"""Columns without a role: those that may tell rows apart which the roles do not, and the roles they may have."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Column, Labels
 from holdsup.columns.crossing import Crossing, cross
+from holdsup.errors import list_names
 from holdsup.scores.roles import SCORES, plain_name
 from holdsup.scores.table import Scores
 
-__all__ = ["code_column", "find_differing", "is_remark"]
+__all__ = ["code_column", "find_differing", "is_remark", "point_to_roles"]
 
 MOST_OWN = 0.5  # of the rows may have a value of their own; with more a column measures them
 OUTCOMES = frozenset(name for names in SCORES for name in names) - {"map", "y"}
@@ -32,6 +33,25 @@ def find_differing(scores: Scores, cells: Crossing) -> Iterator[str]:
         named = scores.item is None and isinstance(column, Labels)
         if not _is_outcome(name) and (named or _has_few(codes)) and cross(groups, codes[repeated]).count > distinct:
             yield name
+
+
+def point_to_roles(scores: Scores) -> str:
+    """Return a clause for messages: for what no column is taken, which columns are left, and how to name one.
+
+    It is empty where there are systems and items.
+    """
+    lost = {
+        "system": scores.roles.system is None and scores.roles.wide != "system",
+        "item": scores.item is None,
+    }
+    roles = [role for role, is_lost in lost.items() if is_lost]
+    if not roles:
+        return ""
+    none = f"no column is taken for the {' or the '.join(f'{role}s' for role in roles)}"
+    if not scores.others:
+        return f"{none}, and no other column is left"
+    left = f"{list_names(scores.others)} {'has' if len(scores.others) == 1 else 'have'} no role"
+    return f"{none}, and {left}: name the right one with {' and '.join(f'--{role}' for role in roles)}"
 
 
 def _is_outcome(name: str) -> bool:

@@ -35,6 +35,11 @@ class Labelled:
         """Return how many items each level has."""
         return np.bincount(self.codes, minlength=len(self.levels))
 
+    def take(self, items: NDArray[np.bool_]) -> Labelled:
+        """Return the labels of some of the items, with the levels that these have."""
+        kept, codes = np.unique(self.codes[items], return_inverse=True)
+        return Labelled(codes, [self.levels[level] for level in kept.tolist()])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Corpus:
@@ -52,6 +57,15 @@ class Corpus:
     classes: Labelled | None = None
     groups: Labelled | None = None
     features: Floats | None = None
+
+    def take(self, items: NDArray[np.bool_]) -> Corpus:
+        """Return the corpus of some of the items."""
+        return Corpus(
+            n=int(np.count_nonzero(items)),
+            classes=None if self.classes is None else self.classes.take(items),
+            groups=None if self.groups is None else self.groups.take(items),
+            features=None if self.features is None else self.features[items],
+        )
 
 
 def count_items(**columns: Any) -> int:

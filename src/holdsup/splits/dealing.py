@@ -11,12 +11,14 @@ import numpy as np
 
 from holdsup.splits.corpus import Codes, Corpus, Floats
 from holdsup.splits.exchange import even_out
+from holdsup.splits.few_groups import cut_rows, draw_deal, few
 
-__all__ = ["alternate", "deal", "interleave"]
+__all__ = ["alternate", "deal_groups", "deal_items", "draw_groups", "interleave"]
 
 FINENESS = 2.0**12  # whole numbers per standard deviation of an amount
 FARTHEST = 2.0**22  # of such numbers: keeps products exact, at a thousand standard deviations
 ROUNDING = 1e-12  # a deviation below this share of the largest amount is none
+SPARE = -1  # the part of what is in none
 KEY = 2**16  # largest weight of an amount in the key that brings like items together
 
 
@@ -36,10 +38,8 @@ def interleave(n: int, share: float) -> Codes:
     return 1 - np.diff(steps)
 
 
-def deal(corpus: Corpus, pattern: Codes, rng: np.random.Generator) -> Codes:
-    """Return the part of each item."""
-    if corpus.groups is not None:
-        return _deal_groups(corpus, pattern, rng)
+def deal_items(corpus: Corpus, pattern: Codes, rng: np.random.Generator) -> Codes:
+    """Return the part of each item, groups or none."""
     if corpus.features is not None:
         return _deal_matched(corpus.features, pattern, rng)
     order = rng.permutation(corpus.n)
@@ -72,27 +72,53 @@ def _shuffle_rounds(pattern: Codes, rng: np.random.Generator) -> Codes:
     return np.concatenate([rounds, pattern[whole:]])
 
 
-def _deal_groups(corpus: Corpus, pattern: Codes, rng: np.random.Generator) -> Codes:
-    """Return parts of whole groups: a random row of groups is cut at the sizes asked for, then evened out."""
-    assert corpus.groups is not None  # deal() has seen to it
+def deal_groups(corpus: Corpus, wanted: Codes, rng: np.random.Generator) -> Codes:
+    """Return the part of each item, whole groups: a random row of them is cut at the sizes wanted, then evened out.
+
+    Few groups get one of the even deals at random: evening out would end in the same one again and again.
+    """
+    assert corpus.groups is not None  # the splitter has seen to it
     groups, sizes = corpus.groups.codes, corpus.groups.sizes()
-    wanted = np.bincount(pattern)
-    order = rng.permutation(len(sizes))
-    middles = np.cumsum(sizes[order]) - sizes[order] / 2
-    part = np.empty(len(sizes), dtype=np.int64)
-    part[order] = np.searchsorted(np.cumsum(wanted)[:-1], middles, side="right")
     shares = _group_amounts(corpus)
     # Sizes weigh as much as all amounts together.
     weight = FINENESS * max(shares.shape[1], 1) ** 0.5 / np.sqrt((sizes**2).mean())
     amounts = np.column_stack([np.rint(sizes * weight), _whole(shares, sizes)])
-    surplus = _sums(amounts, part, len(wanted))
-    surplus[:, 0] -= np.rint(wanted * weight)
-    return even_out(part, amounts, surplus, moves=True, rng=rng)[groups]
+    goal = np.zeros((len(wanted), amounts.shape[1]))
+    goal[:, 0] = np.rint(wanted * weight)
+    if few(len(sizes), len(wanted)):
+        part = draw_deal(sizes, wanted, amounts, goal, rng)
+        if np.bincount(part, minlength=len(wanted)).all():  # else a group is too large for a row to be cut behind it
+            return part[groups]
+    else:
+        part = cut_rows(rng.permutation(len(sizes))[None], sizes, wanted)[0]
+    return even_out(part, amounts, _sums(amounts, part, len(wanted)) - goal, moves=True, rng=rng)[groups]
+
+
+def draw_groups(corpus: Corpus, share: float, rng: np.random.Generator) -> tuple[Codes, int]:
+    """Return parts, one of which is a draw of whole groups, each with the same chance, and which part that is.
+
+    Groups are dealt into parts of the share's size, of which one is drawn: large groups have the chance of small ones
+    whatever the evening out does to them. Where such parts do not fill the corpus, what is left over is itself drawn
+    in this way beforehand; its items have the part -1. The share may be a half at most.
+    """
+    assert corpus.groups is not None  # the splitter has seen to it
+    most = len(corpus.groups.levels)
+    share = max(share, 1 / most)  # no draw is smaller than a group
+    parts = round(1 / share)
+    part = np.full(corpus.n, SPARE)
+    left = np.ones(corpus.n, dtype=bool)
+    if abs(1 / parts - share) > 1 / (2 * most):  # by more than half a group
+        parts = int(1 / share)
+        spare, drawn = draw_groups(corpus, 1 - parts * share, rng)
+        left = spare != drawn
+    rest = corpus.take(left)
+    part[left] = deal_groups(rest, np.bincount(np.arange(rest.n) % parts), rng)
+    return part, int(rng.integers(parts))
 
 
 def _group_amounts(corpus: Corpus) -> Floats:
     """Return what the parts shall have alike, by group: counts of classes, or sums of features."""
-    assert corpus.groups is not None  # deal() has seen to it
+    assert corpus.groups is not None  # the splitter has seen to it
     codes, count = corpus.groups.codes, len(corpus.groups.levels)
     if corpus.classes is not None:
         width = len(corpus.classes.levels)

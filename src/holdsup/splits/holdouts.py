@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdsup.errors import SplitError
-from holdsup.splits.corpus import Codes
-from holdsup.splits.dealing import interleave
+from holdsup.splits.corpus import Codes, Corpus
+from holdsup.splits.dealing import draw_groups, interleave
 from holdsup.splits.splitter import Promises, Split, Splitter, require_count
 
 __all__ = ["HoldOut", "RepeatedHoldOut"]
@@ -53,6 +53,23 @@ class HoldOut(Splitter):
 
     def _pattern(self, n: int, rng: np.random.Generator) -> Codes:
         return interleave(n, self.test)
+
+    def _deal_groups(self, corpus: Corpus, rng: np.random.Generator) -> Codes:
+        """Return whole groups as part 0, to test: any group has the chance that items are to have, large or small."""
+        assert corpus.groups is not None  # the caller has seen to it
+        sizes = corpus.groups.sizes()
+        share = min(self.test, 1 - self.test)  # the smaller side is drawn
+        parts, wanted = round(1 / share), max(round(share * corpus.n), 1)
+        if not self._is_even(np.array([wanted]), sizes[[sizes.argmax()]].clip(min=wanted)):
+            raise self._uneven(corpus, parts, wanted, int(sizes.max()))
+        # A few groups may not go into parts of that size, but into smaller ones: ten documents into ten, not nine.
+        smaller = [1 / more for more in range(parts + 1, min(2 * parts, len(sizes)) + 1)]
+        for tried in (share, *smaller):
+            part, drawn = draw_groups(corpus, tried, rng)
+            found = np.bincount(part[part >= 0])
+            if self._is_even(np.full(len(found), wanted), found):
+                return np.where((part == drawn) == (self.test <= 1 / 2), 0, 1)
+        raise self._uneven(corpus, parts, wanted, int(found[np.abs(found - wanted).argmax()]))
 
     def _cut(self, part: Codes) -> Iterator[Split]:
         yield Split(train=np.flatnonzero(part == 1), test=np.flatnonzero(part == 0))

@@ -11,11 +11,16 @@ from holdsup.splits.folds import JKFold, KFold
 from holdsup.splits.holdouts import HoldOut, RepeatedHoldOut
 from holdsup.splits.splitter import Splitter
 
-__all__ = ["make_splitter"]
+__all__ = ["list_options", "make_splitter"]
 
 SPLITTERS: dict[str, type[Splitter]] = {
     splitter.name: splitter for splitter in (HoldOut, RepeatedHoldOut, KFold, JKFold, BlockedCV)
 }
+
+
+def list_options(name: str) -> list[str]:
+    """Return the options of the splitter of that name, without its seed."""
+    return [field.name for field in fields(SPLITTERS[name]) if field.name != "seed"]
 
 
 def make_splitter(name: str, *, seed: int = 0, **options: Any) -> Splitter:
@@ -37,7 +42,7 @@ def make_splitter(name: str, *, seed: int = 0, **options: Any) -> Splitter:
     """
     if name not in SPLITTERS:
         raise SplitError(f"no splitter is called {name!r}; there are {list_names(SPLITTERS)}")
-    known = [field.name for field in fields(SPLITTERS[name]) if field.name != "seed"]
+    known = list_options(name)
     if unknown := [option for option in options if option not in known]:
         raise SplitError(f"{name} has no option {list_names(unknown)}; it has {list_names(known)}")
     return SPLITTERS[name](seed=seed, **options)

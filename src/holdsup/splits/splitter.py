@@ -12,14 +12,15 @@ import numpy as np
 
 from holdsup.errors import SplitError
 from holdsup.splits.corpus import Codes, Corpus, Labelled, count_items, encode_column
-from holdsup.splits.dealing import deal
+from holdsup.splits.dealing import deal_groups, deal_items
 from holdsup.splits.features import Features
+from holdsup.splits.few_groups import UNEVEN
+from holdsup.splits.routing import GroupsConsumer
 
 __all__ = ["TARGETS", "Promises", "Split", "Splitter", "require_count"]
 
 TARGETS = "targets"  # match= this: the labels that are given as y
 COMMON = {"seed": 0, "stratify": False, "match": None, "uneven": False}  # options of all splitters
-UNEVEN = 0.5  # by how much of its even size a part may be off before groups are too large for it
 
 
 class Split(NamedTuple):
@@ -60,7 +61,7 @@ class Promises:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Splitter(ABC):
+class Splitter(GroupsConsumer, ABC):
     """A seeded way to split a corpus, a value that can be printed, compared, and passed to scikit-learn as ``cv=``.
 
     Attributes
@@ -151,10 +152,18 @@ class Splitter(ABC):
 
     def _deal(self, corpus: Corpus, index: int) -> Codes:
         rng = np.random.default_rng([self.seed, index])
-        pattern = self._pattern(corpus.n, rng)
-        part = deal(corpus, pattern, rng)
-        if corpus.groups is not None and not self.uneven:
-            self._require_even(corpus.groups, np.bincount(pattern), np.bincount(part, minlength=self.promises.parts))
+        if corpus.groups is not None:
+            return self._deal_groups(corpus, rng)
+        return deal_items(corpus, self._pattern(corpus.n, rng), rng)
+
+    def _deal_groups(self, corpus: Corpus, rng: np.random.Generator) -> Codes:
+        """Return the part of each item of a corpus of groups."""
+        wanted = np.bincount(self._pattern(corpus.n, rng))
+        part = deal_groups(corpus, wanted, rng)
+        found = np.bincount(part, minlength=len(wanted))
+        if not self._is_even(wanted, found):
+            worst = int(np.abs(found - wanted).argmax())
+            raise self._uneven(corpus, len(wanted), int(wanted[worst]), int(found[worst]))
         return part
 
     def _read(self, X: Any, y: Any, groups: Any) -> Corpus:
@@ -193,16 +202,20 @@ class Splitter(ABC):
                 " ask for fewer parts, merge rare classes, or use match='targets', which needs no item in each part"
             )
 
-    def _require_even(self, groups: Labelled, wanted: Codes, found: Codes) -> None:
-        worst = int(np.abs(found - wanted).argmax())
-        if found.min() and abs(found[worst] - wanted[worst]) <= UNEVEN * wanted[worst]:
-            return
-        sizes = groups.sizes()
+    def _is_even(self, wanted: Codes, found: Codes) -> bool:
+        """Return whether groups leave parts near the sizes wanted, or at least not empty if they may be uneven."""
+        return bool(found.min() > 0 and (self.uneven or (np.abs(found - wanted) <= UNEVEN * wanted).all()))
+
+    def _uneven(self, corpus: Corpus, parts: int, wanted: int, found: int) -> SplitError:
+        """Return the refusal of parts that groups make far larger or smaller than was wanted, or empty."""
+        assert corpus.groups is not None  # only groups do that
+        sizes = corpus.groups.sizes()
         largest = int(sizes.argmax())
-        raise SplitError(
-            f"groups do not fit into {len(wanted)} parts: a part of about {wanted[worst]:,} items gets {found[worst]:,}"
-            f" (group {groups.levels[largest]!r} alone has {sizes[largest]:,} of {len(groups.codes):,}). Ask for fewer"
-            " or larger parts, use smaller groups, or set uneven=True"
+        ways = ["Ask for fewer or larger parts", "use smaller groups", *([] if self.uneven else ["set uneven=True"])]
+        return SplitError(
+            f"groups do not fit into {parts} parts: a part of about {wanted:,} items gets {found:,}"
+            f" (group {corpus.groups.levels[largest]!r} alone has {sizes[largest]:,} of {corpus.n:,})."
+            f" {', '.join(ways[:-1])}, or {ways[-1]}"
         )
 
 

@@ -19,7 +19,9 @@ FEWEST = 240  # items of the smallest corpus tried: enough for every class and g
 PER_PART = 12
 CLASSES = (0.6, 0.3, 0.1)  # shares of the classes in the corpora tried
 ROUNDING = 1e-9  # of a share times a number of items
-SURELY = 6  # standard deviations beyond which two deals are not independent
+SURELY = 6  # standard deviations beyond which two deals are not independent, or chances not equal
+LARGE = 4  # groups of more than half of a test set, or a part
+DRAWS = 20  # times that an item should be tested before chances are compared
 
 
 class BrokenPromise(AssertionError):
@@ -59,6 +61,7 @@ def check_splitter(
     trial.check_seeds(least + 1)
     trial.check_classes(least + 1)
     trial.check_groups(least + 1)
+    trial.check_chances(least + 1)
     trial.check_shapes(least + 1)
     trial.check_lengths(least + 1)
     trial.check_scikit_learn(least + 1)
@@ -163,6 +166,25 @@ class _Trial:
             if len(torn := np.intersect1d(groups[split.train], groups[split.test])):
                 raise self.broken("groups", f"{len(torn)} groups of split {number} both train and test")
 
+    def check_chances(self, n: int) -> None:
+        """Try whether large groups are tested as often as small ones, over many deals."""
+        if not self.promises.keeps_groups:
+            return
+        t, parts = self.promises.test_share, self.promises.parts
+        groups = _large_groups(n, max(int(0.7 * n * min(t, 1 - t, 1 / parts, 1 / (2 * LARGE))), 1))
+        large = groups < LARGE
+        deals, tested = 0, 0.0
+        wanted = 1 if self.promises.times_tested is not None else DRAWS / min(t, 1 - t)
+        while deals < wanted:
+            splits = self.splits(n, groups, seed=deals)
+            deals += len(splits) // self.promises.per_partition
+            tested += sum(large[split.test].mean() * len(split.test) for split in splits) / self.promises.per_partition
+        found = tested / deals / large.sum()
+        # At most LARGE independent draws a deal: large groups keep each other out of a test set.
+        off = SURELY * (t * (1 - t) / (LARGE * deals)) ** 0.5 + self.promises.slack / n
+        if abs(found - t) > off:
+            raise self.broken("chances", f"large groups are tested in {found:.0%} of the splits, not in {t:.0%}")
+
     def check_shapes(self, n: int) -> None:
         """Try whether lists, arrays, texts and tables of the same items are split alike."""
         y, groups = _classes(n), _groups(n, self.promises.parts) if self.promises.keeps_groups else None
@@ -204,6 +226,12 @@ def _groups(n: int, parts: int) -> NDArray[Any]:
     group = np.cumsum(np.arange(n) % 6 % 5 % 3 == 0)
     assert group[-1] > 2 * parts  # PER_PART sees to it
     return np.random.default_rng(n).permutation(np.char.add("document ", group.astype(str)))
+
+
+def _large_groups(n: int, size: int) -> NDArray[np.int64]:
+    """Return some groups of a size, and the other items in pairs, scattered over the corpus."""
+    group = np.concatenate([np.repeat(np.arange(LARGE), size), LARGE + np.arange(n - LARGE * size) // 2])
+    return np.random.default_rng(n).permutation(group)
 
 
 def _mask(n: int, sets: list[NDArray[Any]]) -> NDArray[np.bool_]:

@@ -25,6 +25,7 @@ from holdsup.numerics.differences import (
     compare_these_runs,
 )
 from holdsup.rendering.numbers import format_counted
+from holdsup.scores.telling import point_to_roles
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores
 from holdsup.verdict.settings import compare_new_settings
 
@@ -129,7 +130,10 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
     if evaluation.resplit:
         return "these-runs", f"{RESPLITS}; holdsup contest judges such runs"
     if evaluation.per_run and single:
-        raise ScoresError(f"{single[0].name!r} has one score and there are no items: there is nothing to test")
+        raise ScoresError(
+            f"{single[0].name!r} has one run, and without items one run is nothing to test: "
+            f"{point_to_roles(evaluation.scores)}"
+        )
     if evaluation.per_run and claim != "new-runs":
         return "new-runs", "without items there is only the spread between runs"
     if claim == "these-runs" or not single:

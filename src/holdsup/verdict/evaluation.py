@@ -13,6 +13,7 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names
 from holdsup.scores import Scores
 from holdsup.scores.roles import RESPLIT, is_replicate
+from holdsup.scores.telling import point_to_roles
 
 __all__ = ["Evaluation", "SystemRuns", "has_scores", "is_repetition", "lay_out", "lay_out_metric"]
 
@@ -190,8 +191,13 @@ def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None
         )
     astray = np.flatnonzero(scores.cluster.codes != clusters[item])
     if len(astray):
+        if scores.item is None:
+            raise ScoresError(
+                f"{scores.roles.cluster!r} is taken for clusters of items, but {point_to_roles(scores)}; or leave "
+                "clusters out with --cluster -"
+            )
         row = astray[0]
-        name = scores.item.names[scores.item.codes[row]] if scores.item is not None else "?"
+        name = scores.item.names[scores.item.codes[row]]
         both = " and ".join(
             repr(scores.cluster.names[code]) for code in (clusters[item[row]], scores.cluster.codes[row])
         )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from holdsup.columns.crossing import Crossing, cross
-from holdsup.errors import ScoresError, list_names
-from holdsup.rendering.numbers import format_counted
+from holdsup.errors import ScoresError, list_names, quote_names
+from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.scores import Scores
 from holdsup.scores.telling import code_column, find_differing
 from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.phrases import join_names
 
-__all__ = ["caution_repeats", "check_repeats"]
+__all__ = ["caution_repeats", "caution_rows", "check_repeats"]
 
 AVERAGED = "averaged"
 KEPT = "taken for scores of their own at the same levels"
@@ -23,15 +24,36 @@ def caution_repeats(evaluation: Evaluation, *, averaged: bool) -> Iterator[str]:
     """Yield a line about scores that repeat a run and an item, and what was done with them."""
     scores = evaluation.scores
     cells = cross(scores.run.codes.astype(np.int64), evaluation.item)
+    where = "a run" if evaluation.per_run else f"a run and {'an item' if scores.item is not None else 'a dataset'}"
+    yield from _say_repeats(scores, cells, where, averaged=averaged)
+
+
+def caution_rows(scores: Scores, names: Iterable[str], *, averaged: bool) -> Iterator[str]:
+    """Yield the same about a table that is used row by row, and how many rows repeat the score as well.
+
+    Besides runs, items and datasets, the columns of `names` tell rows apart.
+    """
+    columns = {"a run": scores.run, "a dataset": scores.dataset, "an item": scores.item}
+    there = {name: labels for name, labels in columns.items() if labels is not None}
+    more = {**scores.others, **scores.properties}
+    cells = cross(*there.values(), *(code_column(more[name]) for name in names if name in more))
+    copies = len(scores) - cross(cells.codes, np.unique(scores.score, return_inverse=True)[1]).count
+    where = join_names(list(there))
+    if copies:
+        where += f" ({format_count(copies)} with the same score: copies of rows?)"
+    yield from _say_repeats(scores, cells, where, averaged=averaged)
+
+
+def _say_repeats(scores: Scores, cells: Crossing, where: str, *, averaged: bool) -> Iterator[str]:
     repeated = len(scores) - cells.count
     if not repeated:
         return
-    where = "a run" if evaluation.per_run else f"a run and {'an item' if scores.item is not None else 'a dataset'}"
     what = f"{format_counted(repeated, 'score')} {'repeats' if repeated == 1 else 'repeat'} {where}"
     advice = "name the columns that tell them apart (--facets, --run), or see holdsup check"
     if name := next(_telling(scores, cells), None):
-        facets = ",".join((*scores.facets, name))
-        advice = f"{name} tells them apart; name it (--facets {facets}, say) if it does so for runs"
+        facets = quote_names((*scores.facets, name))
+        item = "" if scores.item is not None else f"give --item {name} if it names the items; "
+        advice = f"{name} tells them apart; {item}name it (--facets {facets}, say) if it does so for runs"
     yield f"{what} and {'was' if repeated == 1 else 'were'} {AVERAGED if averaged else KEPT}: {advice}."
 
 
@@ -48,12 +70,13 @@ def check_repeats(evaluation: Evaluation) -> None:
     np.minimum.at(least, scores.system.codes[cells.first], cells.sizes())
     names = list(find_differing(scores, cells)) if least.max() > 1 else []
     if names:
+        facets = quote_names((*scores.facets, *names))
         system, count = scores.system.names[int(least.argmax())], int(least.max())
         unit, tell = "item" if scores.item is not None else "dataset", "tells" if len(names) == 1 else "tell"
         raise ScoresError(
             f"every {unit} of {system!r} has {count} scores or more in each run, and {list_names(names)} {tell} them "
-            f"apart: give --facets {','.join((*scores.facets, *names))} if runs differ in them; if items do, join them "
-            "with the item's id in one column, or name the one that is the --dataset"
+            f"apart: give --facets {facets} if runs differ in them; if items do, join them with the item's id in one "
+            "column, or name the one that is the --dataset"
         )
 
 

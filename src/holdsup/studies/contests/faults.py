@@ -12,6 +12,8 @@ from holdsup.metrics import Metric
 from holdsup.metrics.labels import AveragedMetric, LabelMetric
 from holdsup.metrics.means import Agreement
 from holdsup.rendering.numbers import format_counted
+from holdsup.splits import Split
+from holdsup.studies.contests.copies import warn_of_copies
 from holdsup.studies.contests.strategies import Strategy
 
 __all__ = ["check_corpus"]
@@ -24,24 +26,30 @@ def check_corpus(corpus: Corpus, metric: Metric, strategy: Strategy, repeats: in
     """Refuse a corpus that cannot be split, or has nothing to tell; return warnings about the rest."""
     splitter = strategy.make(min(repeats, MOST))
     splits = list(splitter.split(corpus.inputs, corpus.targets, corpus.groups))
+    found = (warn_of_copies(corpus.inputs, splits), _warn_of_classes(corpus, metric, strategy, splits))
+    return tuple(warning for warning in found if warning is not None)
+
+
+def _warn_of_classes(corpus: Corpus, metric: Metric, strategy: Strategy, splits: Sequence[Split]) -> str | None:
+    """Return a warning about classes that some splits do not train on; refuse a corpus that has only one."""
     if not isinstance(metric, Agreement | LabelMetric | AveragedMetric):
-        return ()
+        return None
     classes = _count_classes(corpus.targets)
     if len(classes) == 1:
         raise SplitError(
             f"all {len(corpus):,} items have the target {next(iter(classes))!r}: there is nothing to compare systems by"
         )
     if len(corpus) < FEW * len(classes):
-        return ()
+        return None
     rare = [name for name, count in classes.items() if count < len(corpus) / strategy.splits]
     absent = dict.fromkeys(
         name for split in splits for name in _missing(rare, [corpus.targets[i] for i in split.train.tolist()])
     )
     if not absent:
-        return ()
+        return None
     return (
         f"In some splits nothing of {format_counted(len(absent), 'class')} is trained on ({list_names(absent)}): set "
-        "stratify, or merge rare classes.",
+        "stratify, or merge rare classes."
     )
 
 

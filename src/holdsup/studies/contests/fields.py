@@ -15,7 +15,7 @@ from holdsup.studies.specs.records import Spec
 from holdsup.studies.specs.shapes import LARGEST_SEED
 from holdsup.studies.specs.systems import describe_systems
 
-__all__ = ["Field", "field_of_spec"]
+__all__ = ["Field", "check_names", "field_of_spec"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +78,16 @@ class Field:
         return Plan(tuple(tasks.values()), description, self.folder)
 
 
+def check_names(systems: Iterable[Any]) -> None:
+    """Refuse names of systems that a verdict could not be read by."""
+    for name in systems:
+        if not isinstance(name, str) or not name.strip():
+            raise SpecError(f"a system is called {name!r}: give it a name, a text that is not empty")
+
+
 def field_of_spec(spec: Spec) -> Field:
     """Return who competes in a spec; its data are read, and its systems are imported in other processes."""
+    check_names(spec.systems)
     (dataset,) = spec.data
     return Field(
         name=spec.file.name,

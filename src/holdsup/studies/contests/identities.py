@@ -17,7 +17,7 @@ import pyarrow as pa
 from holdsup.errors import SpecError, SplitError
 from holdsup.experiment.digests import digest_file
 
-__all__ = ["digest_values", "identify_estimator", "identify_function", "is_plain"]
+__all__ = ["as_plain", "digest_values", "identify_estimator", "identify_function", "is_plain"]
 
 
 def is_plain(value: Any) -> bool:
@@ -34,7 +34,7 @@ def digest_values(values: Any, what: str) -> str:
     digest = hashlib.blake2b(digest_size=16)
     if isinstance(values, list | tuple):
         try:
-            digest.update(json.dumps(values, default=_plain).encode())
+            digest.update(json.dumps(values, default=as_plain).encode())
         except (TypeError, ValueError) as error:
             raise SplitError(f"{what} hold what cannot be told apart ({error}): give text, numbers, lists") from None
     elif isinstance(values, np.ndarray) and values.dtype != object:
@@ -120,7 +120,8 @@ def _file_of(thing: Any) -> dict[str, str]:
     return {"file": digest_file(file)} if file.is_file() else {}
 
 
-def _plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
+    """Return a value of NumPy as JSON can hold it."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a {type(value).__name__}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -17,7 +18,7 @@ from holdsup.experiment.identity import identify
 from holdsup.experiment.scoring import check_metric
 from holdsup.metrics import make_metric
 from holdsup.splits.corpus import count_items
-from holdsup.studies.contests.fields import Field
+from holdsup.studies.contests.fields import Field, check_names
 from holdsup.studies.contests.identities import digest_values, identify_estimator, identify_function
 from holdsup.studies.specs.planning import describe_data
 from holdsup.studies.specs.reading import check_command
@@ -36,6 +37,7 @@ def field_in_memory(
     """Return who competes, given Python objects (see `run_contest`); with a store, systems must be told apart."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
         raise SpecError("a contest is between two systems or more: give them by name, {'A': ..., 'B': ...}")
+    check_names(systems)
     programs = {name: system for name, system in systems.items() if isinstance(system, list | tuple)}
     files = {CORPUS: _open_file(Path(data))} if isinstance(data, str | Path) else {}
     folder = Path.cwd()
@@ -82,6 +84,8 @@ def _describe(name: str, system: Any, key: str | None) -> dict[str, Any]:
             f"the system {name!r} is a {type(system).__name__}: give a function that trains, a scikit-learn estimator, "
             "or the list of a command's arguments"
         )
+    if not is_estimator:
+        _check_call(name, system)
     if key is not None:
         code: dict[str, Any] = {"key": f"{name} {key}"}
     else:
@@ -90,6 +94,18 @@ def _describe(name: str, system: Any, key: str | None) -> dict[str, Any]:
     source = type(system).__name__ if is_estimator else getattr(system, "__name__", type(system).__name__)
     held = hold(f"the system {name!r}", trains)
     return {"kind": kind, "source": source, "settings": {}, "held": held, "code": code, "limit": None}
+
+
+def _check_call(name: str, function: Callable[..., Any]) -> None:
+    """Refuse a function that cannot be called as it will be, before the others are trained."""
+    try:
+        inspect.signature(function).bind(None, None, seed=0)
+    except TypeError as error:
+        raise SpecError(
+            f"the system {name!r} cannot be called as f(inputs, targets, seed=...): {error}. Give it these parameters"
+        ) from None
+    except ValueError:  # written in C, say: what it takes is found when it is called
+        return
 
 
 def _cloning(estimator: Any) -> Callable[[], Any]:

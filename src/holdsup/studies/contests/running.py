@@ -67,7 +67,9 @@ def run_contest(
     data : ``(inputs, targets)``, ``(inputs, targets, groups)``, or a file with the columns input, target, perhaps group
     metric : the name of a metric, or its name and options
     splits : how the corpus is split, ``BlockedCV(m=3)`` by default
-    repeats : how many times it is partitioned anew, 20 by default; with `sequential` at most, 100 by default
+    repeats : how many times it is partitioned anew, as `splits` says or 20; with `sequential` at most, 100 by default.
+        A partition is all folds of BlockedCV or KFold, and all hold-outs of RepeatedHoldOut: 5 of these and 20 repeats
+        are 100 splits
     store : a file that keeps results, so that nothing is trained twice, today or later
     executor : where trainings run: this process by default, or a ThreadPoolExecutor
     progress : called with the number of trainings done
@@ -133,7 +135,10 @@ def run_contest_spec(
     field = field_of_spec(spec)
     with Store(store or spec.store) as opened:
         trainer = Trainer(field=field, store=opened, executor=executor, progress=progress, retry_failed=retry_failed)
-        return _run(trainer, rounds, {"level": level, **options}, learning_curve=learning_curve, export=export)
+        return _run(
+            trainer, rounds, {"level": level, **options}, learning_curve=learning_curve, export=export,
+            spec=spec.file.name,
+        )  # fmt: skip
 
 
 def _name_metric(metric: Any) -> dict[str, Any]:
@@ -151,7 +156,13 @@ def _name_metric(metric: Any) -> dict[str, Any]:
 
 
 def _run(
-    trainer: Trainer, rounds: Rounds, judged: Mapping[str, Any], *, learning_curve: bool, export: str | Path | None
+    trainer: Trainer,
+    rounds: Rounds,
+    judged: Mapping[str, Any],
+    *,
+    learning_curve: bool,
+    export: str | Path | None,
+    spec: str | None = None,
 ) -> Contest:
     field = trainer.field
     import_from(field.folder)
@@ -163,14 +174,15 @@ def _run(
     curve = train_curve(trainer, rounds.strategy, metric) if learning_curve else None
     signed = sign_field(field, rounds.strategy.make(rounds.repeats))
     signed["systems"] = ", ".join(f"{name}={sign_system(name, system)}" for name, system in field.systems.items())
+    signed |= {"curve": learning_curve or None, "sequential": rounds.target, "spec": spec}
     options = {**judged, "learning_curve": curve, "seed": field.seed, "signed": signed,
                "grouped": field.corpus.groups is not None}  # fmt: skip
-    contest, done = rounds.go(trainer, metric, options)
+    contest, trained = rounds.go(trainer, metric, options)
     if export is not None:
-        plan = field.plan(rounds.strategy, range(done), rounds.repeats)
+        plan = field.plan(rounds.strategy, trained, rounds.repeats)
         write_scores(export_scores(plan, trainer.store), Path(export))
     contest = dataclasses.replace(contest, warnings=(*contest.warnings, *warnings))
-    return tell_failures(contest, trainer.lost, of=done) if trainer.lost else contest
+    return tell_failures(contest, trainer.lost, of=len(trained)) if trainer.lost else contest
 
 
 @contextmanager

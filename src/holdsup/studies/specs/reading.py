@@ -14,6 +14,7 @@ from holdsup.experiment.importing import split_source
 from holdsup.experiment.systems import KINDS as SYSTEM_KINDS
 from holdsup.metrics import make_metric
 from holdsup.splits import make_splitter
+from holdsup.splits.making import list_options
 from holdsup.studies.specs.records import DataSource, Spec, SystemSource
 from holdsup.studies.specs.shapes import (
     BUDGET,
@@ -117,6 +118,10 @@ def _part_splits(file: Path, kind: str, tables: Mapping[str, Any]) -> tuple[dict
     place, given = Place(file.name, "splits"), tables["splits"]
     if given.get("name") != "jkfold":
         raise place.refuse(f'name is {given.get("name")!r:.40}: a tuning is by J-K-fold, name = "jkfold"')
+    keys = dict.fromkeys([*list_options("jkfold"), *SEARCH])
+    for name in given:
+        if name not in ("name", "seed", *keys):
+            raise place.refuse(f"{name!r} is no key here; there are {list_names(keys)}.{nearest(name, keys)}")
     tuning = place.check({name: value for name, value in given.items() if name in SEARCH}, SEARCH)
     if "margin" in tuning and not tuning.get("adaptive"):
         raise place.refuse("margin is what an adaptive tuning may be off by: set adaptive = true, too")
@@ -197,8 +202,10 @@ def check_command(place: Place, arguments: list[str], settings: Mapping[str, Any
 
 def _read_options(place: Place, table: Any, make: Any) -> dict[str, Any]:
     """Return the name and options of a metric or a splitter that can be made."""
-    if not isinstance(table, dict) or not NAMED.accepts(table.get("name")):
+    if not isinstance(table, dict) or "name" not in table:
         raise place.refuse(f"name is missing; it must be {NAMED.what}")
+    if not NAMED.accepts(table["name"]):
+        raise place.refuse(f"name is {table['name']!r:.60}; it must be {NAMED.what}, of one {place.table}")
     if "seed" in table:
         raise place.refuse("'seed' is no key here: the seed of the header is used")
     try:

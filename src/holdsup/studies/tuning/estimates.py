@@ -122,7 +122,7 @@ def study_estimates(
         folds.append(pool.scores[ONE_METRIC][:, :, 0])
     found = [_describe("split", scores[:, 0], scores.shape[1]) for scores in folds]
     found += [_describe("folds", scores.mean(axis=1), scores.shape[1]) for scores in folds]
-    fits, metric = partitions * sum(k), name_metric(scoring, None)
+    fits, metric = partitions * sum(k), name_metric(scoring)
     return EstimateStudy(
         signature=sign(
             "estimate-study", scores=digest(*folds), metric=metric, k=",".join(map(str, k)), partitions=partitions,

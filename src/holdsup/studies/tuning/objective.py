@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from holdsup.errors import MissingExtra, TuningError
+from holdsup.splits.copies import skip_copies
 from holdsup.studies.tuning.options import require_folds
 from holdsup.studies.tuning.pools import choose_splitter, deal_partitions, run_partitions
 from holdsup.studies.tuning.scoring import ONE_METRIC
@@ -34,7 +35,7 @@ class Objective:
     X : the items
     y : their targets
     groups : what each item belongs to
-    j : how many partitions
+    j : how many partitions; copies of others, as few groups give, are left out
     k : how many folds each has
     seed : of the partitions, which are the same for all trials
     scoring : as in scikit-learn, one metric
@@ -69,7 +70,7 @@ class Objective:
         splitter = choose_splitter(
             estimator, self.y, self.groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify
         )
-        for partition in deal_partitions(splitter, self.X, self.y, self.groups):
+        for partition in skip_copies(deal_partitions(splitter, self.X, self.y, self.groups)):
             pool = run_partitions(training, [partition], [{}], [0], n_jobs=self.n_jobs)
             scores.append(float(pool.only_means()[0, 0]))
             trial.set_user_attr(PARTITIONS, list(scores))

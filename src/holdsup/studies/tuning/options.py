@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 
 from holdsup.errors import TuningError
+from holdsup.studies.tuning.scoring import choose_metric, list_metrics
 
-__all__ = ["refuse_unknown", "require_budget", "require_folds", "require_sense"]
+__all__ = [
+    "refuse_unknown",
+    "require_budget",
+    "require_folds",
+    "require_sense",
+    "require_weights",
+]
 
 LEAST_FOLDS = 3  # Moss et al., section 3: with two, training sets do not overlap
 
@@ -33,6 +40,13 @@ def refuse_unknown(given: Mapping[str, Any]) -> None:
         raise TypeError(f"JKSearchCV takes no {name}={how}")
 
 
+def require_weights(params: Mapping[str, Any], items: int) -> None:
+    """Refuse weights that are not one for each item, which every fit would stumble over."""
+    weights = params.get("sample_weight")
+    if weights is not None and np.ndim(weights) and len(weights) != items:
+        raise TuningError(f"there are {items:,} items, but sample_weight has {len(weights):,}: give one for each")
+
+
 def require_sense(search: Any, candidates: int, items: int) -> None:
     """Refuse options of a `JKSearchCV` that make no sense with so many candidates and items."""
     _require_counts(search)
@@ -42,6 +56,8 @@ def require_sense(search: Any, candidates: int, items: int) -> None:
     if search.margin is not None and not 0 <= search.margin < np.inf:
         raise TuningError(f"margin is {search.margin!r}: give a difference in score that does not matter, 0 or more")
     _require_error_score(search.error_score)
+    if (metrics := list_metrics(search.scoring)) is not None:
+        choose_metric(metrics, search.refit)
     require_budget(search, candidates)
 
 

@@ -21,10 +21,19 @@ from sklearn.utils.validation import _check_method_params, _num_samples
 from holdsup.errors import TuningError
 from holdsup.numerics.tuning import AdaptivePlan
 from holdsup.splits import JKFold, Split
+from holdsup.splits.copies import skip_copies
 from holdsup.studies.tuning.candidates import Params, configure, list_candidates
-from holdsup.studies.tuning.options import refuse_unknown, require_sense
+from holdsup.studies.tuning.cautions import list_cautions
+from holdsup.studies.tuning.options import refuse_unknown, require_sense, require_weights
 from holdsup.studies.tuning.pools import Pool, choose_splitter, deal_partitions, run_partitions
-from holdsup.studies.tuning.scoring import ONE_METRIC, find_scorer, name_metric, takes_weights
+from holdsup.studies.tuning.scoring import (
+    ONE_METRIC,
+    choose_metric,
+    find_scorer,
+    list_metrics,
+    name_metric,
+    takes_weights,
+)
 from holdsup.studies.tuning.search_table import tabulate
 from holdsup.studies.tuning.signing import sign_training
 from holdsup.studies.tuning.training import Training, prepare_training
@@ -49,9 +58,10 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
     j : how many partitions; with `adaptive`, the most
     k : how many folds each has, 3 or more
     scoring : as in scikit-learn: a name, a function, or several with `refit` naming the one to rank by
-    refit : whether to train the best candidate on all items; with several metrics, the name of one; or a function of
-        `cv_results_` that returns the place of a candidate
-    stratify : whether classes have the same share in all folds; None: for classifiers
+    refit : whether to train the best candidate on all items; with several metrics, the name of the one to rank by; or a
+        function of `cv_results_` that returns the place of a candidate. With several metrics and a function, or False,
+        `tuning_` is about the first of them
+    stratify : whether classes have the same share in all folds; None: for classifiers. A spec has no default but false
     adaptive : whether to drop candidates that can no longer win by more than the margin, and to stop when the choice is
         settled
     margin : a difference in score that does not matter; None: found from the first partitions
@@ -89,7 +99,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
     def __init__(
         self,
         estimator: Any,
-        candidates: Any,
+        candidates: Any = None,
         *,
         n_candidates: int | None = None,
         j: int = 4,
@@ -141,16 +151,18 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         TuningError : options, candidates or data that make no sense; a scorer that gives no number; all fits failed
         """
         candidates = list_candidates(self.candidates, n_candidates=self.n_candidates, seed=self.seed)
-        for candidate in candidates:
-            configure(self.estimator, candidate)
+        estimators = [configure(self.estimator, candidate) for candidate in candidates]
         X, y, groups = indexable(X, y, groups)
         require_sense(self, len(candidates), _num_samples(X))
         if y is None and get_tags(self.estimator).target_tags.required:
             raise TuningError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None")
-        training = self._training(X, y, candidates, _check_method_params(X, params))
-        dealt = deal_partitions(self._splitter(training, groups), X, y, groups)
-        pool = self._run(training, dealt, candidates)
-        self._conclude(pool, candidates, training, groups)
+        require_weights(params, _num_samples(X))
+        training = self._training(X, y, candidates, groups, _check_method_params(X, params))
+        splitter = self._splitter(training, groups)
+        routed = "groups" in training.fit_params
+        cautions = list(list_cautions(estimators, splitter, y, groups, routed=routed, asked=self.n_candidates))
+        pool, copies = self._run(training, deal_partitions(splitter, X, y, groups), candidates)
+        self._conclude(pool, candidates, training, groups, copies=copies, cautions=cautions)
         if self.refit:
             self._refit(training)
         return self
@@ -161,7 +173,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return what is routed where: `groups` stays here, the rest goes to the estimator and the scorer."""
+        """Return what is routed where: `groups` are used here, and go to who asks for them, like all the rest."""
         to_scorer = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
         return (
             MetadataRouter(owner=self)
@@ -170,10 +182,10 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             .add(scorer=find_scorer(self.estimator, self.scoring), method_mapping=to_scorer)
         )
 
-    def _training(self, X: Any, y: Any, candidates: Sequence[Params], params: Params) -> Training:
+    def _training(self, X: Any, y: Any, candidates: Sequence[Params], groups: Any, params: Params) -> Training:
         fit_params, score_params = params, {}
         if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", **params)
+            routed = process_routing(self, "fit", **params, **({} if groups is None else {"groups": groups}))
             fit_params, score_params = routed.estimator.fit, routed.scorer.score
         elif "sample_weight" in params and takes_weights(find_scorer(self.estimator, self.scoring)):
             score_params = {"sample_weight": params["sample_weight"]}
@@ -189,16 +201,24 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             strict=self.error_score == "raise",
         )
 
-    def _run(self, training: Training, dealt: Iterator[list[Split]], candidates: Sequence[Params]) -> Pool:
+    def _run(self, training: Training, dealt: Iterator[list[Split]], candidates: Sequence[Params]) -> tuple[Pool, int]:
+        """Return what the candidates scored, and how many partitions that were wanted besides are copies of others."""
         everyone = range(len(candidates))
-        plan = self._plan(len(candidates))
+        plan, fresh = self._plan(len(candidates)), skip_copies(dealt)
         if plan is None:
-            return run_partitions(training, list(dealt), candidates, everyone, n_jobs=self.n_jobs)
-        pool = run_partitions(training, [next(dealt)], candidates, everyone, n_jobs=self.n_jobs)
+            partitions = list(fresh)
+            # Where only a function knows the metrics, the first partition tells whether `refit` names one of them.
+            first = 1 if list_metrics(self.scoring) is None else len(partitions)
+            pool = run_partitions(training, partitions[:first], candidates, everyone, n_jobs=self.n_jobs)
+            self._metric(pool)
+            if rest := partitions[first:]:
+                pool = pool.joined(run_partitions(training, rest, candidates, everyone, n_jobs=self.n_jobs))
+            return pool, self.j - len(partitions)
+        pool = run_partitions(training, [next(fresh)], candidates, everyone, n_jobs=self.n_jobs)
         metric = self._metric(pool)
-        while chosen := plan.next(pool.means(metric)):
-            pool = pool.joined(run_partitions(training, [next(dealt)], candidates, chosen, n_jobs=self.n_jobs))
-        return pool
+        while (chosen := plan.next(pool.means(metric))) and (partition := next(fresh, None)):
+            pool = pool.joined(run_partitions(training, [partition], candidates, chosen, n_jobs=self.n_jobs))
+        return pool, self.j - len(pool.fit_times) if chosen else 0
 
     def _splitter(self, training: Training, groups: Any) -> JKFold:
         return choose_splitter(
@@ -213,22 +233,25 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         )
 
     def _metric(self, pool: Pool) -> str:
-        """Return the metric to rank by; refuse a pool without scores, and several metrics without a choice."""
+        """Return the metric to rank by; refuse a pool without scores."""
         if pool.failed.all():
             first = pool.failures[0]
             raise TuningError(
                 f"all {len(pool.failed)} candidates failed; candidate {first.candidate + 1} on {first.place}:"
                 f" {first.error.rstrip('.')}. error_score='raise' shows where"
             )
-        if list(pool.scores) == [ONE_METRIC]:
-            return ONE_METRIC
-        if isinstance(self.refit, str) and self.refit in pool.scores:
-            return self.refit
-        raise TuningError(
-            f"refit is {self.refit!r}, but there are the metrics {', '.join(pool.scores)}: name the one to rank by"
-        )
+        return choose_metric(list_metrics(self.scoring) or list(pool.scores), self.refit)
 
-    def _conclude(self, pool: Pool, candidates: Sequence[Params], training: Training, groups: Any) -> None:
+    def _conclude(
+        self,
+        pool: Pool,
+        candidates: Sequence[Params],
+        training: Training,
+        groups: Any,
+        *,
+        copies: int,
+        cautions: Sequence[str],
+    ) -> None:
         metric = self._metric(pool)
         self.scorer_ = getattr(training.scorer, "_scorers", training.scorer)
         self.multimetric_ = list(pool.scores) != [ONE_METRIC]
@@ -238,7 +261,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             pool.means(metric),
             candidates,
             k=self.k,
-            metric_name=name_metric(self.scoring, self.refit),
+            metric_name=name_metric(self.scoring, metric),
             level=self.level,
             margin=self.margin,
             budget=self.budget,
@@ -246,12 +269,14 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             fits=pool.fits,
             failures=pool.failures,
             plan=self._plan(len(candidates)),
+            copies=copies,
             grouped=groups is not None,
+            cautions=cautions,
             signed=sign_training(training, groups, self._splitter(training, groups), self.scoring),
         )
         self.best_index_ = self.tuning_.best_index
         if callable(self.refit):
-            self._take(int(self.refit(self.cv_results_)))
+            self._take(self.refit(self.cv_results_))
         self.best_score_ = float(self.cv_results_[f"mean_test_{metric}"][self.best_index_])
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         if pool.failures:
@@ -264,13 +289,15 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
                 stacklevel=3,
             )
 
-    def _take(self, index: int) -> None:
+    def _take(self, index: Any) -> None:
         """Take the candidate that a function chose, and say how it stands where it is not the pick."""
+        if not isinstance(index, int | np.integer):
+            raise TypeError(f"refit returned {index!r:.40}: return the place of a candidate, a whole number from 0")
         if not 0 <= index < len(self.tuning_.candidates):
             raise IndexError(f"refit chose candidate {index}, but there are {len(self.tuning_.candidates)}, from 0")
-        self.best_index_ = index
+        self.best_index_ = int(index)
         if index != self.tuning_.best_index:
-            said = f"{self.tuning_.verdict} {write_choice(self.tuning_, index)}"
+            said = f"{self.tuning_.verdict} {write_choice(self.tuning_, self.best_index_)}"
             self.tuning_ = dataclasses.replace(self.tuning_, verdict=said)
 
     def _refit(self, training: Training) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from holdsup.studies.tuning.candidates import Params
 from holdsup.studies.tuning.pools import Pool
+from holdsup.verdict.tuning.listing import standard_error
 
 __all__ = ["rank_candidates", "tabulate"]
 
@@ -37,7 +38,7 @@ def tabulate(pool: Pool, candidates: Sequence[Params]) -> dict[str, Any]:
         for statistic, column in (
             ("mean", _each(np.mean, means)),
             ("std", _each(np.std, flat)),
-            ("se", _each(_se, means)),
+            ("se", _each(standard_error, means)),
         ):
             table[f"{statistic}_test_{name}"] = np.where(pool.failed, np.nan, column)
         table[f"rank_test_{name}"] = rank_candidates(means, pool.failed)
@@ -73,7 +74,3 @@ def _each(statistic: Callable[[Floats], Any], rows: Floats) -> Floats:
     return np.array(
         [statistic(column[np.isfinite(column)]) if np.isfinite(column).any() else np.nan for column in rows.T]
     )
-
-
-def _se(values: Floats) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan

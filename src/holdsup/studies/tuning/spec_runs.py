@@ -52,14 +52,15 @@ def run_tuning_spec(
     """
     search = make_search(spec, level=level)
     with Store(store or search.spec.store) as opened:
-        pool = search.go(
+        pool, copies = search.go(
             search.trials(opened, executor=executor, progress=progress or no_progress, retry_failed=retry_failed)
         )
     return judge_tuning(
         pool.means(ONE_METRIC), search.candidates, k=search.k, metric_name=search.metric.name,
         higher_is_better=search.metric.higher_is_better, level=level, margin=search.margin, budget=search.budget,
         seed=search.spec.seed, fits=pool.fits, failures=pool.failures, plan=search.plan,
-        grouped=search.field.corpus.groups is not None, signed=search.signed(),
+        copies=copies, grouped=search.field.corpus.groups is not None,
+        signed=search.signed(),
     )  # fmt: skip
 
 
@@ -69,7 +70,7 @@ def read_tuning_status(spec: Spec | str | Path, *, store: str | Path | None = No
     with Store(store or search.spec.store, writing=False) as opened:
         trials = search.trials(opened, reading=True)
         if not search.adaptive:
-            return read_status(trials.plan(range(search.j), trials.everyone), opened)
+            return read_status(trials.plan(search.find_different(), trials.everyone), opened)
         with suppress(Unfinished):
             search.go(trials)
         asked = trials.plan([0], trials.everyone)
@@ -99,7 +100,7 @@ def advise_tuning_spec(
     samples, fits = {}, 0
     with Store(store or search.spec.store) as opened:
         for look in looks:
-            pool = look.go(
+            pool, _ = look.go(
                 look.trials(opened, executor=executor, progress=progress or no_progress, retry_failed=retry_failed)
             )
             for failure in pool.failures:

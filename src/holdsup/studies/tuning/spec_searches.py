@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from holdsup.errors import SpecError, TuningError
 from holdsup.experiment import Store
 from holdsup.metrics import Metric, make_metric
 from holdsup.numerics.tuning import AdaptivePlan
+from holdsup.splits.copies import find_copies
 from holdsup.studies.contests.fields import Field
 from holdsup.studies.contests.signing import sign_field, sign_system
 from holdsup.studies.contests.strategies import Strategy
@@ -72,10 +74,17 @@ class Search:
         most = min(self.j * self.k * len(self.candidates), self.budget or math.inf)
         return Trials(field=self.field, strategy=self.strategy, j=self.j, store=store, most=int(most), **options)
 
-    def go(self, trials: Trials) -> Pool:
-        """Return what the candidates scored on the first partition, then on the others, all or look by look.
+    def find_different(self) -> list[int]:
+        """Return the partitions that are no copies of earlier ones: a copy is no new evidence."""
+        corpus = self.field.corpus
+        splits = self.strategy.make(self.j).split(corpus.inputs, corpus.targets, corpus.groups)
+        return sorted(set(find_copies(list(islice(splits, self.k)) for _ in range(self.j))))
 
-        The first partition goes before the others: what makes every candidate fail is found out there.
+    def go(self, trials: Trials) -> tuple[Pool, int]:
+        """Return what the candidates scored, and how many partitions that were wanted besides are copies of others.
+
+        The first partition goes before the others: what makes every candidate fail is found out there. The others
+        follow all at once, or look by look.
         """
         try:
             require_budget(self, len(self.candidates))
@@ -83,13 +92,14 @@ class Search:
             raise Place(self.spec.file.name, "budget").refuse(str(error)) from error
         pool = trials.train([0], trials.everyone)
         self._require_score(pool)
+        _, *others = different = self.find_different()
         if self.plan is None:
-            others = range(1, self.j)
-            return pool.joined(trials.train(others, trials.everyone)) if others else pool
+            pool = pool.joined(trials.train(others, trials.everyone)) if others else pool
+            return pool, self.j - len(different)
         sign = 1 if self.metric.higher_is_better else -1
-        while chosen := self.plan.next(sign * pool.means(ONE_METRIC)):
-            pool = pool.joined(trials.train([len(pool.fit_times)], chosen))
-        return pool
+        while (chosen := self.plan.next(sign * pool.means(ONE_METRIC))) and others:
+            pool = pool.joined(trials.train([others.pop(0)], chosen))
+        return pool, self.j - len(different) if chosen else 0
 
     def _require_score(self, pool: Pool) -> None:
         if pool.failed.all():
@@ -104,7 +114,8 @@ class Search:
         name, source = next(iter(self.spec.systems.items()))
         described = next(iter(self.field.systems.values()))
         system = sign_system(name, {**described, "settings": dict(source.settings)})
-        return {**sign_field(self.field, self.strategy.make(self.j)), "system": f"{name}={system}"}
+        split = sign_field(self.field, self.strategy.make(self.j))
+        return {**split, "system": f"{name}={system}", "spec": self.spec.file.name}
 
     def name(self, candidate: int) -> str:
         """Return the name of a candidate, as tasks have it."""

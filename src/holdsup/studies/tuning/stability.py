@@ -71,7 +71,7 @@ def study_tuning(
         )  # fmt: skip
         _require_whole(pool, listed)
         pools[folds] = pool.only_means()
-    return judge_pools(pools, listed, j=j, metric=name_metric(scoring, None), retunings=retunings, seed=seed)
+    return judge_pools(pools, listed, j=j, metric=name_metric(scoring), retunings=retunings, seed=seed)
 
 
 def _require_whole(pool: Pool, candidates: Sequence[Params]) -> None:

@@ -64,31 +64,40 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.epochs = epochs
         self.seed = seed
 
-    def fit(self, X: Any, y: Any) -> EarlyStopping:
-        """Cut the validation set, then train until it says to stop."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> EarlyStopping:
+        """Cut the validation set, then train until it says to stop.
+
+        Parameters
+        ----------
+        X : the items
+        y : their targets
+        sample_weight : a weight for each item, in training and in the score on the validation set
+        groups : what each item belongs to; the items of a group are all trained on, or all validated on
+        """
         if not hasattr(self.estimator, "partial_fit"):
             raise TuningError(f"{type(self.estimator).__name__} has no partial_fit: it cannot be trained by epochs")
-        X, y = indexable(X, y)
-        train, test = self._cut(X, y)
+        X, y, sample_weight, groups = indexable(X, y, sample_weight, groups)
+        train, test = self._cut(X, y, groups)
         held_out = _safe_indexing(X, test), _safe_indexing(y, test)
         items, targets = _safe_indexing(X, train), _safe_indexing(y, train)
+        weights, held_weights = _weigh(sample_weight, train), _weigh(sample_weight, test)
         classes = {"classes": np.unique(np.asarray(y))} if is_classifier(self.estimator) else {}
         current = clone(self.estimator)
         scores: list[float] = []
         while len(scores) < self.epochs and len(scores) - _best(scores) < self.patience:
-            current.partial_fit(items, targets, **classes)
-            scores.append(float(current.score(*held_out)))
+            current.partial_fit(items, targets, **classes, **weights)
+            scores.append(float(current.score(*held_out, **held_weights)))
             if _best(scores) == len(scores):
                 self.estimator_ = copy.deepcopy(current)
         self.epochs_, self.validation_scores_ = len(scores), np.array(scores)
         return self
 
-    def _cut(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _cut(self, X: Any, y: Any, groups: Any) -> tuple[Any, Any]:
         stratify = is_classifier(self.estimator)
         if stratify:
             _require_two_of_each(y)
         try:
-            return next(iter(HoldOut(test=self.validation, seed=self.seed, stratify=stratify).split(X, y)))
+            return next(iter(HoldOut(test=self.validation, seed=self.seed, stratify=stratify).split(X, y, groups)))
         except SplitError as error:
             raise TuningError(f"no validation set can be cut from {len(y):,} items: {error}") from error
 
@@ -123,10 +132,16 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.estimator_.decision_function(X)
 
     @_estimator_has("score")
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score of the best epoch."""
         check_is_fitted(self)
-        return float(self.estimator_.score(X, y))
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self.estimator_.score(X, y, **weights))
+
+
+def _weigh(sample_weight: Any, items: Any) -> dict[str, Any]:
+    """Return the weights of some items as ``partial_fit`` and ``score`` take them, nothing if there are none."""
+    return {} if sample_weight is None else {"sample_weight": _safe_indexing(sample_weight, items)}
 
 
 def _require_two_of_each(y: Any) -> None:

@@ -127,7 +127,7 @@ def study_stopping(
     total = between + within
     share = within / total if total > 0 else float("nan")
     low, high = limit_share(means[:, :cuts]) if total > 0 else (float("nan"), float("nan"))
-    metric = name_metric(scoring, None)
+    metric = name_metric(scoring)
     alone = means[:, cuts:]
     return StoppingStudy(
         signature=sign(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from holdsup.errors import ScoresError, list_names
+from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
 from holdsup.scores.lookalikes import caution_lookalikes
+from holdsup.scores.telling import point_to_roles
 from holdsup.verdict.arguments import check_level, check_margin, list_names_given
 from holdsup.verdict.comparison.advice import advise
 from holdsup.verdict.comparison.answers import Answer, Question, answer, test_systems
@@ -157,7 +158,8 @@ def _check_systems(scores: Scores, question: Question) -> None:
         without = "; ".join(f"{name!r} has no score that counts ({why})" for name, why in lost.items())
         raise ScoresError(f"there are scores of {names[0]!r} only, and a comparison needs two systems: {without}")
     if len(names) < 2:
-        raise ScoresError(f"there is one system only, {names[0]!r}: a comparison needs two (is --system right?)")
+        why = point_to_roles(scores) if scores.roles.system is None else "is --system right?"
+        raise ScoresError(f"there is one system only, {names[0]!r}, and a comparison needs two: {why}")
     if question.baseline in lost:
         why = lost[question.baseline]
         raise ScoresError(f"the baseline {question.baseline!r} has no score that counts ({why}): give another")
@@ -188,7 +190,7 @@ def _signature(
     """Return what a stranger needs to ask the same: the claim as it was asked for, not as it was made."""
     return sign(
         "compare", data=scores.digest, **sign_roles(scores), claim=claim or "auto",
-        where=sign_where(where), baseline=question.baseline, best=best, by=",".join(question.by) or None,
+        where=sign_where(where), baseline=question.baseline, best=best, by=quote_names(question.by) or None,
         level=question.level,
         margin=question.margin, lower_is_better=sign_direction(lower_is_better), bootstrap=question.bootstrap or None,
         seed=question.seed if question.bootstrap else None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import Cell
+from holdsup.verdict.comparison.contrasts import note_disagreement
 from holdsup.verdict.comparison.records import SystemContrast
 from holdsup.verdict.phrases import NO_LIMITS, say_level, show_limits
 
@@ -71,6 +72,7 @@ def _difference_notes(found: Comparison) -> Iterator[str]:
     yield f"p by {methods}{_holm(several)}."
     if several:
         yield "Unadjusted limits are for each row alone, simultaneous ones for all rows at once (Bonferroni)."
+        yield from note_disagreement(found.contrasts, level=found.level)
     if any(not math.isfinite(c.high_simultaneous) for c in found.contrasts):
         yield NO_LIMITS
 

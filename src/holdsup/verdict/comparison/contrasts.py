@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from scipy.special import ndtr
 
@@ -12,11 +13,44 @@ from holdsup.numerics.adjustment import adjust_holm
 from holdsup.numerics.differences import Difference
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.records import Equivalence, SystemContrast
+from holdsup.verdict.phrases import join_names
 
-__all__ = ["adjust_contrasts", "adjust_p", "contrast_of"]
+__all__ = ["adjust_contrasts", "adjust_p", "contrast_of", "note_disagreement"]
 
 LEVEL = 0.95  # of limits that a test against a margin has no use for
 SMALLEST = -300.0  # decimal logarithm below which a p-value is written as zero beside its logarithm
+
+
+class Adjusted(Protocol):
+    """A difference of two systems among several, with Holm's p and Bonferroni's limits."""
+
+    @property
+    def left(self) -> str: ...
+    @property
+    def right(self) -> str: ...
+    @property
+    def p_adjusted(self) -> float: ...
+    @property
+    def low_simultaneous(self) -> float: ...
+    @property
+    def high_simultaneous(self) -> float: ...
+
+
+def note_disagreement(contrasts: Sequence[Adjusted], *, level: float) -> Iterator[str]:
+    """Yield which pairs differ by Holm's p although their limits for all pairs hold zero, and which of both counts.
+
+    Holm tests one pair after the other, each against fewer: no limits of one pair do so.
+    """
+    pairs = [
+        f"{c.left} - {c.right}"
+        for c in contrasts
+        if c.p_adjusted <= 1 - level and c.low_simultaneous <= 0 <= c.high_simultaneous
+    ]
+    if pairs:
+        yield (
+            f"By p, {join_names(pairs, most=3)} {'differs' if len(pairs) == 1 else 'differ'}, yet limits for all pairs "
+            "hold zero: Holm's p is sharper than Bonferroni's limits, and both are right. The verdict goes by p."
+        )
 
 
 def contrast_of(

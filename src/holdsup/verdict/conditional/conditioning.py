@@ -41,8 +41,9 @@ class Conditions:
 def name_properties(by: Sequence[str], roles: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `read_scores` with the properties asked for among the columns to read."""
     given = roles.get("properties") or ()
-    stated = (given,) if isinstance(given, str) else tuple(given)
-    named = {str(each).partition("=")[0].strip() for each in stated}
+    stated = (given,) if isinstance(given, str) else tuple(map(str, given))
+    computed = (each.partition("=")[0].strip() for each in stated if "(" in each)  # a column's name may hold "=", too
+    named = {*stated, *computed}
     return {**roles, "properties": (*stated, *(name for name in by if name not in named))} if by else roles
 
 

@@ -71,9 +71,10 @@ def judge_contest(
     _check_options(level, margin, estimator, correction)
     if learning_curve is not None:
         check_curve(learning_curve, systems)
+    chosen = _choose_pairs(pairs, systems)
     question = Question(
         metric=metric if targets is None else metric.for_targets(targets),
-        level=level, margin=margin, pairs=_choose_pairs(pairs, systems), winner=_read_conclusion(conclusion, systems),
+        level=level, margin=margin, pairs=chosen, winner=_read_conclusion(conclusion, systems, chosen),
         estimator=estimator, correction=correction, items=items,
     )  # fmt: skip
     scored = score_partitions(partitions, targets, question.metric)
@@ -130,8 +131,7 @@ def check_question(
 ) -> None:
     """Refuse what cannot be asked about systems (see `judge_contest`), before anything is trained."""
     _check_options(level, margin, estimator, correction)
-    _choose_pairs(pairs, systems)
-    _read_conclusion(conclusion, systems)
+    _read_conclusion(conclusion, systems, _choose_pairs(pairs, systems))
 
 
 def _check_options(level: float, margin: float, estimator: str | None, correction: str) -> None:
@@ -156,13 +156,20 @@ def _choose_pairs(pairs: Sequence[tuple[str, str]] | None, systems: Sequence[str
     return tuple((left, right) for left, right in pairs)
 
 
-def _read_conclusion(text: str | None, systems: Sequence[str]) -> tuple[str, str] | None:
+def _read_conclusion(
+    text: str | None, systems: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> tuple[str, str] | None:
     """Return winner and loser of "A>B"; names may hold any sign, so all pairs are tried."""
     if text is None:
         return None
     written = "".join(text.split())
     for winner, loser in permutations(systems, 2):
         if written == "".join(f"{winner}>{loser}".split()):
+            if not {(winner, loser), (loser, winner)} & set(pairs):
+                asked = ", ".join(f"{left}-{right}" for left, right in pairs)
+                raise ScoresError(
+                    f"the conclusion {text!r} is about none of the pairs asked for ({asked}): add its pair"
+                )
             return winner, loser
     raise ScoresError(f"the conclusion {text!r} is not of the form 'A>B' with two of the systems {list_names(systems)}")
 

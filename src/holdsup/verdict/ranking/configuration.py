@@ -12,7 +12,7 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.fit import random_effects
 from holdsup.verdict.ranking.effects import find_effects
 from holdsup.verdict.ranking.fits import RankFits
-from holdsup.verdict.ranking.records import PredictionPart
+from holdsup.verdict.ranking.term_records import PredictionPart
 
 __all__ = ["predict_configuration"]
 
@@ -72,7 +72,10 @@ def _given(fits: RankFits, configuration: Mapping[str, str]) -> dict[str, str]:
     roles = {"system": runs.system_name, "dataset": runs.dataset_name}
     used = [t.name for t in fits.form.treatments if t.treated != "left out"]
     needed = (runs.system_name, runs.dataset_name, *used)
-    given = {name if name in needed else roles.get(name, name): value for name, value in configuration.items()}
+    named = [name if name in needed else roles.get(name, name) for name in configuration]
+    if twice := [name for name in named if named.count(name) > 1]:
+        raise ScoresError(f"--predict: there are two values of {twice[0]!r}: give one")
+    given = dict(zip(named, configuration.values(), strict=True))
     unknown = [name for name in given if name not in (*needed, *runs.factors)]
     lacking = [name for name in needed if name not in given]
     if unknown or lacking:

@@ -11,14 +11,13 @@ from holdsup.design import parse_formula
 from holdsup.design.terms import INTERCEPT, Factor
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import Contrast, LmmFit, fit_lmm
-from holdsup.numerics.differences import compare_these_runs
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.numerics.tails import t_tail
+from holdsup.verdict.ranking.contrasts import compare_by_dataset
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.formulas import write_formula
-from holdsup.verdict.ranking.means import LEAST_DATASETS
-from holdsup.verdict.ranking.records import Contribution
 from holdsup.verdict.ranking.table import RunTable
+from holdsup.verdict.ranking.term_records import Contribution
 
 __all__ = ["find_contributions"]
 
@@ -88,13 +87,10 @@ def _fit(fits: RankFits, *, saturated: bool, level: float) -> LmmFit:
 
 
 def _by_dataset(fits: RankFits, combination: Floats, level: float) -> Contrast | None:
-    """Return the t-test on a combination of adjusted means, dataset by dataset; None where the form has none."""
-    needed = np.abs(combination) > 1e-9 * np.abs(combination).max()
-    values = combination[needed] @ fits.cells[needed]
-    values = values[np.isfinite(values)]
-    if not fits.form.averages or len(values) < LEAST_DATASETS:
+    """Return the test of a combination of adjusted means, dataset by dataset, as contrasts have it."""
+    found = compare_by_dataset(fits, combination, fits.cells, fits.combine, level=level)
+    if found is None:
         return None
-    found = compare_these_runs(values[:, None], np.zeros((len(values), 1)), level=level)
     t = found.estimate / found.se if found.se else np.nan
     return Contrast("", found.estimate, found.se, found.df, t, found.p, found.log10_p, found.low, found.high)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdsup.fit.result import Model
 from holdsup.verdict.ranking.fits import RankFits
-from holdsup.verdict.ranking.records import NuisanceEffect
+from holdsup.verdict.ranking.term_records import NuisanceEffect
 
 __all__ = ["find_effects"]
 

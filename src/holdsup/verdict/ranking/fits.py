@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.design.newdata import code_fitted_rows
-from holdsup.errors import ScoresError
-from holdsup.fit import LmmFit, fit_lmm
+from holdsup.errors import ScoresError, list_names
+from holdsup.fit import Contrast, LmmFit, fit_lmm
 from holdsup.fit.contrasts import average_row, marginal_weights
+from holdsup.numerics.estimated_weights import lacking_covariance
+from holdsup.verdict.phrases import join_names
 from holdsup.verdict.ranking.forms import Form
 from holdsup.verdict.ranking.table import RunTable
+from holdsup.verdict.ranking.treatments import goes_with
 
 __all__ = ["RankFits", "fit_form"]
 
@@ -43,11 +46,48 @@ class RankFits:
         found = marginal_weights(self.means, self.runs.system_name, held=self._held)
         lost = [name for name, weights in found.items() if weights is None]
         if lost:
-            raise ScoresError(
-                f"the rows cannot tell the mean of {lost[0]!r} over all levels of the nuisance factors: some of them "
-                "never occur with it; leave them out of the formula's interactions with systems"
-            )
+            raise self._cannot_tell(lost[0])
         return {name: weights for name, weights in found.items() if weights is not None}
+
+    def _cannot_tell(self, system: str) -> ScoresError:
+        """Return why a system has no adjusted mean: a column that is one with the systems, or levels that it lacks."""
+        runs = self.runs
+        same = [name for name, labels in runs.factors.items() if goes_with(runs.system, labels)]
+        if same:
+            return ScoresError(
+                f"{list_names(same)} is the same in all rows of a system, so that its effect cannot be told from the "
+                f"system's: leave {join_names(same)} out of the formula"
+            )
+        return ScoresError(
+            f"the rows cannot tell the mean of {system!r} over all levels of the nuisance factors: some of them never "
+            "occur with it; leave them out of the formula's interactions with systems"
+        )
+
+    def interacts(self) -> bool:
+        """Return whether contrasts let systems differ from dataset to dataset.
+
+        By the differences between datasets they do; so they do where a system has one score on each, as the residual.
+        """
+        if self.form.averages or int(self.runs.cells().max()) == 1:
+            return True
+        system, dataset = self.runs.system_name, self.runs.dataset_name
+        slopes = any(c.group == dataset and c.term.startswith(system) for c in self.means.random)
+        return slopes or any(set(group.split(":")) == {system, dataset} for group in self.means.levels)
+
+    def adjusted_mean(self, system: str) -> float:
+        """Return the adjusted mean of a system."""
+        return float(self.weights[system] @ self.means.model().beta)
+
+    def combine(self, weights: Floats) -> Contrast:
+        """Return a combination of the fixed effects of the fit in which systems are fixed."""
+        return self.means.model().combine(weights, "", self.means.level)
+
+    @cached_property
+    def lacking(self) -> Floats:
+        """What the covariance of these fixed effects lacks because variances are estimated."""
+        model = self.means.model()
+        found = lacking_covariance(model.engine.criterion, model.engine.optimum.theta, model.engine.inference)
+        return np.asarray(model.transform @ found @ model.transform.T)
 
     @property
     def _held(self) -> dict[str, float]:
@@ -66,7 +106,7 @@ class RankFits:
         """The score of each row with the fixed nuisance effects taken out: as if all were at their average."""
         model = self.means.model()
         fixed = code_fitted_rows(model.design).fixed[:, model.engine.kept] @ model.beta
-        average = np.array([self.weights[name] @ model.beta for name in self.runs.system.names])
+        average = np.array([self.adjusted_mean(name) for name in self.runs.system.names])
         return np.asarray(self.runs.score - fixed + average[self.runs.system.codes])
 
     @cached_property

@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from holdsup.columns import Labels
-from holdsup.columns.crossing import cross
 from holdsup.scores.roles import is_replicate
-from holdsup.verdict.ranking.records import Treatment
+from holdsup.verdict.ranking.random_terms import RandomTerms, quote
 from holdsup.verdict.ranking.table import RunTable
+from holdsup.verdict.ranking.term_records import Treatment
 from holdsup.verdict.ranking.treatments import treat_as_printed, treat_column
 
-__all__ = ["BY_SYSTEM", "Form", "Indicator", "make_default", "make_paper", "quote"]
+__all__ = ["BY_SYSTEM", "Form", "Indicator", "make_default", "make_paper"]
 
 BY_SYSTEM = "slopes by system"
 
@@ -84,15 +84,6 @@ class Form:
         return pa.table(columns)
 
 
-def quote(name: str) -> str:
-    """Return a column's name as a formula writes it.
-
-    >>> quote("lr"), quote("learning rate")
-    ('lr', '`learning rate`')
-    """
-    return name if name.isidentifier() and name.isascii() else f"`{name}`"
-
-
 def make_default(
     runs: RunTable,
     *,
@@ -110,7 +101,7 @@ def make_default(
     treatments = [
         treat_column(runs, name, treat.get(name), name in repeated, name in set(shared)) for name in runs.factors
     ]
-    terms = _Terms(runs)
+    terms = RandomTerms(runs)
     terms.add((runs.dataset_name,))
     terms.add((runs.system_name, runs.dataset_name))
     cell = (runs.system_name,) if by_system else (runs.system_name, runs.dataset_name)
@@ -137,7 +128,7 @@ def make_default(
 
 def make_paper(runs: RunTable, *, treat: Mapping[str, str]) -> Form:
     """Return equation 1 of Sanchez Carmona et al. as printed: an indicator and a slope for every level but the last."""
-    terms = _Terms(runs)
+    terms = RandomTerms(runs)
     cell = (runs.system_name, runs.dataset_name)
     terms.add((runs.dataset_name,))
     terms.add(cell)
@@ -183,48 +174,6 @@ def _formulas(runs: RunTable, fixed: list[str], random: list[str]) -> tuple[str,
     score, system = quote(runs.score_name), quote(runs.system_name)
     means = f"{score} ~ {' + '.join([system, *fixed, *random])}"
     return means, f"{score} ~ {' + '.join([*(fixed or ['1']), f'(1 | {system})', *random])}"
-
-
-class _Terms:
-    """The random terms of a form, each checked to be one whose variance can be told from the others'.
-
-    Attributes
-    ----------
-    written : the terms as a formula has them
-    notes : why others are not among them
-    """
-
-    def __init__(self, runs: RunTable) -> None:
-        self.runs = runs
-        self.columns = {runs.system_name: runs.system, runs.dataset_name: runs.dataset, **runs.factors}
-        self.written: list[str] = []
-        self.notes: list[str] = []
-        self.known: dict[bytes, str] = {}
-
-    def add(self, group: tuple[str, ...]) -> None:
-        """Add a random intercept, or say why there is none."""
-        found = cross(*(self.columns[name] for name in group))
-        label = ":".join(group)
-        grouping = found.first[found.codes].tobytes()  # the same for the same groups, whatever their names
-        if found.count == len(self.runs):
-            self.notes.append(
-                f"There is no term of {label}: it has one row a level, so that its variance is the residual's."
-            )
-        elif grouping in self.known:
-            self.notes.append(f"There is no term of {label}: it has the same levels as {self.known[grouping]}.")
-        else:
-            self.known[grouping] = label
-            self.written.append(f"(1 | {':'.join(quote(name) for name in group)})")
-
-    def add_slope(self, name: str, regressor: str, group: tuple[str, ...]) -> None:
-        """Add a random slope, or say why there is none."""
-        cells = cross(*(self.columns[column] for column in group))
-        within = cross(cells.codes, self.columns[name])
-        if within.count == cells.count:
-            label = ":".join(group)
-            self.notes.append(f"There is no slope of {name} by {label}: every level of it has one {name} only.")
-        elif cells.count < len(self.runs):
-            self.written.append(f"(0 + {regressor} | {':'.join(quote(column) for column in group)})")
 
 
 def _dictionary(labels: Labels) -> pa.Array:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from holdsup.design import parse_formula
 from holdsup.design.grammar import Formula, RandomTerm
 from holdsup.design.terms import INTERCEPT, Factor, Term
 from holdsup.errors import FormulaError
-from holdsup.verdict.ranking.forms import Form, quote
-from holdsup.verdict.ranking.records import Treatment
+from holdsup.verdict.ranking.forms import Form
+from holdsup.verdict.ranking.random_terms import quote
 from holdsup.verdict.ranking.table import RunTable
+from holdsup.verdict.ranking.term_records import Treatment
 
 __all__ = ["make_own", "mentioned_columns", "write_formula"]
 
@@ -33,7 +34,7 @@ def make_own(runs: RunTable, formula: str, *, treat: Mapping[str, str]) -> Form:
     own = RandomTerm((INTERCEPT,), (runs.system_name,), correlated=True)
     without = [_without_intercept(term) if term.group == own.group else term for term in parsed.random]
     bare = tuple(term for term in without if term is not None)
-    rest = tuple(term for term in parsed.fixed if term != system)
+    rest = tuple(term for term in parsed.fixed if term and term != system)
     if system not in parsed.fixed and bare == parsed.random:
         name = quote(runs.system_name)
         raise FormulaError(
@@ -45,9 +46,9 @@ def make_own(runs: RunTable, formula: str, *, treat: Mapping[str, str]) -> Form:
     )  # fmt: skip
     return Form(
         name="formula",
-        means=write_formula(replace(parsed, fixed=_with_system(rest, system), random=bare)),
-        variances=write_formula(replace(parsed, fixed=_with_intercept(rest), random=(own, *bare))),
-        treatments=tuple(_describe(runs, name, numeric) for name in runs.factors),
+        means=write_formula(replace(parsed, fixed=(INTERCEPT, system, *rest), random=bare)),
+        variances=write_formula(replace(parsed, fixed=(INTERCEPT, *rest), random=(own, *bare))),
+        treatments=tuple(_describe(runs, name, numeric, parsed) for name in runs.factors),
         numeric=numeric,
     )
 
@@ -83,23 +84,16 @@ def _without_intercept(term: RandomTerm) -> RandomTerm | None:
     return replace(term, terms=rest) if rest else None
 
 
-def _with_system(rest: Sequence[Term], system: Term) -> tuple[Term, ...]:
-    """Return fixed terms with the systems as the first factor, and an intercept."""
-    return (INTERCEPT, system, *(term for term in rest if term))
-
-
-def _with_intercept(rest: Sequence[Term]) -> tuple[Term, ...]:
-    return (INTERCEPT, *(term for term in rest if term))
-
-
 def _is_regressor(formula: Formula, name: str) -> bool:
     """Return whether a column stands for amounts somewhere, not only for groups or for levels."""
     terms = (*formula.fixed, *(term for random in formula.random for term in random.terms))
     return any(f.variable == name and f.function != "factor" for term in terms for f in term)
 
 
-def _describe(runs: RunTable, name: str, numeric: frozenset[str]) -> Treatment:
+def _describe(runs: RunTable, name: str, numeric: frozenset[str], formula: Formula) -> Treatment:
+    """Return what a formula makes of a column; one that only groups rows is random."""
     labels = runs.factors[name]
-    treated = "numeric" if name in numeric else "fixed"
-    reference = None if name in numeric else labels.names[0]
+    fixed = any(factor.variable == name for term in formula.fixed for factor in term)
+    treated = "numeric" if name in numeric else "fixed" if fixed else "random"
+    reference = labels.names[0] if treated == "fixed" else None
     return Treatment(name=name, levels=labels.count, treated=treated, reference=reference, why="as the formula has it")

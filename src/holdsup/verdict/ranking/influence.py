@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.errors import FitError
-from holdsup.fit.holdouts import PartialFit, fit_without
-from holdsup.numerics.differences import compare_these_runs
+from holdsup.fit.holdouts import Combination, PartialFit, fit_without
 from holdsup.progress import Progress, no_progress
+from holdsup.verdict.ranking.contrasts import compare_by_dataset
 from holdsup.verdict.ranking.fits import RankFits
-from holdsup.verdict.ranking.means import LEAST_DATASETS
 from holdsup.verdict.ranking.quality_records import Influence
 
 __all__ = ["Influences", "find_influence"]
@@ -89,28 +88,36 @@ class _Ranking:
         means[staying] = [part.combine(self.weights[system]).estimate for system in staying]
         order = staying[np.argsort(-self.sign * means[staying], kind="stable")]
         before = staying[np.argsort(-self.sign * self.means[staying], kind="stable")]
-        gap, p = self._lead(part, rows, means, order[:2])
+        p = self._test_lead(part, rows, means, order[:2])
         ranking = tuple(self.fits.runs.system.names[system] for system in order)
         return Influence(
             kind=kind,
             left_out=labels.names[code],
             ranking=ranking,
             leader=ranking[0],
-            gap=gap,
-            p=None if math.isnan(p) else p,
+            gap=float(means[order[0]] - means[order[1]]),
+            p=p,
             changed=not np.array_equal(order, before),
             largest_shift=float(np.ptp((means - self.means)[staying])),
         )
 
-    def _lead(self, part: PartialFit, rows: Codes, means: Floats, pair: Codes) -> tuple[float, float]:
-        """Return the lead of one system over another and its p, as in the contrasts: by the datasets' differences."""
-        runs = self.fits.runs
+    def _test_lead(self, part: PartialFit, rows: Codes, means: Floats, pair: Codes) -> float | None:
+        """Return the p of the lead of one system over another, as the contrasts have it; None without one."""
+        fits, runs = self.fits, self.fits.runs
         left = np.full(len(runs), np.nan)
         left[rows] = runs.score[rows] - part.predict(rows, random=False)
-        first, second = (runs.cell_means(left) + means[:, None])[pair]
-        shared = np.isfinite(first - second)
-        if shared.sum() >= LEAST_DATASETS:
-            own = compare_these_runs(first[shared, None], second[shared, None])
-            return own.estimate, own.p
+        combination = np.zeros(len(means))
+        combination[pair] = 1.0, -1.0
+        kept = fits.means.model().engine.kept
+
+        def combine(weights: Floats) -> Combination:
+            every = np.zeros(self.weights.shape[1])
+            every[kept] = weights
+            return part.combine(every)
+
+        own = compare_by_dataset(fits, combination, runs.cell_means(left) + means[:, None], combine)
+        if own is not None:
+            return own.p
         pooled = part.combine(self.weights[pair[0]] - self.weights[pair[1]])
-        return pooled.estimate, pooled.p if len(np.unique(runs.dataset.codes[rows])) > 1 else math.nan
+        told = len(np.unique(runs.dataset.codes[rows])) > 1 and not math.isnan(pooled.p)
+        return pooled.p if told else None

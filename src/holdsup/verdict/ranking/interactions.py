@@ -10,7 +10,7 @@ from holdsup.fit.effects import find_hosts
 from holdsup.numerics.prediction import predict_effects
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.verdict.ranking.fits import RankFits
-from holdsup.verdict.ranking.records import InteractionEffect
+from holdsup.verdict.ranking.term_records import InteractionEffect
 
 __all__ = ["find_interactions"]
 

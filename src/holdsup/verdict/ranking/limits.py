@@ -13,14 +13,16 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names
 from holdsup.rendering.numbers import format_counted
 from holdsup.verdict.phrases import join_names
+from holdsup.verdict.ranking.answers import name_term
+from holdsup.verdict.ranking.contrasts import LEAST_DATASETS
 from holdsup.verdict.ranking.fits import RankFits
-from holdsup.verdict.ranking.means import LEAST_DATASETS
-from holdsup.verdict.ranking.records import RankContrast, TermVariance
-from holdsup.verdict.ranking.sentences import name_term
+from holdsup.verdict.ranking.system_records import RankContrast
 from holdsup.verdict.ranking.table import RunTable
+from holdsup.verdict.ranking.term_records import TermVariance
 
 __all__ = ["check_runs", "find_limits"]
 
+NIL = 1e-6  # of its standard error: a difference so small stands no way round
 FEW = 5  # systems or datasets, below which their variance is barely known
 
 
@@ -52,7 +54,8 @@ def find_limits(fits: RankFits, contrasts: Sequence[RankContrast], random: Seque
                 *_left_out(fits),
                 *_confounded(fits),
                 *_unbalanced(fits.runs),
-                *_apart(contrasts),
+                *_apart(fits, contrasts),
+                *_turned(contrasts),
                 *fits.form.notes,
             )
         )
@@ -157,10 +160,33 @@ def _unbalanced(runs: RunTable) -> Iterator[str]:
         )
 
 
-def _apart(contrasts: Sequence[RankContrast]) -> Iterator[str]:
-    apart = [f"{c.left} - {c.right}" for c in contrasts if c.datasets < LEAST_DATASETS]
+def _apart(fits: RankFits, contrasts: Sequence[RankContrast]) -> Iterator[str]:
+    """Yield the pairs that have no spread of their own."""
+    lent = [c for c in contrasts if fits.form.averages and c.method == "pooled"]
+    apart, pooled = (
+        [f"{c.left} - {c.right}" for c in lent if (c.datasets < LEAST_DATASETS) == few] for few in (True, False)
+    )
+    if pooled:
+        yield (
+            f"{list_names(pooled, most=3)} differ by the same on every dataset (is one a copy of the other?): the "
+            "spread of their differences is borrowed from all systems."
+        )
     if apart:
         yield (
             f"{list_names(apart, most=3)} share fewer than {LEAST_DATASETS} datasets: the spread of their differences "
             "is borrowed from all systems."
+        )
+
+
+def _turned(contrasts: Sequence[RankContrast]) -> Iterator[str]:
+    """Yield the pairs that stand one way by their adjusted means and the other way on the datasets of both."""
+    turned = [
+        f"{c.left} - {c.right}"
+        for c in contrasts
+        if c.difference * c.pooled_difference < 0 and min(abs(c.difference), abs(c.pooled_difference)) > NIL * c.se
+    ]
+    if turned:
+        yield (
+            f"{list_names(turned, most=3)}: the ranking is by adjusted means, which use all datasets. On those that "
+            "both systems have, dataset by dataset, the pair stands the other way round."
         )

@@ -39,8 +39,8 @@ class Influence:
     left_out : its name
     ranking : the systems from best to worst by their adjusted means
     leader : the first of them
-    gap : its lead over the second
-    p : two-sided p of that lead, unadjusted; null where it could not be tested
+    gap : its lead over the second, by adjusted means
+    p : two-sided p of the two, unadjusted, as in the contrasts; null where it could not be tested
     changed : whether the order of the systems that stay is another one
     largest_shift : the largest change of a contrast between systems that stay
     """

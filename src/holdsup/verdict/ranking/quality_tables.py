@@ -6,35 +6,35 @@ from collections.abc import Sequence
 
 from holdsup.fit.quality import RSquared
 from holdsup.rendering import Percent, PValue, Table
-from holdsup.rendering.numbers import format_number
-from holdsup.verdict.phrases import join_names, say_p
+from holdsup.rendering.numbers import format_number, format_percent
+from holdsup.verdict.phrases import join_names, say_level, say_p
 from holdsup.verdict.ranking.quality_records import Companion, CrossValidation, Influence
-from holdsup.verdict.ranking.records import (
-    RankedSystem,
-)
+from holdsup.verdict.ranking.system_records import RankedSystem
 
-__all__ = ["tabulate_companion", "tabulate_errors", "tabulate_explained", "tabulate_influence"]
+__all__ = ["tabulate_companion", "tabulate_influence", "tabulate_quality"]
 
 
-def tabulate_explained(r2: RSquared) -> Table:
-    """Return how much of the variance the fit with random systems explains."""
-    return Table(
-        title="Quality of the fit: explained variance",
-        columns=("R2", "explained by", "share"),
-        rows=(
-            ("marginal", "fixed effects", Percent(100 * r2.marginal)),
-            ("conditional", "fixed and random effects", Percent(100 * r2.conditional)),
-        ),
-        notes=("Of the fit in which systems are random; slopes are weighed by their regressors.",),
+def tabulate_quality(r2: RSquared, forms: Sequence[CrossValidation]) -> Table:
+    """Return the errors on what was held out, and how much of the variance the fit with random systems explains."""
+    explained = (
+        f"Explained variance (R2): {format_percent(100 * r2.marginal)} by fixed effects, "
+        f"{format_percent(100 * r2.conditional)} by fixed and random ones; slopes are weighed by their regressors."
     )
-
-
-def tabulate_errors(forms: Sequence[CrossValidation]) -> Table:
-    """Return cross-validated errors."""
+    if not forms:
+        return Table(
+            title="Quality of the fit: explained variance",
+            columns=("R2", "explained by", "share"),
+            rows=(
+                ("marginal", "fixed effects", Percent(100 * r2.marginal)),
+                ("conditional", "fixed and random effects", Percent(100 * r2.conditional)),
+            ),
+            notes=("Of the fit in which systems are random; slopes are weighed by their regressors.",),
+        )
     return Table(
         title="Quality of the fit: errors on what was held out",
         columns=("form", "held out", "folds", "MAE", "RMSE"),
         rows=tuple((f.form, f.held_out, f.folds, f.mae, f.rmse) for f in forms),
+        notes=(explained,),
     )
 
 
@@ -51,7 +51,7 @@ def tabulate_companion(companion: Companion, systems: Sequence[RankedSystem], *,
             f"{say_p(companion.p, companion.log10_p)}; Iman and Davenport: F({companion.df1}, {companion.df2}) = "
             f"{format_number(companion.f, uncertainty=0.1)}, {say_p(companion.p_f, companion.log10_p_f)}.{lacking}",
             f"Nemenyi: average ranks that differ by {format_number(companion.critical_difference, uncertainty=0.01)} "
-            f"or more differ at {1 - level:.0%}.",
+            f"or more differ at {say_level(1 - level)}.",
             companion.parting,
         ),
     )
@@ -72,8 +72,8 @@ def tabulate_influence(influence: Sequence[Influence], order: Sequence[str]) -> 
         title="Influence: the ranking with one dataset or one system left out",
         columns=("left out", "kind", "leader", "its lead", "p", "order changes", "largest shift"),
         rows=tuple(
-            (row.left_out, row.kind, row.leader, row.gap, PValue(row.p), row.changed, row.largest_shift)
+            (row.left_out, row.kind, row.leader, abs(row.gap), PValue(row.p), row.changed, row.largest_shift)
             for row in shown
         ),
-        notes=(note,),
+        notes=(note, "Its lead: by adjusted means, as the ranking. p: of the two, as in the contrasts, unadjusted."),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from holdsup.errors import ScoresError, list_names
+from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.results import sign
 from holdsup.scores import Scores
 from holdsup.scores.audit import sign_roles
+from holdsup.scores.roles import FILE, is_usual
 from holdsup.verdict.ranking.forms import Form, make_default, make_paper
 from holdsup.verdict.ranking.formulas import make_own, mentioned_columns
 from holdsup.verdict.ranking.table import RunTable, find_nuisance, name_of_role
@@ -63,6 +64,9 @@ class Question:
             raise ScoresError("--paper and --formula are two forms: give one of them")
         if self.formula is not None and self.nuisance is not None:
             raise ScoresError("--formula names its nuisance columns itself: leave --nuisance out")
+        for option, names in (("--nuisance", self.nuisance or ()), ("--contribution", self.contribution)):
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ScoresError(f"{option} names {twice[0]!r} twice: name each column once")
 
     def find_columns(self, scores: Scores) -> tuple[str, ...]:
         """Return the nuisance columns: those of the formula, those asked for, or those found by their names."""
@@ -70,9 +74,20 @@ class Question:
             taken = [name_of_role(scores, role) for role in ("score", "system", "dataset")]
             return mentioned_columns(self.formula, *taken)
         if self.nuisance is not None:
+            self._check_roles(scores)
             repeated = [name for name in scores.facets if name in (*scores.roles.shared, *scores.roles.replicates)]
             return tuple(dict.fromkeys((*self.nuisance, *repeated)))
         return tuple(name for name in find_nuisance(scores) if name not in self.contribution)
+
+    def _check_roles(self, scores: Scores) -> None:
+        """Refuse a nuisance column that by its name is that of the systems or datasets, where no other is."""
+        for role in ("system", "dataset"):
+            name = next((name for name in self.nuisance or () if is_usual(role, name)), None)
+            if name is not None and getattr(scores.roles, role) in (None, FILE):
+                raise ScoresError(
+                    f"--nuisance {name}: by its name it is the column of the {role}s, and there is no other: leave it "
+                    f"out, or name the {role}s with --{role}"
+                )
 
     def make_form(self, runs: RunTable, scores: Scores) -> Form:
         """Return the form that is asked for."""
@@ -106,11 +121,11 @@ class Question:
         where = {name: value if isinstance(value, str) else "/".join(value) for name, value in self.where.items()}
         asked = {"treat": self.treat, "where": where, "predict": self.predict or {}}
         pairs = {
-            option: ",".join(f"{name}={value}" for name, value in given.items()) for option, given in asked.items()
+            option: quote_names(f"{name}={value}" for name, value in given.items()) for option, given in asked.items()
         }
         return sign(
             "rank", data=scores.digest, **sign_roles(scores), form=form.name, formula=self.formula,
-            contribution=",".join(self.contribution) or None, pair=",".join(self.pair or ()) or None,
+            contribution=quote_names(self.contribution) or None, pair=quote_names(self.pair or ()) or None,
             **{option: written or None for option, written in pairs.items()}, forms=self.compare_forms or None,
             lower_is_better=self.lower_is_better or None, method="reml", folds=self.folds or None,
             level=self.level, seed=self.seed,

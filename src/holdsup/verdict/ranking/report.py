@@ -10,25 +10,17 @@ from holdsup.fit.quality import RSquared
 from holdsup.rendering import Table
 from holdsup.results import Result
 from holdsup.verdict.ranking.quality_records import Companion, CrossValidation, Influence, Quantiles
-from holdsup.verdict.ranking.quality_tables import (
-    tabulate_companion,
-    tabulate_errors,
-    tabulate_explained,
-    tabulate_influence,
-)
-from holdsup.verdict.ranking.records import (
-    Answer,
+from holdsup.verdict.ranking.quality_tables import tabulate_companion, tabulate_influence, tabulate_quality
+from holdsup.verdict.ranking.system_records import Answer, RankContrast, RankedSystem, WaterfallStep
+from holdsup.verdict.ranking.system_tables import tabulate_contrasts, tabulate_systems, tabulate_waterfall
+from holdsup.verdict.ranking.term_records import (
     Contribution,
     InteractionEffect,
     NuisanceEffect,
     PredictionPart,
-    RankContrast,
-    RankedSystem,
     TermVariance,
     Treatment,
-    WaterfallStep,
 )
-from holdsup.verdict.ranking.system_tables import tabulate_contrasts, tabulate_systems, tabulate_waterfall
 from holdsup.verdict.ranking.term_tables import (
     tabulate_contributions,
     tabulate_effects,
@@ -115,9 +107,7 @@ class Ranking(Result):
             yield tabulate_interactions(self.interactions, said, level=self.level)
         if self.prediction:
             yield tabulate_prediction(self.prediction)
-        yield tabulate_explained(self.r2)
-        if self.forms:
-            yield tabulate_errors(self.forms)
+        yield tabulate_quality(self.r2, self.forms)
         if self.companion is not None:
             yield tabulate_companion(self.companion, self.systems, level=self.level)
         if self.influence:

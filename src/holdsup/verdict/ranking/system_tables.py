@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Sequence
 
 from holdsup.rendering import Estimate, Percent, PValue, Table
-from holdsup.verdict.phrases import show_limits
-from holdsup.verdict.ranking.records import RankContrast, RankedSystem, WaterfallStep
+from holdsup.verdict.comparison.contrasts import note_disagreement
+from holdsup.verdict.phrases import join_names, say_level, show_limits
+from holdsup.verdict.ranking.system_records import RankContrast, RankedSystem, WaterfallStep
 
 __all__ = ["tabulate_contrasts", "tabulate_systems", "tabulate_waterfall"]
 
@@ -18,7 +19,7 @@ def tabulate_systems(systems: Sequence[RankedSystem], *, level: float) -> Table:
     """Return the ranking."""
     spread = min((s.se for s in systems if s.se > 0), default=0.0)
     return Table(
-        title=f"Systems by adjusted mean, {level:.0%} limits for new datasets like these",
+        title=f"Systems by adjusted mean, {say_level(level)} limits for new datasets like these",
         columns=("rank", "system", "mean", "limits", "places", "best in", "raw mean", "shrunken"),
         rows=tuple(
             (
@@ -34,10 +35,10 @@ def tabulate_systems(systems: Sequence[RankedSystem], *, level: float) -> Table:
             for s in systems
         ),
         notes=(
-            "Datasets, and levels of fixed nuisance factors, count equally. Places: those that Holm's tests "
-            "of all pairs leave open. Systems share their datasets, so that contrasts are far surer than means.",
-            "Best in: share of draws from the joint distribution of the means, systems fixed. Shrunken: mean of an "
-            "average system plus the predicted effect, systems random.",
+            "Mean: datasets, and levels of fixed nuisance factors, count equally. Places: those that Holm's tests "
+            "leave open. Systems share their datasets, so that contrasts are far surer than means.",
+            "Best in: share of draws with the contrasts' errors, like a one-sided p: not adjusted for pairs. Shrunken: "
+            "drawn towards the mean of all, systems random.",
         ),
     )
 
@@ -45,12 +46,11 @@ def tabulate_systems(systems: Sequence[RankedSystem], *, level: float) -> Table:
 def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Table:
     """Return the contrasts: all of them, or those that a reader looks for first."""
     shown = _shown(contrasts)
-    methods = dict.fromkeys(c.method for c in contrasts)
-    notes = [METHODS[method] for method in methods]
+    notes = [METHODS[method] for method in dict.fromkeys(c.method for c in contrasts)]
     if len(shown) < len(contrasts):
         notes.append(f"Shown are {len(shown)} of {len(contrasts)} pairs: those of the leader and of neighbours.")
     return Table(
-        title=f"Contrasts, {level:.0%} limits for all pairs at once",
+        title=f"Contrasts, {say_level(level)} limits for all pairs at once",
         columns=("contrast", "difference", "se", "df", "limits", "p", "p Holm", "pooled p"),
         rows=tuple(
             (
@@ -65,7 +65,11 @@ def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Ta
             )
             for c in shown
         ),
-        notes=(*notes, "Pooled p: Satterthwaite's t of the fit, one interaction variance for all systems."),
+        notes=(
+            *notes,
+            "Limits: Bonferroni's. Pooled p: the fit's, one variance of interactions for all systems.",
+            *note_disagreement(contrasts, level=level),
+        ),
     )
 
 
@@ -85,15 +89,22 @@ def _shown(contrasts: Sequence[RankContrast]) -> list[RankContrast]:
 
 
 def tabulate_waterfall(steps: Sequence[WaterfallStep]) -> Table:
-    """Return the bars from the raw gap to the isolated one."""
+    """Return the bars from the raw gap to the isolated one, but for those that change nothing."""
     first = steps[0]
     scale = max(abs(step.gap) for step in steps) / 100
+    still = [step.step for step in steps[1:] if step.change == 0]
+    unchanged = (f"Without any change: {join_names(still)}.",) if still else ()
     return Table(
         title=f"From the raw gap of {first.left} - {first.right} to the isolated one",
         columns=("step", "change", "gap"),
-        rows=tuple((step.step, Estimate(step.change, scale), Estimate(step.gap, scale)) for step in steps),
+        rows=tuple(
+            (step.step, Estimate(step.change, scale), Estimate(step.gap, scale))
+            for step in steps
+            if step.step not in still
+        ),
         notes=(
-            "In this order: datasets, nuisance factors as the table has them, random effects. Shrinkage is no cause: "
-            "it is what taking systems for random draws adds.",
+            *unchanged,
+            "In this order: datasets, nuisance factors, random effects. Shrinkage is no cause: it is what taking "
+            "systems for random draws adds.",
         ),
     )

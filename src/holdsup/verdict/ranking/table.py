@@ -163,7 +163,7 @@ def _find(scores: Scores, name: str, option: str) -> Column:
     if name in scores.roles.columns():
         role = scores.roles.columns()[name]
         raise ColumnError(f"{option} {name}: it is the column of the {role}, so it cannot be anything else")
-    raise ColumnError.not_found(name, known, where=scores.source)
+    raise ColumnError.not_found(name, dict.fromkeys((*scores.roles.columns(), *known)), where=scores.source)
 
 
 def _ingredient(scores: Scores, name: str) -> Floats:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from holdsup.rendering import Estimate, Interval, Percent, PValue, Table
-from holdsup.verdict.phrases import show_limits
-from holdsup.verdict.ranking.records import (
+from holdsup.verdict.phrases import say_level, show_limits
+from holdsup.verdict.ranking.answers import CONTRIBUTIONS, INTERACTIONS, NUISANCE, SHARES, name_term
+from holdsup.verdict.ranking.term_records import (
     Contribution,
     InteractionEffect,
     NuisanceEffect,
@@ -14,7 +15,6 @@ from holdsup.verdict.ranking.records import (
     TermVariance,
     Treatment,
 )
-from holdsup.verdict.ranking.sentences import CONTRIBUTIONS, INTERACTIONS, NUISANCE, SHARES, name_term
 
 __all__ = [
     "tabulate_contributions",
@@ -25,13 +25,13 @@ __all__ = [
     "tabulate_treatments",
 ]
 
-MOST_INTERACTIONS = 12
+MOST_INTERACTIONS = 6
 
 
 def tabulate_effects(fixed: Sequence[NuisanceEffect], said: Mapping[str, str], *, level: float) -> Table:
     """Return the fixed effects of nuisance factors."""
     return Table(
-        title=f"Fixed effects of nuisance factors, {level:.0%} limits",
+        title=f"Fixed effects of nuisance factors, {say_level(level)} limits",
         columns=("effect", "against", "coefficient", "se", "df", "t", "p", "limits"),
         rows=tuple(
             (
@@ -54,7 +54,7 @@ def tabulate_contributions(contributions: Sequence[Contribution], said: Mapping[
     """Return what ingredients add."""
     saturated = contributions[0].saturated
     return Table(
-        title=f"Contributions of ingredients, {level:.0%} limits",
+        title=f"Contributions of ingredients, {say_level(level)} limits",
         columns=("ingredient", "systems", "adds", "se", "df", "t", "p", "limits"),
         rows=tuple(
             (
@@ -108,15 +108,16 @@ def tabulate_terms(random: Sequence[TermVariance], said: Mapping[str, str]) -> T
 
 def tabulate_interactions(interactions: Sequence[InteractionEffect], said: Mapping[str, str], *, level: float) -> Table:
     """Return the strongest interactions."""
-    ordered = sorted(interactions, key=lambda e: -abs(e.effect))[:MOST_INTERACTIONS]
+    there = [e for e in interactions if e.scores]
+    ordered = sorted(there, key=lambda e: -abs(e.effect))[:MOST_INTERACTIONS]
     notes = [
         said[INTERACTIONS],
         "Averaged over settings. Limits of one effect given the rows, its variances taken as known.",
     ]
-    if len(ordered) < len(interactions):
-        notes.append(f"Shown are the {len(ordered)} strongest of {len(interactions)}.")
+    if len(ordered) < len(there):
+        notes.append(f"Shown are the {len(ordered)} strongest of {len(there)}.")
     return Table(
-        title=f"Systems on datasets: effects beyond both their means, {level:.0%} limits",
+        title=f"Systems on datasets: effects beyond both their means, {say_level(level)} limits",
         columns=("system", "dataset", "effect", "limits", "rows"),
         rows=tuple(
             (e.system, e.dataset, Estimate(e.effect, e.sd), Interval(e.low, e.high, e.effect), e.scores)

@@ -15,7 +15,7 @@ from holdsup.fit.nesting import embed_terms
 from holdsup.fit.quality import covariances, term_variance
 from holdsup.numerics.tails import chi2_tail
 from holdsup.numerics.variance_tests import find_null, simulate_null
-from holdsup.verdict.ranking.records import TermVariance
+from holdsup.verdict.ranking.term_records import TermVariance
 
 __all__ = ["DRAWS", "share_variance", "simulate_term"]
 

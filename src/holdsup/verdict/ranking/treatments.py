@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
-from holdsup.errors import ScoresError, list_names
-from holdsup.verdict.ranking.records import Treatment
+from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.verdict.ranking.table import RunTable
+from holdsup.verdict.ranking.term_records import Treatment
 
-__all__ = ["treat_as_printed", "treat_column"]
+__all__ = ["goes_with", "treat_as_printed", "treat_column"]
 
 Floats = NDArray[np.float64]
 TREATMENTS = ("fixed", "random", "numeric")
@@ -25,7 +25,7 @@ def treat_column(runs: RunTable, name: str, asked: str | None, repeated: bool, s
         raise ScoresError(f"--treat {name}={asked}: a column can be treated as {', '.join(TREATMENTS)}")
     if asked == "numeric" and numbers is None:
         raise ScoresError(f"--treat {name}=numeric: {name!r} has {list_names(labels.names, most=3)}, not only numbers")
-    lost = _lost(runs, labels, None if repeated or asked in ("fixed", "random") else numbers)
+    lost = _lost(runs, name, None if repeated or asked in ("fixed", "random") else numbers)
     if lost:
         return Treatment(name=name, levels=labels.count, treated="left out", reference=None, why=lost)
     if asked is not None:
@@ -40,20 +40,29 @@ def treat_column(runs: RunTable, name: str, asked: str | None, repeated: bool, s
     return Treatment(name=name, levels=labels.count, treated=treated, reference=reference, why=why)
 
 
-def _lost(runs: RunTable, labels: Labels, numbers: Floats | None) -> str:
+def goes_with(owner: Labels, labels: Labels) -> bool:
+    """Return whether a column is the same in all rows of each system, or of each dataset."""
+    return cross(owner, labels).count == owner.count
+
+
+def _lost(runs: RunTable, name: str, numbers: Floats | None) -> str:
     """Return why nothing can be learnt about a nuisance column, "" if something can.
 
     Numbers that differ in every row may be amounts, as in a random search; those that count the rows are not.
     """
+    labels = runs.factors[name]
     if labels.count < 2:
         return f"it is {labels.names[0]} in every row"
     if labels.count == len(runs) and (
         numbers is None or np.array_equal(np.sort(numbers) - numbers.min(), range(len(runs)))
     ):
         return "it has a level of its own in every row"
-    for owner, column in (("system", runs.system), ("dataset", runs.dataset)):
-        if cross(column, labels).count == column.count:
-            return f"every {owner} has its own, so that its effect cannot be told from the {owner}'s"
+    if goes_with(runs.system, labels):
+        told = "it is the same in all rows of a system, so that its effect cannot be told from the system's"
+        number = labels.count < runs.system.count and runs.numbers(name) is not None
+        return f"{told}; --contribution {quote_names([name])} says what it adds" if number else told
+    if goes_with(runs.dataset, labels):
+        return "it is the same in all rows of a dataset, so that its effect cannot be told from the dataset's"
     return ""
 
 

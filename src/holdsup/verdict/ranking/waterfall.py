@@ -8,27 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.design.newdata import code_fitted_rows
-from holdsup.errors import ScoresError, list_names
+from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.verdict.ranking.fits import RankFits
-from holdsup.verdict.ranking.records import RankedSystem, WaterfallStep
+from holdsup.verdict.ranking.sentences import ISOLATED
+from holdsup.verdict.ranking.system_records import RankedSystem, WaterfallStep
 
 __all__ = ["choose_pair", "isolate_gap"]
 
 Floats = NDArray[np.float64]
+# Of the largest score: gaps are differences of sums of scores, of which so much is lost, so that a smaller change is
+# none. In a balanced table every change but the shrinkage is.
+ROUNDING = 1e-12
 
 
-def choose_pair(
-    systems: Sequence[RankedSystem], asked: Sequence[str] | None, *, lower_is_better: bool
-) -> tuple[str, str]:
-    """Return the two systems whose gap is explained: as asked, else the first two by their raw means."""
+def choose_pair(systems: Sequence[RankedSystem], asked: Sequence[str] | None) -> tuple[str, str]:
+    """Return the two systems whose gap is explained: as asked, else the first two of the ranking."""
     names = [system.name for system in systems]
-    if asked is not None:
-        unknown = [name for name in asked if name not in names]
-        if len(asked) != 2 or len(set(asked)) != 2 or unknown:
-            raise ScoresError(f"--pair {','.join(asked)}: give two different systems of {list_names(names)}")
-        return asked[0], asked[1]
-    first, second = sorted(systems, key=lambda s: s.raw_mean, reverse=not lower_is_better)[:2]
-    return first.name, second.name
+    if asked is None:
+        return names[0], names[1]
+    unknown = [name for name in asked if name not in names]
+    if len(asked) != 2 or len(set(asked)) != 2 or unknown:
+        raise ScoresError(
+            f"--pair {quote_names(asked)}: give two different systems of {list_names(names)}; one whose name holds "
+            "commas is quoted: '\"A, v2\",B'"
+        )
+    return asked[0], asked[1]
 
 
 def isolate_gap(fits: RankFits, systems: Sequence[RankedSystem], pair: tuple[str, str]) -> tuple[WaterfallStep, ...]:
@@ -40,17 +44,17 @@ def isolate_gap(fits: RankFits, systems: Sequence[RankedSystem], pair: tuple[str
     left, right = pair
     gaps = [("raw gap", _raw(systems, left) - _raw(systems, right))]
     gaps.extend(_isolated(fits, left, right))
-    model = fits.means.model()
-    gaps.append(("random effects", float((fits.weights[left] - fits.weights[right]) @ model.beta)))
+    gaps.append((ISOLATED, fits.adjusted_mean(left) - fits.adjusted_mean(right)))
     shrunken = {system.name: system.shrunken for system in systems}
     a, b = shrunken[left], shrunken[right]
     if a is not None and b is not None:
         gaps.append(("shrinkage", a - b))
-    before = [0.0, *(gap for _, gap in gaps)]
-    return tuple(
-        WaterfallStep(left=left, right=right, step=step, change=gap - before[i], gap=gap)
-        for i, (step, gap) in enumerate(gaps)
-    )
+    steps, before, nil = [], 0.0, ROUNDING * float(np.abs(fits.runs.score).max())
+    for step, gap in gaps:
+        now = before if abs(gap - before) <= nil else gap
+        steps.append(WaterfallStep(left=left, right=right, step=step, change=now - before, gap=now))
+        before = now
+    return tuple(steps)
 
 
 def _raw(systems: Sequence[RankedSystem], name: str) -> float:

@@ -26,22 +26,44 @@ __all__ = ["make_cards", "write_card"]
 
 ENDINGS = (".html", ".md", ".tex")
 SHOWN_SPREAD = 3
-# The page loads nothing: what it shows is in it.
-LATEX_HEAD = "% Needs \\usepackage{booktabs} in the preamble.\n\n"
+LATEX_HEAD = "% Needs \\usepackage{booktabs,graphicx,longtable} in the preamble.\n\n"
+# The page loads nothing: what it shows is in it. It looks like a report (`holdsup report`), light and dark.
 HEAD = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Reproduction card</title>
 <style>
-body { font: 15px/1.45 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #1a1a1a; }
-section + section { border-top: 2px solid #ccc; margin-top: 2em; padding-top: 1em; break-before: page; }
-table { border-collapse: collapse; margin: 1em 0; }
-caption { text-align: left; font-weight: 600; padding: .3em 0; }
-th, td { padding: .2em .8em .2em 0; text-align: left; vertical-align: top; border-bottom: 1px solid #ddd; }
-th.number, td.number { text-align: right; }
-code { overflow-wrap: anywhere; }
+:root {
+  color-scheme: light dark;
+  --paper: light-dark(#ffffff, #14171c); --ink: light-dark(#1c2024, #e4e7eb); --quiet: light-dark(#565d66, #a3acb7);
+  --rule: light-dark(#d5d9de, #39404a); --link: light-dark(#0550ae, #79b8ff);
+}
+body {
+  margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 62rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", "Liberation Sans", sans-serif;
+  overflow-wrap: anywhere;
+}
+section + section { border-top: 1px solid var(--rule); margin-top: 2.5rem; padding-top: 1.5rem; break-before: page; }
+.verdict { font-size: 1.06rem; border-left: 4px solid var(--link); padding: .15rem 0 .15rem .9rem; max-width: 46rem; }
+.verdict strong { font-weight: normal; }
+table { font-size: .9rem; font-variant-numeric: tabular-nums; }
+.holdsup table { border-top: 1.5px solid var(--ink); border-bottom: 1.5px solid var(--ink); }
+thead:not(:has(th:not(:empty))) { display: none; }
+caption { font-size: 1.02rem; padding: .9rem 0 .4rem; }
+.holdsup th, .holdsup td { padding: .3rem .7rem .3rem 0; overflow-wrap: normal; }
+.holdsup th { border-bottom: 1.5px solid var(--ink); }
+.holdsup .note, .holdsup code { color: var(--quiet); font-size: .85rem; opacity: 1; }
+@media print {
+  :root { color-scheme: light; }
+  @page { margin: 16mm 14mm; }
+  html { font-size: 9.5pt; }
+  body { max-width: none; padding: 0; }
+  .holdsup .scroll { overflow: visible; }
+  tr { break-inside: avoid; }
+}
 </style>
 </head>
 <body>
@@ -73,7 +95,7 @@ def _card(found: Reproduction, part: Part) -> Page:
     a = part.assessment
     facts = Table(
         title=f"Reproduction card: {a.object}, {a.measurand}",
-        columns=("", " "),
+        columns=("", ""),
         rows=tuple(_facts(found, part)),
     )
     return Page(
@@ -120,7 +142,10 @@ def _facts(found: Reproduction, part: Part) -> Iterator[tuple[str, str]]:
     yield "stdev/mean", f"{format_number(a.cv_plain)}%, {limits} {_percent_limits(a)} (noncentral t)"
     yield "next measurement", f"{limits} {format_interval(a.next_low, a.next_high)}"
     if a.of is not None:
-        yield "compared", f"more reproducible than {a.more_reproducible_than} of {a.of} results of Belz et al. (2022)"
+        yield (
+            "compared",
+            f"more reproducible than {a.more_reproducible_than or 'none'} of {a.of} results of Belz et al. (2022)",
+        )
     yield "what changed", show_conditions(a.differing) or "nothing that is reported"
     yield "what stayed the same", show_conditions(a.agreeing) or "nothing that is reported"
     if a.not_reported:

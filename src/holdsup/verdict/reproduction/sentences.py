@@ -122,7 +122,7 @@ def _about(a: Assessment, level: float) -> str:
     if a.more_reproducible_than is None or a.of is None:
         rank = ""
     else:
-        rank = f" It is more reproducible than {a.more_reproducible_than} of {REFERENCE.format(of=a.of)}."
+        rank = f" It is more reproducible than {a.more_reproducible_than or 'none'} of {REFERENCE.format(of=a.of)}."
     return (
         f"{_name(a)}: {name_precision(a.repeatability)} CV* = {_cv(a.cv)} over {a.n} measurements{differ}. "
         f"{_how_sure(a, level)}{rank}"

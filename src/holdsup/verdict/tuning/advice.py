@@ -20,6 +20,7 @@ from holdsup.results import Result, Rows, sign
 __all__ = ["PlanRow", "TuningAdvice", "advise_tuning"]
 
 Floats = NDArray[np.float64]
+LITTLE = 0.5  # percent of a squared error that are written as 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,4 +186,14 @@ def _write(best: Plan, plans: Sequence[Plan], metric: str) -> str:
     if math.isnan(best.bias_difference):
         return said
     part = 200 * best.bias_difference**2 / best.error**2 if best.error > 0 else 0.0
-    return f"{said} Bias that differs between candidates is {part:.0f}% of its square."
+    return f"{said} {_say_bias(part)}"
+
+
+def _say_bias(percent: float) -> str:
+    """Return how much of the squared error of a difference is bias: training sets are smaller than the corpus."""
+    if percent < LITTLE:
+        return "Candidates gain alike from larger training sets, as far as can be told: more folds would not help."
+    return (
+        f"{percent:.0f}% of its square is bias: some candidates gain more than others from larger training sets, as "
+        "more folds would have."
+    )

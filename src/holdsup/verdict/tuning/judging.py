@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdsup.errors import TuningError
-from holdsup.numerics.tuning import AdaptivePlan, best_probabilities, limit_regret, measure_standing
+from holdsup.numerics.tuning import AdaptivePlan, Review, best_probabilities, limit_regret, measure_standing
 from holdsup.numerics.tuning.adaptation import MARGIN
 from holdsup.results import Rows, sign
 from holdsup.verdict.tuning.listing import list_candidates
@@ -52,7 +52,9 @@ def judge_tuning(
     fits: int | None = None,
     failures: Sequence[Failure] = (),
     plan: AdaptivePlan | None = None,
+    copies: int = 0,
     grouped: bool | None = None,
+    cautions: Sequence[str] = (),
     signed: Mapping[str, object] | None = None,
 ) -> Tuning:
     """Return the pick of J-K-fold tuning and how sure it is.
@@ -73,7 +75,9 @@ def judge_tuning(
     fits : how many fits were made; None for k on each partition of each candidate
     failures : fits that gave no score; their candidates are not ranked
     plan : of adaptive J, if that decided who was run on which partition
+    copies : how many partitions asked for are not among these, since they are copies of them: no new evidence
     grouped : whether partitions kept groups of items whole; None where that is not known
+    cautions : warnings of whoever trained the candidates
     signed : what the signature says besides, such as a digest of the corpus, the splitter and the estimator
 
     Examples
@@ -99,9 +103,7 @@ def judge_tuning(
     indifference = margin if margin is not None or review is None else review.margin
     if indifference is None:
         indifference = MARGIN * float(np.sqrt(standing.variance))
-    regret = limits.regret
-    if review and review.stop == "within margin":
-        regret = min(regret, indifference)
+    regret = _limit_stated(limits.regret, indifference, review)
     rows = list_candidates(table, candidates, standing, limits, chances, failed, sign_of)
     found = Tuning(
         signature=sign("tune", **{
@@ -117,13 +119,14 @@ def judge_tuning(
         higher_is_better=higher_is_better,
         level=level,
         partitions=len(table),
+        copies=copies,
         k=k,
         fits=k * int(np.isfinite(table).sum()) if fits is None else fits,
         budget=budget,
         margin=indifference,
         adaptive=plan is not None,
         grouped=grouped,
-        stop=review.stop if review else None,
+        stop=(review.stop or "all partitions run") if review else None,
         best=rows[standing.pick].name,
         best_index=standing.pick,
         probability=float(chances[standing.pick]),
@@ -137,9 +140,19 @@ def judge_tuning(
     return replace(
         found,
         verdict=write_tuning_verdict(found),
-        warnings=tuple(list_warnings(found)),
+        warnings=(*list_warnings(found), *cautions),
         next=tuple(suggest_partitions(found)),
     )
+
+
+def _limit_stated(limit: float, margin: float, review: Review | None) -> float:
+    """Return the limit of the regret: a candidate that was dropped may be better than the pick by the margin.
+
+    Its own limit is of the moment at which it looked worst, and too low as often as that is luck.
+    """
+    if not review or not review.dropped:
+        return limit
+    return margin if review.stop == "within margin" else max(limit, margin)
 
 
 def _check(

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.numerics.rounding import largest, without_noise
 from holdsup.numerics.tuning import Limits, Standing, count_wins
 from holdsup.verdict.tuning.naming import name_candidates, plain_setting
 from holdsup.verdict.tuning.records import CandidateRow, Status
 
-__all__ = ["list_candidates"]
+__all__ = ["list_candidates", "standard_error"]
 
 Floats = NDArray[np.float64]
 
@@ -37,8 +38,8 @@ def list_candidates(
             status=_status(c, standing, limits, failed, len(table)),
             partitions=int(np.isfinite(table[:, c]).sum()),
             mean=sign_of * float(standing.means[c]),
-            se=_standard_error(table[:, c]) if not failed[c] else float("nan"),
-            difference=sign_of * float(standing.gaps[c]),
+            se=standard_error(table[:, c]) if not failed[c] else float("nan"),
+            difference=sign_of * float(standing.gaps[c]) + 0.0,  # no negative zero
             lead=float(limits.upper[c]),
             wins=float("nan") if failed[c] else float(wins[c]),
             p_best=float("nan") if failed[c] else float(chances[c]),
@@ -59,6 +60,14 @@ def _status(c: int, standing: Standing, limits: Limits, failed: NDArray[np.bool_
     return "alike" if limits.alike[c] else "worse"
 
 
-def _standard_error(scores: Floats) -> float:
+def standard_error(scores: Floats) -> float:
+    """Return the standard error of the mean of the scores that are there; NaN for one, zero if they are the same.
+
+    >>> standard_error(np.array([0.7562147366068935, 0.7562147366068936])), standard_error(np.array([1.0, 3.0, np.nan]))
+    (0.0, 1.0)
+    """
     own = scores[np.isfinite(scores)]
-    return float(own.std(ddof=1) / np.sqrt(len(own))) if len(own) > 1 else float("nan")
+    if len(own) < 2:
+        return float("nan")
+    left = without_noise(own - own.mean(), largest(own))
+    return float(np.sqrt((left**2).sum() / (len(own) - 1) / len(own)))

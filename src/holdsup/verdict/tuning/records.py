@@ -21,12 +21,12 @@ class CandidateRow:
     index : its place among the candidates, from 0
     name : the parameters that differ between candidates
     params : all its parameters
-    status : pick, alike (cannot be told from the pick), worse, dropped (could no longer win by more than the margin) or
-        failed (on one fold or more, so that it is not ranked)
+    status : pick, alike (cannot be told from the pick), worse, dropped (could no longer beat the leader of the moment
+        by more than the margin) or failed (on one fold or more, so that it is not ranked)
     partitions : on how many it was run to the end
     mean : mean score over its partitions; null if it failed, as is all that follows from it
     se : standard error of the mean, between partitions; null with one
-    difference : its mean minus that of the pick, on the same partitions
+    difference : its mean minus that of the pick, on the partitions that both have
     lead : upper limit of what it is better than the pick by; null with one partition
     wins : share of partitions on which it is the best of those that did not fail, 0-1
     p_best : probability that it is the best over all partitions of the corpus

@@ -27,6 +27,7 @@ class Tuning(Result):
     higher_is_better : whether larger scores are better
     level : confidence of the limits
     partitions : how many, J
+    copies : how many more were asked for, but are copies of others and were left out: few groups allow few partitions
     k : folds of a partition
     fits : how many fits were made
     budget : the most fits, null if there was no limit
@@ -49,6 +50,7 @@ class Tuning(Result):
     higher_is_better: bool
     level: float
     partitions: int
+    copies: int
     k: int
     fits: int
     budget: int | None
@@ -93,6 +95,7 @@ class Tuning(Result):
         notes = [
             "wins: partitions on which it is the best. P(best): over all partitions of this corpus, not on new data.",
             f"lead: the most that it may be better than the pick by, all limits together at {self.level:.0%}.",
+            *self._about_dropped(),
             *self.next,
         ]
         if self.grouped is not None:
@@ -117,6 +120,15 @@ class Tuning(Result):
             ),
             notes=tuple(notes),
         )
+
+    def _about_dropped(self) -> Iterator[str]:
+        if any(row.status == "dropped" for row in self.candidates):
+            yield (
+                "A candidate that was dropped has its difference and lead from the partitions before: beside the pick"
+                " of the end, where dropping it looked at the leader of the moment."
+                if self.adaptive
+                else "A candidate that stopped early has its difference and lead from the partitions that it has."
+            )
 
     def _failures(self) -> Iterator[Table]:
         if self.failures:

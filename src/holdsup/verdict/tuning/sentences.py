@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from holdsup.numerics.tuning.advice import LEAST_K
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.verdict.tuning.failing import has_failures, say_failures
+from holdsup.verdict.tuning.records import CandidateRow
 from holdsup.verdict.tuning.report import Tuning
 
 __all__ = ["format_probability", "list_warnings", "suggest_partitions", "write_choice", "write_tuning_verdict"]
 
 MOST = 3  # names that are spelt out
-MEANING = "Best means the highest mean over all partitions of this corpus; it says nothing about new data."
 
 
 def write_tuning_verdict(tuning: Tuning) -> str:
@@ -29,7 +29,7 @@ def write_tuning_verdict(tuning: Tuning) -> str:
     if tuning.partitions == 1:
         return (
             f"{pick.name} has the best mean {tuning.metric}, {mean}, on one partition of K={tuning.k} folds. "
-            f"One partition cannot tell how much of that is luck: use J of 2 or more.{failed}"
+            f"One partition cannot tell how much of that is luck: {_other_partitions(tuning)}.{failed}"
         )
     if all(row.scores == pick.scores for row in tried):
         return (
@@ -40,7 +40,9 @@ def write_tuning_verdict(tuning: Tuning) -> str:
     return (
         f"{pick.name} wins on {100 * pick.wins:.0f}% of partitions ({won} of {tuning.partitions}); with "
         f"J={tuning.partitions} the pick is the best over all partitions with probability "
-        f"{format_probability(tuning.probability)}.{failed} {_alike(tuning)} {_regret(tuning)} {MEANING}"
+        f"{format_probability(tuning.probability)}.{failed} {_alike(tuning)} {_regret(tuning)} "
+        f"Best means the {'highest' if tuning.higher_is_better else 'lowest'} mean over all partitions of this corpus; "
+        "it says nothing about new data."
     )
 
 
@@ -64,6 +66,14 @@ def list_warnings(tuning: Tuning) -> Iterator[str]:
         )
     if tuning.partitions == 1 and len(tuning.candidates) > 1:
         yield "J=1: no standard error, probability or limit can be had from one partition."
+    if tuning.copies:
+        asked = tuning.partitions + tuning.copies
+        verb = "is a copy" if tuning.copies == 1 else "are copies"
+        why = "groups" if tuning.grouped else "items"
+        yield (
+            f"{tuning.copies} of {asked} partitions {verb} of others and left out, as no new evidence. So few {why} "
+            "can be dealt evenly in few ways: a larger J adds little, another K or smaller groups may."
+        )
     if tuning.partitions == 2 and len(tuning.candidates) > 1:
         yield (
             "J=2: limits take it that candidates vary alike from partition to partition. One that varies ten times as "
@@ -74,18 +84,26 @@ def list_warnings(tuning: Tuning) -> Iterator[str]:
         verb = "is" if len(failed) == 1 else "are"
         yield f"{_list(failed)} failed on one fold or more and {verb} not ranked."
     if tuning.stop == "budget spent":
-        yield f"The budget of {format_counted(tuning.budget or 0, 'fit')} was spent before the margin was reached."
+        yield (
+            f"The budget of {format_counted(tuning.budget or 0, 'fit')} ended it before the margin was reached: the "
+            f"next partition would have gone beyond it ({tuning.fits:,} fits were made)."
+        )
 
 
 def suggest_partitions(tuning: Tuning) -> Iterator[str]:
-    """Yield how many partitions would bring the regret within the margin, as limits shrink with their root."""
-    if not tuning.regret > tuning.margin > 0:
+    """Yield about how many partitions would bring the regret within the margin, as limits shrink with their root.
+
+    Where the partitions that there are allow no more, or where a candidate that was dropped sets the limit, more of
+    them do not bring it.
+    """
+    if not tuning.regret > tuning.margin > 0 or tuning.copies or _farthest(tuning).status == "dropped":
         return
     needed = math.ceil(tuning.partitions * (tuning.regret / tuning.margin) ** 2)
-    yield (
-        f"About J={needed:,} would bring the regret within {format_number(tuning.margin, uncertainty=tuning.margin)}, "
-        "the margin."
-    )
+    # Limits shrink faster than that while degrees of freedom are few: it is up to three times what is needed.
+    if needed > 2 * tuning.partitions:
+        needed = round(needed, 1 - len(str(needed)))
+    margin = format_number(tuning.margin, uncertainty=tuning.margin)
+    yield f"To bring the regret within {margin}, the margin, takes J of the order of {needed:,}."
 
 
 def write_choice(tuning: Tuning, index: int) -> str:
@@ -120,7 +138,11 @@ def _dropped(tuning: Tuning) -> str:
         return ""
     if not tuning.adaptive:  # another tuner stopped them, by a rule of its own
         return f"{format_counted(count, 'candidate')} stopped early."
-    return f"{format_counted(count, 'candidate')} could no longer win by more than the margin and stopped early."
+    margin = format_number(tuning.margin, uncertainty=tuning.margin)
+    return (
+        f"{format_counted(count, 'candidate')} stopped early, when {'it' if count == 1 else 'they'} could no longer "
+        f"beat the leader of the moment by more than the margin, {margin}."
+    )
 
 
 def _regret(tuning: Tuning) -> str:
@@ -129,7 +151,33 @@ def _regret(tuning: Tuning) -> str:
         none = "None of those judged" if has_failures(tuning) else "None"
         return f"{none} is better than it ({tuning.level:.0%} confidence)."
     best = "The best of those judged" if has_failures(tuning) else "The best"
-    return f"{best} may be better than it by {limit} at most ({tuning.level:.0%} confidence)."
+    return f"{best} may be better than it by {limit} at most ({tuning.level:.0%} confidence{_say_farthest(tuning)})."
+
+
+def _farthest(tuning: Tuning) -> CandidateRow:
+    """Return the candidate that may be better than the pick by most."""
+    return max(tuning.candidates, key=lambda row: -math.inf if math.isnan(row.lead) else row.lead)
+
+
+def _say_farthest(tuning: Tuning) -> str:
+    """Return which candidate the limit is of, and who led when it was dropped, if it was: it may be beyond the margin.
+
+    Dropping it compared it with another one, or over the same partitions by another limit.
+    """
+    row = _farthest(tuning)
+    if row.status != "dropped" or not tuning.adaptive or row.lead != tuning.regret:
+        return ""
+    sign = 1 if tuning.higher_is_better else -1
+    running = [other for other in tuning.candidates if other.partitions >= row.partitions and other.status != "failed"]
+    leader = max(running, key=lambda other: sign * math.fsum(other.scores[: row.partitions]))
+    led = "" if leader.index == tuning.best_index else f", when {leader.name} led"
+    return f"; that is {row.name}, dropped after {format_counted(row.partitions, 'partition')}{led}"
+
+
+def _other_partitions(tuning: Tuning) -> str:
+    if not tuning.copies:
+        return "use J of 2 or more"
+    return f"the other {tuning.copies} that were asked for are copies of it, and more would be too"
 
 
 def _list(names: Sequence[str]) -> str:

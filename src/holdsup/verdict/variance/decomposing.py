@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from holdsup.errors import ScoresError, list_names
+from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
@@ -210,7 +210,7 @@ def _signature(
 ) -> str:  # fmt: skip
     planned = ",".join(f"{facet}={'/'.join(map(str, counts))}" for facet, counts in levels.items())
     return sign(
-        "variance", data=scores.digest, **sign_roles(scores), interactions=",".join(interactions) or None,
-        where=sign_where(where), by=",".join(by) or None, levels=planned or None, method="reml", level=level,
+        "variance", data=scores.digest, **sign_roles(scores), interactions=quote_names(interactions) or None,
+        where=sign_where(where), by=quote_names(by) or None, levels=planned or None, method="reml", level=level,
         draws=None if seed is None else DRAWS, seed=seed,
     )  # fmt: skip

@@ -1,109 +1,30 @@
-"""The rows of a ranking's tables."""
+"""The rows of tables about terms of the fit: nuisance columns, effects, variances, interactions, predictions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "Answer",
-    "Contribution",
-    "InteractionEffect",
-    "NuisanceEffect",
-    "PredictionPart",
-    "RankContrast",
-    "RankedSystem",
-    "TermVariance",
-    "Treatment",
-    "WaterfallStep",
-]
+__all__ = ["Contribution", "InteractionEffect", "NuisanceEffect", "PredictionPart", "TermVariance", "Treatment"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankedSystem:
-    """A system's adjusted mean and its place.
+class Treatment:
+    """What the form makes of a nuisance column.
 
     Attributes
     ----------
-    name : the system
-    mean : adjusted mean: datasets equally weighted, levels of fixed nuisance factors too, numbers at their mean
-    se : its standard error, for new datasets like these
-    df : its degrees of freedom
-    low : lower limit
-    high : upper limit
-    rank : its place by the adjusted mean, 1 for the best
-    rank_low : the best place that Holm's tests of all pairs leave it
-    rank_high : the worst one
-    p_best : share of draws from the joint distribution of the means in which it is the best, systems fixed
-    p_best_shrunken : the same from predicted effects of random systems, which shrink to their mean
-    shrunken : the predicted mean of a random system
-    raw_mean : mean of its rows, as they are
-    scores : number of its rows
-    datasets : number of datasets with a score of it
+    name : the column
+    levels : number of its distinct values
+    treated : "fixed", "random", "numeric" or "left out"
+    reference : the level that its effects are compared with; null where there is none
+    why : the rule, or why it is left out
     """
 
     name: str
-    mean: float
-    se: float
-    df: float
-    low: float
-    high: float
-    rank: int
-    rank_low: int
-    rank_high: int
-    p_best: float
-    p_best_shrunken: float | None
-    shrunken: float | None
-    raw_mean: float
-    scores: int
-    datasets: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankContrast:
-    """The difference of two systems' adjusted means.
-
-    Attributes
-    ----------
-    left : the one, the better by its adjusted mean
-    right : the other
-    difference : left - right
-    se : standard error
-    df : degrees of freedom
-    low : lower limit, unadjusted
-    high : upper limit, unadjusted
-    p : two-sided p
-    log10_p : its decimal logarithm
-    p_adjusted : Holm's over all pairs
-    log10_p_adjusted : its decimal logarithm
-    low_simultaneous : lower limit that holds for all pairs at once
-    high_simultaneous : upper limit that holds for all pairs at once
-    method : where se, df, p and limits come from: "dataset differences" or "pooled"
-    datasets : datasets with scores of both
-    pooled_difference : left - right by the fit
-    pooled_se : its standard error by the fit, the variances being those of all systems together
-    pooled_df : Satterthwaite's degrees of freedom
-    pooled_p : two-sided p by these
-    """
-
-    left: str
-    right: str
-    difference: float
-    se: float
-    df: float
-    low: float
-    high: float
-    p: float
-    log10_p: float
-    p_adjusted: float
-    log10_p_adjusted: float
-    low_simultaneous: float
-    high_simultaneous: float
-    method: str
-    datasets: int
-    pooled_difference: float
-    pooled_se: float
-    pooled_df: float
-    pooled_p: float
+    levels: int
+    treated: str
+    reference: str | None
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,46 +158,6 @@ class InteractionEffect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaterfallStep:
-    """One bar between the raw gap of two systems and the isolated one.
-
-    Attributes
-    ----------
-    left : the one
-    right : the other
-    step : what is isolated here
-    change : what it adds to the gap; the first bar is the raw gap itself
-    gap : left - right after it
-    """
-
-    left: str
-    right: str
-    step: str
-    change: float
-    gap: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Treatment:
-    """What the form makes of a nuisance column.
-
-    Attributes
-    ----------
-    name : the column
-    levels : number of its distinct values
-    treated : "fixed", "random", "numeric" or "left out"
-    reference : the level that its effects are compared with; null where there is none
-    why : the rule, or why it is left out
-    """
-
-    name: str
-    levels: int
-    treated: str
-    reference: str | None
-    why: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionPart:
     """One term of the predicted score of a configuration.
 
@@ -292,17 +173,3 @@ class PredictionPart:
     kind: str
     value: float
     known: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """One of the questions, answered in words.
-
-    Attributes
-    ----------
-    question : what is asked
-    answer : a sentence, by rule from the numbers
-    """
-
-    question: str
-    answer: str

@@ -1,0 +1,150 @@
+"""The roles of a table's columns: as the user says, else by the names people give such columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import fields, replace
+
+from holdsup.columns import OpenTable
+from holdsup.errors import ColumnError, ScoresError, list_names, quote_names
+from holdsup.scores.roles import (
+    ASIDE,
+    FILE,
+    LAST_SYSTEMS,
+    NOTHING,
+    SCORES,
+    USUAL,
+    Roles,
+    is_replicate,
+    is_setting,
+    plain_name,
+)
+
+__all__ = ["find_roles"]
+
+
+def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:
+    """Return `asked` with the roles that the user left open filled in by the names of the columns.
+
+    `virtual` columns come from the names of the tables; one of them may be `file`. Without a column for
+    the system, each file is a system. A column of lists or bytes gets no role by its name.
+    """
+    columns = tuple(dict.fromkeys((*(column for table in tables for column in table.columns), *virtual)))
+    where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
+    as_asked = asked
+    refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
+    asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
+    if asked.facets == (NOTHING,):
+        refused.add("facets")
+        asked = replace(asked, facets=())
+    asked = replace(asked, facets=tuple(dict.fromkeys((*asked.facets, *asked.replicates, *asked.shared))))
+    _check_asked(asked, columns, where)
+    _check_needed(as_asked, asked, ("score",), tables, virtual)
+    taken = {*asked.columns(), *(c for table in tables for c in table.columns if table.guess(c) == "other")}
+    found: dict[str, str | tuple[str, ...]] = {}
+    for role, names in USUAL.items():
+        if getattr(asked, role) is None and role not in {asked.wide, *refused}:
+            column = _first(names, (c for c in columns if c not in taken))
+            if column:
+                found[role] = column
+                taken.add(column)
+    if "system" not in found and asked.system is None and asked.wide != "system" and FILE in columns:
+        found["system"] = FILE
+        taken.add(FILE)
+    last = _first(LAST_SYSTEMS, (c for c in columns if c not in taken))
+    if last and asked.system is None and "system" not in {asked.wide, *found, *refused}:
+        found["system"] = last
+        taken.add(last)
+    if not asked.facets and "facets" not in refused:
+        found["facets"] = tuple(c for c in columns if c not in taken and (is_replicate(c) or is_setting(c)))
+        taken.update(found["facets"])
+    lost = [role for role in ("system", "item") if getattr(asked, role) is None and role not in {*found, *refused}]
+    if asked.score is None:
+        found["score"] = _find_score([c for c in columns if c not in taken], tables, where, lost)
+    _check_needed(as_asked, asked, lost, tables, virtual)
+    roles = replace(asked, **found)  # type: ignore[arg-type]  # each name is a field, each value of its type
+    repeated = (c for c in roles.facets if is_replicate(c))
+    return replace(roles, replicates=tuple(dict.fromkeys((*roles.replicates, *repeated))))
+
+
+def _check_asked(asked: Roles, columns: tuple[str, ...], where: str) -> None:
+    there = set(columns)
+    for column in asked.columns():
+        if column not in there:
+            raise ColumnError.not_found(column, columns, where=where)
+    uses = Counter(c for role in fields(asked) for c in _uses(asked, role.name))
+    twice = [column for column, count in uses.items() if count > 1]
+    if twice:
+        raise ColumnError(f"one column cannot have two roles: {list_names(twice)}")
+
+
+def _check_needed(
+    as_asked: Roles, asked: Roles, needed: Iterable[str], tables: list[OpenTable], virtual: Iterable[str]
+) -> None:
+    """Refuse a column for a role if by its name it is the only one for a role that scores need."""
+    given = dict.fromkeys(asked.facets, "a facet") | dict.fromkeys(asked.properties, "a property (--by, --properties)")
+    given |= {asked.cluster: "the cluster"} if asked.cluster is not None else {}
+    if not given or not needed:
+        return
+    bare = replace(as_asked, facets=(), replicates=(), shared=(), properties=(), cluster=None)
+    try:
+        found = find_roles(bare, tables, virtual=virtual)
+    except ColumnError:  # only with these columns out of the way can the roles be found
+        return
+    for role in needed:
+        column = getattr(found, role)
+        # Systems may be a facet where their variance is asked for; files are systems for want of a column.
+        free = role == "system" and (column == FILE or given.get(column) == "a facet")
+        if column in given and not free:
+            raise ColumnError(
+                f"{column!r} is asked for as {given[column]}, but by its name it is the column of the {role}: give "
+                f"another column, or name the {role} with --{role}"
+            )
+
+
+def _uses(asked: Roles, role: str) -> tuple[str, ...]:
+    value = getattr(asked, role)
+    if role in ASIDE or value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _first(names: Iterable[str], columns: Iterable[str]) -> str | None:
+    by_name: dict[str, str] = {}
+    for column in columns:
+        by_name.setdefault(plain_name(column), column)
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _find_score(columns: list[str], tables: list[OpenTable], where: str, lost: Iterable[str]) -> str:
+    """Return the one column that is named like a score; several candidates are an error, not a guess.
+
+    The error names all at once that was not found: `lost` are the other roles for which there is no column.
+    """
+    numeric = {c for table in tables for c in table.columns if table.guess(c) == "number"}
+    named = [[c for c in columns if plain_name(c) in names] for names in SCORES]
+    named.append([c for c in columns if c in numeric and "score" in plain_name(c)])
+    for candidates in named:
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            first = candidates[0]
+            raise ColumnError(
+                f"{list_names(candidates)} in {where} all look like scores: choose one with --score {first}, "
+                f"or take them as metrics with --wide metric={quote_names(candidates)}"
+            )
+    every = list(dict.fromkeys(c for table in tables for c in table.columns))
+    if not every:
+        raise ScoresError(f"{where} has no columns")
+    hint = " Does its first line hold the names of the columns?" if any(_is_numeral(c) for c in every) else ""
+    missing = " or ".join(["a score", *({"system": "a system", "item": "an item"}[role] for role in lost)])
+    options = " and ".join(f"--{role}" for role in ("score", *lost))
+    raise ColumnError(
+        f"no column of {where} is named like {missing}; it has {list_names(every)}. Name {'them' if lost else 'it'} "
+        f"with {options}, or columns that are systems with --wide system=A,B.{hint}"
+    )
+
+
+def _is_numeral(column: str) -> bool:
+    return column.replace(",", ".").replace(".", "", 1).lstrip("-").isdigit()

@@ -1,0 +1,110 @@
+"""From the fits of a form to all that is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from holdsup.fit import r_squared
+from holdsup.progress import Progress
+from holdsup.results import Rows
+from holdsup.scores import Scores
+from holdsup.verdict.directions import choose_directions
+from holdsup.verdict.ranking.answers import NO_CELLS, answer_questions
+from holdsup.verdict.ranking.companion import NONE, make_companion
+from holdsup.verdict.ranking.configuration import predict_configuration
+from holdsup.verdict.ranking.contrasts import contrast_systems
+from holdsup.verdict.ranking.contributions import find_contributions
+from holdsup.verdict.ranking.effects import find_effects
+from holdsup.verdict.ranking.fits import RankFits, fit_form
+from holdsup.verdict.ranking.influence import find_influence
+from holdsup.verdict.ranking.interactions import find_interactions
+from holdsup.verdict.ranking.limits import find_limits
+from holdsup.verdict.ranking.means import rank_means
+from holdsup.verdict.ranking.quality import Validation, find_quantiles, validate_forms
+from holdsup.verdict.ranking.question import Question
+from holdsup.verdict.ranking.report import Ranking
+from holdsup.verdict.ranking.sentences import write_ranking_verdict
+from holdsup.verdict.ranking.terms import share_variance
+from holdsup.verdict.ranking.treatments import goes_with
+from holdsup.verdict.ranking.waterfall import choose_pair, isolate_gap
+
+__all__ = ["answer"]
+
+
+def answer(
+    fits: RankFits, scores: Scores, question: Question, rows: Rows, said: Sequence[str], progress: Progress
+) -> Ranking:
+    """Return all answers of a form that is fitted; `said` is what is known of the table."""
+    runs, form, level = fits.runs, fits.form, question.level
+    directions = choose_directions(scores, question.lower_is_better)
+    lower = directions.of_all("rank")
+    contrasts = contrast_systems(fits, level=level, lower_is_better=lower)
+    systems = rank_means(fits, contrasts, level=level, seed=question.seed, lower_is_better=lower)
+    waterfall = isolate_gap(fits, systems, choose_pair(systems, question.pair))
+    random = share_variance(fits.variances, seed=question.seed)
+    fixed, interactions = find_effects(fits), find_interactions(fits, level=level)
+    contributions = find_contributions(fits, level=level)
+    validation = _validate(fits, scores, question, progress)
+    order = [system.name for system in systems]
+    companion = make_companion(runs, order=order, lower_is_better=lower, level=level)
+    influence = find_influence(fits, lower_is_better=lower, progress=progress)
+    limits = find_limits(fits, contrasts, random)
+    missing = [*([] if companion else [NONE]), *([] if interactions else [NO_CELLS])]
+    warnings = (*said, *directions.cautions(), *limits, *missing, *validation.notes, *influence.notes)
+    verdict = write_ranking_verdict(
+        systems, contrasts, waterfall, datasets=runs.dataset.count, level=level, lower_is_better=lower,
+        interacts=fits.interacts(), settings=any(t.treated in ("fixed", "numeric") for t in form.treatments),
+        confounded=list(_confounded(fits)),
+    )  # fmt: skip
+    return Ranking(
+        signature=question.sign(scores, form),
+        seed=question.seed,
+        warnings=tuple(dict.fromkeys(warnings)),
+        rows=rows,
+        verdict=directions.doubt() + verdict,
+        level=level,
+        lower_is_better=lower,
+        score=runs.score_name,
+        form=form.name,
+        means_formula=form.means,
+        formula=form.variances,
+        datasets=runs.dataset.count,
+        systems=systems,
+        contrasts=contrasts,
+        fixed=fixed,
+        contributions=contributions,
+        random=random,
+        interactions=interactions,
+        waterfall=waterfall,
+        answers=answer_questions(
+            fixed, contributions, random, interactions, systems, contrasts,
+            names=(runs.system_name, runs.dataset_name), datasets=runs.dataset.count, level=level,
+            lower_is_better=lower,
+        ),
+        r2=r_squared(fits.variances),
+        cv=next(iter(validation.rows), None),
+        forms=validation.rows,
+        treatments=form.treatments,
+        influence=influence.rows,
+        companion=companion,
+        prediction=() if question.predict is None else predict_configuration(fits, question.predict),
+        diagnostics=find_quantiles(fits.variances),
+    )  # fmt: skip
+
+
+def _confounded(fits: RankFits) -> Iterator[str]:
+    """Yield the nuisance columns that were left out because they are the same in all rows of a system."""
+    for treatment in fits.form.treatments:
+        labels = fits.runs.factors[treatment.name]
+        if treatment.treated == "left out" and labels.count > 1 and goes_with(fits.runs.system, labels):
+            yield treatment.name
+
+
+def _validate(fits: RankFits, scores: Scores, question: Question, progress: Progress) -> Validation:
+    """Return cross-validated errors: of the form, and of others if they are to be compared."""
+    if not question.folds:
+        return Validation((), ())
+    compared = {fits.form.name: fits.variances}
+    for other in question.make_others(fits.runs, scores, fits.form):
+        compared[other.name] = fit_form(other, fits.runs, level=question.level).variances
+    return validate_forms(compared, fits.runs, folds=question.folds, seed=question.seed, progress=progress)

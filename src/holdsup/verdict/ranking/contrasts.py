@@ -1,0 +1,164 @@
+"""Differences of adjusted means: of every pair of systems, and how any combination of them is tested."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.fit import Contrast
+from holdsup.numerics.differences import ROUNDING, Difference, compare_these_runs
+from holdsup.numerics.quantiles import t_quantile
+from holdsup.numerics.tails import t_tail
+from holdsup.verdict.comparison.contrasts import adjust_p
+from holdsup.verdict.ranking.fits import RankFits
+from holdsup.verdict.ranking.system_records import RankContrast
+
+__all__ = ["LEAST_DATASETS", "compare_by_dataset", "contrast_systems"]
+
+Floats = NDArray[np.float64]
+NIL = 1e-12  # share of a variance, or of a weight, that is rounding
+LEAST_DATASETS = 3  # shared by a pair, from which the spread of its differences between datasets is used
+
+
+Tested = TypeVar("Tested", Difference, Contrast)
+
+
+class Measured(Protocol):
+    """A combination of fixed effects, as a fit or one without some rows gives it."""
+
+    @property
+    def se(self) -> float:
+        """Its standard error."""
+
+    @property
+    def df(self) -> float:
+        """Satterthwaite's degrees of freedom."""
+
+
+def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> tuple[RankContrast, ...]:
+    """Return the contrast of every pair, with Holm's p and simultaneous limits.
+
+    On the left stands the system with the better adjusted mean. Over the datasets that both have it may be behind.
+    """
+    names = sorted(fits.weights, key=lambda name: fits.adjusted_mean(name), reverse=not lower_is_better)
+    found = [_contrast(fits, left, right, level) for left, right in itertools.combinations(names, 2)]
+    adjusted = adjust_p([(c.p, c.log10_p) for c in found])
+    tighter = 1 - (1 - level) / len(found)
+    rows = []
+    for c, (p, log10_p) in zip(found, adjusted, strict=True):
+        reach = t_quantile((1 + tighter) / 2, c.df) * c.se
+        rows.append(
+            replace(
+                c, p_adjusted=p, log10_p_adjusted=log10_p, low_simultaneous=c.difference - reach,
+                high_simultaneous=c.difference + reach,
+            )
+        )  # fmt: skip
+    return tuple(rows)
+
+
+def _contrast(fits: RankFits, left: str, right: str, level: float) -> RankContrast:
+    """Return a pair's contrast alone."""
+    weights = fits.weights[left] - fits.weights[right]
+    pooled = fits.means.model().combine(weights, f"{left} - {right}", level)
+    names = fits.runs.system.names
+    combination = np.array([(name == left) - float(name == right) for name in names])
+    datasets = int((np.isfinite(fits.cells[[names.index(left), names.index(right)]])).all(axis=0).sum())
+    own = compare_by_dataset(fits, combination, fits.cells, fits.combine, level=level)
+    found = pooled if own is None else own
+    if fits.form.averages and datasets < LEAST_DATASETS:
+        # Datasets that one of them lacks count by weights that are estimated; Satterthwaite's t takes them for known.
+        lacking = max(0.0, float(weights @ fits.lacking @ weights))
+        found = _widen(pooled, pooled.se**2 + lacking, pooled.df, level)
+    return RankContrast(
+        left=left,
+        right=right,
+        difference=found.estimate,
+        se=found.se,
+        df=found.df,
+        low=found.low,
+        high=found.high,
+        p=found.p,
+        log10_p=found.log10_p,
+        p_adjusted=math.nan,
+        log10_p_adjusted=math.nan,
+        low_simultaneous=math.nan,
+        high_simultaneous=math.nan,
+        method="pooled" if own is None else "dataset differences",
+        datasets=datasets,
+        pooled_difference=pooled.estimate,
+        pooled_se=pooled.se,
+        pooled_df=pooled.df,
+        pooled_p=pooled.p,
+    )
+
+
+def compare_by_dataset(
+    fits: RankFits, combination: Floats, cells: Floats, combine: Callable[[Floats], Measured], *, level: float = 0.95
+) -> Difference | None:
+    """Return the t-test on a combination of systems, dataset by dataset; None where it cannot be had.
+
+    The spread of its own differences between datasets is what counts: the fit takes the interactions of all systems
+    to have one variance, and where they have not, its test of a pair is wrong. Where too few datasets are shared, or
+    all differences are equal, there is none. Other forms than the default one may compare systems elsewhere than at the
+    average of all settings. In all of these the fit's own test stands.
+
+    Parameters
+    ----------
+    combination : a weight for each system
+    cells : the adjusted mean of each system on each dataset, NaN where there is none
+    combine : measures a combination of the fixed effects by which the cells were adjusted
+    """
+    used = np.abs(combination) > NIL * np.abs(combination).max()
+    weights, means = combination[used, None], cells[used]
+    shared = np.isfinite(means).all(axis=0)
+    if not fits.form.averages or int(shared.sum()) < LEAST_DATASETS:
+        return None
+    ahead, behind = ((np.maximum(side, 0.0) * means[:, shared]).sum(axis=0) for side in (weights, -weights))
+    if np.ptp(ahead - behind) <= ROUNDING * np.abs([ahead, behind]).max():
+        return None  # no spread: a system that is another one moved by a constant
+    found = compare_these_runs(ahead[:, None], behind[:, None], level=level)
+    averages = np.stack([fits.weights[name] for name in fits.runs.system.names])
+    moved = np.tensordot(combination[used], fits.shifts[used][:, shared], axes=1)
+    return _with_adjustment(found, moved, combine, combine(combination[used] @ averages[used]).df, level)
+
+
+def _with_adjustment(
+    found: Difference, moved: Floats, combine: Callable[[Floats], Measured], df: float, level: float
+) -> Difference:
+    """Return a difference with the variance of the nuisance effects that it was adjusted by.
+
+    Of what they moved, the mean over datasets has an error that is the same on all of them, which no spread shows; and
+    the rest has taken a part of the spread away, as residuals are smaller than errors. Both are the fit's, with its
+    degrees of freedom: docs/maths/rank.md.
+
+    Parameters
+    ----------
+    found : the difference, with the spread that is left between datasets
+    moved : the combination of fixed effects that each dataset was moved by, shape (datasets, effects)
+    df : the degrees of freedom that the fit has
+    """
+    count, mean = len(moved), moved.mean(axis=0)
+    unseen = combine(mean).se ** 2
+    taken = sum(combine(each).se ** 2 for each in moved - mean) / (count * (count - 1))
+    own = found.se**2
+    variance = own + taken + unseen
+    if variance - own <= NIL * own:
+        return found
+    # The fit knows the spread best, so its error is a part of any other estimate's: their covariance is its variance.
+    # What is left of count - 1 df after the adjustment is own / (own + taken).
+    both = variance**2 / (own * (own + taken) / found.df + (variance**2 - own**2) / df)
+    return _widen(found, variance, both, level)
+
+
+def _widen(found: Tested, variance: float, df: float, level: float) -> Tested:
+    """Return a difference with the test and the limits of another variance."""
+    se = math.sqrt(variance)
+    tail, reach = t_tail(found.estimate / se, df), t_quantile((1 + level) / 2, df) * se
+    low, high = found.estimate - reach, found.estimate + reach
+    return replace(found, se=se, df=df, p=tail.p, log10_p=tail.log10_p, low=low, high=high)

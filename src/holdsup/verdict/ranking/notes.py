@@ -1,0 +1,41 @@
+"""What a reader must know about how the table was taken, before anything was fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdsup.errors import list_names
+from holdsup.scores import Scores
+from holdsup.scores.roles import is_usual
+from holdsup.verdict.ranking.question import Question
+from holdsup.verdict.ranking.table import RunTable
+from holdsup.verdict.repeats import caution_rows
+
+__all__ = ["note_table"]
+
+
+def note_table(scores: Scores, runs: RunTable, question: Question) -> Iterator[str]:
+    """Yield what was averaged, repeated, left aside or doubtful in a table."""
+    if runs.items:
+        yield f"The scores of items were averaged: {len(runs):,} means, one for each system, dataset and run."
+    yield from caution_rows(scores.only(scores.usable), runs.factors, averaged=runs.items > 0)
+    yield from _doubt_datasets(scores)
+    left = [name for name in scores.others if name not in (*runs.factors, *runs.ingredients)]
+    if question.nuisance is None and question.formula is None and left:
+        yield (
+            f"Columns that were not looked at: {list_names(left, most=6)}; name those in which runs differ with "
+            "--nuisance."
+        )
+
+
+def _doubt_datasets(scores: Scores) -> Iterator[str]:
+    """Yield a doubt where another column than that of the datasets is named like one."""
+    taken = scores.roles.dataset
+    if taken is None or is_usual("dataset", taken):
+        return
+    others = [name for name in (*scores.others, *scores.facets, *scores.properties) if is_usual("dataset", name)]
+    if others:
+        yield (
+            f"The datasets are the levels of {taken!r}, as asked, though {list_names(others)} is named like datasets: "
+            f"the claim is about new levels of {taken!r}."
+        )

@@ -1,0 +1,193 @@
+"""Rankings of tables with empty cells, repeated rows or settings in uneven numbers: one answer, no contradictions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ranking_cases import Table, fit_default, make_grid, take
+
+from holdsup import Ranking, rank_systems
+from holdsup.verdict.ranking.contrasts import contrast_systems
+from holdsup.verdict.ranking.influence import find_influence
+
+
+def incomplete() -> Table:
+    """Return a table in which A leads by adjusted means, is behind B on the datasets of both, and behind by raw means.
+
+    A lacks three of eight datasets.
+    """
+    grid = make_grid(28, systems="ABC", means={"A": 0.0, "B": 0.2, "C": -1.0})
+    return take(grid, ~((grid["system"] == "A") & np.isin(grid["dataset"], ["d1", "d3", "d5"])))
+
+
+@pytest.fixture(scope="module")
+def found() -> Ranking:
+    return rank_systems(incomplete(), folds=0)
+
+
+def test_leader_lead_gap_and_pair_are_of_one_ordering(found: Ranking) -> None:
+    first, second = found.systems[:2]
+    lead = found.contrasts[0]
+    assert lead.difference < 0 < lead.pooled_difference  # the pair is turned, or nothing is tested here
+    assert first.raw_mean < second.raw_mean
+    assert (lead.left, lead.right) == (first.name, second.name) == ("A", "B")
+    assert (found.waterfall[0].left, found.waterfall[0].right) == ("A", "B")
+    isolated = next(step.gap for step in found.waterfall if step.step == "random effects")
+    assert isolated == pytest.approx(first.mean - second.mean) == pytest.approx(lead.pooled_difference)
+    assert "0.24 above B; on the 5 datasets that both have the difference is -0.28" in found.verdict
+    assert "The raw gap of A - B in this table is -0.55" in found.verdict
+    assert "isolated it is 0.24. By raw means B would lead." in found.verdict
+    assert all(system.rank_low <= system.rank <= system.rank_high for system in found.systems)
+
+
+def test_a_pair_that_stands_the_other_way_round_on_shared_datasets_is_said(found: Ranking) -> None:
+    assert any(line.startswith("'A - B': the ranking is by adjusted means") for line in found.warnings)
+
+
+def test_a_leader_with_another_left_out_is_never_behind(found: Ranking) -> None:
+    assert len(found.influence) == 11
+    assert all(row.gap > 0 for row in found.influence)
+
+
+def test_interactions_are_counted_where_there_are_scores(found: Ranking) -> None:
+    assert len(found.interactions) == 24
+    assert "strongest of 21." in str(found)
+    assert "of 21 effects exclude zero" in next(a.answer for a in found.answers if "interact" in a.question)
+
+
+def test_a_leader_that_is_surely_worse_where_both_were_run_is_not_called_better() -> None:
+    """A is worse than B by 3 wherever both were run, yet has the higher mean: it alone was run where C fails."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for d in range(12):
+        hardness = rng.normal(0, 0.1)
+        for system, score in (("A", 70.0 if d < 6 else 90.0), ("B", 73.0), ("C", 70.0 if d < 6 else 60.0)):
+            if system != "B" or d < 6:
+                rows += [(system, f"d{d}", seed, score + hardness + rng.normal(0, 0.1)) for seed in (1, 2)]
+    table = dict(zip(("system", "dataset", "seed", "score"), map(list, zip(*rows, strict=True)), strict=True))
+    found = rank_systems(table, folds=0)
+    lead = next(c for c in found.contrasts if {c.left, c.right} == {"A", "B"})
+    assert (lead.left, lead.p_adjusted < 0.05, lead.difference < 0) == ("A", True, True)
+    assert "is worse than B on the datasets that both have" in found.verdict
+    assert "better than B" not in found.verdict
+
+
+def uneven() -> Table:
+    """Return a table in which A has the low rate seldom, the others often."""
+    grid = make_grid(4, systems="ABC", means={"A": 1.5, "B": 0.5, "C": -2.0})
+    grid["score"] = grid["score"] + 2 * (grid["lr"] == "0.2")
+    one = np.isin(grid["dataset"], ["d0", "d1"])
+    high = (grid["system"] == "A") ^ one
+    return take(grid, (grid["lr"] == np.where(high, "0.2", "0.1")) | (grid["seed"] == "1"))
+
+
+def test_what_adjusting_adds_is_in_ingredients_as_in_contrasts() -> None:
+    table = uneven()
+    table = {**table, "one": (table["system"] == "B") * 1, "two": (table["system"] == "C") * 1}
+    found = rank_systems(table, contribution=["one", "two"], folds=0)
+    by_pair = {frozenset((c.left, c.right)): c for c in found.contrasts}
+    for row, pair in zip(found.contributions, ("AB", "AC"), strict=True):
+        contrast = by_pair[frozenset(pair)]
+        assert contrast.df != 7  # the adjustment counts
+        assert (row.se, row.df, row.p) == pytest.approx((contrast.se, contrast.df, contrast.p), rel=1e-9)
+
+
+def test_what_adjusting_adds_is_in_the_lead_with_one_left_out() -> None:
+    table = uneven()
+    rows = {row.left_out: row for row in find_influence(fit_default(table)).rows}
+    fits = fit_default(take(table, table["dataset"] != "d3"))
+    lead = contrast_systems(fits, level=0.95, lower_is_better=False)[0]
+    assert rows["d3"].ranking[:2] == (lead.left, lead.right)
+    assert abs(lead.df - 6) > 1e-4
+    assert rows["d3"].p == pytest.approx(lead.p, rel=1e-3)
+
+
+def test_systems_that_differ_by_a_constant_are_ranked_with_the_spread_of_all() -> None:
+    grid = make_grid(2, systems="ABC")
+    a = grid["system"] == "A"
+    score = grid["score"].copy()
+    score[grid["system"] == "B"] = score[a] + 1.0
+    found = rank_systems({**grid, "score": score}, folds=0)
+    contrast = next(c for c in found.contrasts if {c.left, c.right} == {"A", "B"})
+    assert (contrast.method, contrast.datasets) == ("pooled", 8)
+    assert contrast.se == contrast.pooled_se > 0
+    assert any("differ by the same on every dataset" in line for line in found.warnings)
+
+
+def test_rows_that_come_twice_are_said() -> None:
+    grid = make_grid(1, systems="AB")
+    again = np.r_[np.arange(len(grid["score"])), np.flatnonzero(grid["system"] == "A")]
+    lines = rank_systems(take(grid, again), folds=0).warnings
+    assert any(line.startswith("48 scores repeat a run and a dataset (48 with the same score") for line in lines)
+    assert not any("repeat" in line for line in rank_systems(grid, folds=0).warnings)
+
+
+def test_runs_that_only_a_nuisance_column_tells_apart_repeat_nothing() -> None:
+    """Epochs are no facet of their own accord, yet a ranking takes them for a nuisance factor."""
+    grid = make_grid(1, systems="AB")
+    table = {"epochs" if name == "lr" else name: values for name, values in grid.items()}
+    found = rank_systems(table, folds=0)
+    assert [t.name for t in found.treatments if t.treated == "fixed"] == ["epochs"]
+    assert not any("repeat" in line for line in found.warnings)
+
+
+def test_in_a_balanced_table_no_step_of_the_waterfall_changes_anything() -> None:
+    """Exactly nothing, whatever the scale: what sums of scores lose is no change."""
+    grid = make_grid(3)
+    for factor, shift in ((1.0, 0.0), (1e-3, 0.0), (1.0, 1e6), (1e5, -3e4)):
+        steps = rank_systems({**grid, "score": shift + factor * grid["score"]}, folds=0).waterfall
+        assert [step.change for step in steps[1:-1]] == [0.0, 0.0, 0.0]
+        assert steps[0].gap == steps[-2].gap != 0
+        assert abs(steps[-1].change) > 0
+
+
+def test_only_what_a_system_has_alone_is_said_to_be_part_of_it() -> None:
+    grid = make_grid(3)
+    place = np.unique(grid["system"], return_inverse=True)[1]
+    own = rank_systems({**grid, "lr": place.astype(str), "batch_size": np.full(len(place), "8")}, folds=0)
+    assert "lr is the same in all rows of a system: its effect is part of the system's." in own.verdict
+    assert "batch_size" not in own.verdict
+    assert "equally weighted" not in own.verdict
+    assert "equally weighted" in rank_systems(grid, folds=0).verdict
+
+
+def test_datasets_that_are_not_the_column_named_like_them_are_doubted() -> None:
+    grid = make_grid(3)
+    table = {"task" if name == "dataset" else name: values for name, values in grid.items()}
+    asked = rank_systems(table, dataset="seed", folds=0)
+    assert any("'task' is named like datasets: the claim is about new levels of 'seed'" in x for x in asked.warnings)
+    assert not any("named like datasets" in line for line in rank_systems(table, folds=0).warnings)
+
+
+def test_a_holm_p_below_five_percent_beside_limits_that_hold_zero_is_explained() -> None:
+    found = rank_systems(make_grid(0, systems="ABC", means={"A": 0.0, "B": 1.6, "C": 3.2}), folds=0)
+    apart = [c for c in found.contrasts if c.p_adjusted <= 0.05 and c.low_simultaneous <= 0]
+    assert [(c.left, c.right) for c in apart] == [("C", "B")]
+    assert "By p, C - B differs, yet limits for all pairs hold zero" in str(found).replace("\n  ", " ")
+
+
+def test_of_two_systems_nothing_is_said_about_all_pairs() -> None:
+    found = rank_systems(make_grid(5, systems="AB", means={"A": 0.0, "B": 3.0}), folds=0, level=0.999)
+    assert "99.9% limits [" in found.verdict
+    assert "pairs" not in found.verdict
+    assert "raw means" not in found.verdict
+    assert "Holm" not in found.verdict
+
+
+def test_where_lower_is_better_a_lead_is_shown_as_a_lead() -> None:
+    found = rank_systems(make_grid(3), lower_is_better=True, folds=0)
+    table = next(table for table in found.tables() if table.title.startswith("Influence"))
+    leads = [row[table.columns.index("its lead")] for row in table.rows]
+    assert leads
+    assert all(isinstance(lead, float) and lead > 0 for lead in leads)
+
+
+def test_a_column_by_which_a_formula_only_groups_rows_is_random() -> None:
+    formula = "score ~ lr + (1|system) + (1|dataset) + (1|system:dataset) + (1|seed:system:dataset)"
+    table = make_grid(3)
+    table["lr"] = np.char.replace(table["lr"], "0.", "r")
+    found = rank_systems(table, formula=formula, folds=0)
+    assert {t.name: (t.treated, t.reference) for t in found.treatments} == {
+        "lr": ("fixed", "r1"),
+        "seed": ("random", None),
+    }
