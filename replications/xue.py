@@ -28,6 +28,7 @@ from holdsup.metrics import make_metric
 from holdsup.plots import save_figure
 from holdsup.plots.contest import plot_estimators
 from holdsup.plots.contest_stability import plot_stability
+from holdsup.plots.style import in_style
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
 from holdsup.splits import BlockedCV, RepeatedHoldOut
@@ -188,6 +189,7 @@ def tabulate_null(contest: Contest, partitions: list[Partition], field: Field) -
     )
 
 
+@in_style
 def draw(found: dict[str, Contest], folder: Path) -> None:
     """Draw Figure 1 (reproducibility against SNR) and Figure 2 (distributions of the estimators)."""
     from matplotlib.figure import Figure
@@ -197,9 +199,12 @@ def draw(found: dict[str, Contest], folder: Path) -> None:
         (plot_estimators, "xue-estimators.svg", 4.2),
     ):
         figure = Figure(figsize=(7.5, height * len(found)), layout="constrained")
-        for name, place in zip(found, figure.subplots(len(found), 1, squeeze=False).flat, strict=True):
+        for number, name in enumerate(found):
+            place = figure.add_subplot(len(found), 1, number + 1)
             plot(found[name], ax=place)
-            place.set_title(name, loc="left", fontsize=10)
+            place.set_title(name, loc="right")
+            if number and place.get_legend():  # it is the first one's
+                place.get_legend().remove()
         save_figure(figure, folder / file)
 
 
