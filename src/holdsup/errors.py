@@ -22,6 +22,7 @@ HoldsupError
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -167,3 +168,12 @@ def quote_names(names: Iterable[str]) -> str:
     """
     needed = re.compile(r'[,"]|^\s|\s$')
     return ",".join('"' + name.replace('"', '""') + '"' if needed.search(name) else name for name in names)
+
+
+def shell_names(names: Iterable[str]) -> str:
+    """Return names as one types them behind an option: a list as in `quote_names`, quoted for the shell if need be.
+
+    >>> shell_names(["seed"]), shell_names(["Seed #", "lr"])
+    ('seed', "'Seed #,lr'")
+    """
+    return shlex.quote(quote_names(names))

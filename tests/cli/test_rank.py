@@ -98,6 +98,7 @@ def test_paper_forms_and_predictions_print(run: Run) -> None:
         (["--nuisance", "dataset"], 1, "by its name it is the column of the datasets"),
         (["--formula", "f1 ~ lr + (1|system)"], 1, "it has 'score', 'system', 'dataset', 'seed', 'lr'."),
         (["--pair", "None,nobody"], 1, "one whose name holds commas is quoted"),
+        (["--treat", "lr=logs"], 1, "--treat lr=logs: a column can be treated as fixed, random, numeric, log"),
     ],
 )
 def test_bad_options_are_one_line(run: Run, options: list[str], code: int, message: str) -> None:
@@ -130,3 +131,30 @@ def test_a_setting_that_is_one_with_the_systems_is_to_be_left_out_of_a_formula(r
     left = run("rank", "own.csv", "--nuisance", "lr,seed,big", "--folds", "0").out.replace("\n  ", " ")
     assert "big is left out: it is the same in all rows of a system" in left
     assert "--contribution big says what it adds" in left
+
+
+def test_a_formula_in_the_names_of_roles_is_told_those_of_its_columns(run: Run) -> None:
+    text = Path("runs.csv").read_text(encoding="utf-8").replace("system,", "model,", 1)
+    Path("models.csv").write_text(text, encoding="utf-8")
+    done = run("rank", "models.csv", "--formula", "score ~ lr + (1|system) + (1|dataset)")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "there is no column 'system'; the systems are in 'model': write model" in done.err
+
+
+def test_a_column_whose_name_holds_a_comma_can_be_treated_quoted_or_not(run: Run) -> None:
+    header, rest = Path("runs.csv").read_text(encoding="utf-8").split("\n", 1)
+    Path("peak.csv").write_text(header.replace("lr", '"lr (peak), x"') + "\n" + rest, encoding="utf-8")
+    for name in ('"lr (peak), x"', "lr (peak), x"):
+        done = run("rank", "peak.csv", "--folds", "0", "--nuisance", 'seed,"lr (peak), x"', "--treat", f"{name}=random")
+        assert done.code == 0, done.err
+        assert "(1 | `lr (peak), x`)" in done.out.replace("\n  ", " ")
+
+
+def test_a_logarithm_is_refused_where_a_number_has_none(run: Run) -> None:
+    lines = Path("runs.csv").read_text(encoding="utf-8").splitlines()
+    Path("warm.csv").write_text(
+        "\n".join([f"{lines[0]},warmup", *(f"{line},{i % 3}" for i, line in enumerate(lines[1:]))]), encoding="utf-8"
+    )
+    done = run("rank", "warm.csv", "--treat", "warmup=log")
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "'warmup' has 0, and only positive numbers have a logarithm" in done.err

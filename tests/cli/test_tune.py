@@ -35,6 +35,13 @@ def test_a_tuning_ends_in_a_sentence_and_the_second_time_trains_nothing(run: Run
         assert len(list(store.results())) == 36
 
 
+def test_before_the_first_run_the_status_is_that_nothing_is_done(run: Run, tune: Path) -> None:
+    status = json.loads(run("tune", tune, "--status", "--format", "json").out)
+    assert status["statuses"] == {"done": 0, "undefined": 0, "failed": 0, "running": 0, "waiting": 36}
+    assert not (tune.parent / "runs.db").exists()
+    assert "there is no store" in run("tune", tune, "--status", "--store", "other.db").err
+
+
 def test_the_answer_can_be_read_back_and_drawn(run: Run, tune: Path, tmp_path: Path) -> None:
     saved, drawn = tmp_path / "tune.json", tmp_path / "tune.svg"
     done = run("tune", tune, "--format", "json", "-o", saved, "--plot", drawn, "--level", ".9")

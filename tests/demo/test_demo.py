@@ -6,6 +6,7 @@ Seed 0 is the demo's own. Over seeds 0 to 19 the verdicts were right 19 times (c
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from holdsup.cli.demo import command
 from holdsup.data import belz2022_table
 from holdsup.demo import QUESTIONS, Tale, write_page
 from holdsup.demo.shipped import GRID
-from holdsup.demo.simulated import PHI, TRUE_MEANS, tell_compare
+from holdsup.demo.simulated import PHI, TRUE_MEANS, tell_compare, tell_variance
 from holdsup.errors import ResultError
 
 pytestmark = pytest.mark.slow
@@ -150,3 +151,11 @@ def test_a_page_that_cannot_be_written_is_refused_before_a_minute_is_spent(
     result = CliRunner().invoke(command, ["-o", str(tmp_path / name)])
     assert isinstance(result.exception, ResultError)
     assert "cannot write" in str(result.exception)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_range_over_prompts_holds_the_mean_of_the_seeds_shown_whatever_the_seed(seed: int) -> None:
+    scores = np.array(re.findall(r"0\.\d{3}", tell_variance(seed).seeming), dtype=float)
+    seeds, (span, lowest, highest) = scores[:3], scores[3:]
+    assert lowest - 0.001 <= seeds.mean() <= highest + 0.001  # of what the range is of, the mean of these seeds is one
+    assert 5 * span < highest - lowest

@@ -56,6 +56,21 @@ def test_wins_count_the_partitions_that_tuning_on_each_alone_would_decide() -> N
     assert count_wins(scores).tolist() == direct
 
 
+def test_of_several_that_are_best_on_a_partition_each_wins_whatever_their_order() -> None:
+    scores = np.array([[0.9, 0.9, 0.8], [0.1 + 0.2, 0.3, 0.1], [0.5, 0.6, np.nan], [0.7, 0.6, 0.7]])
+    assert count_wins(scores).tolist() == [0.75, 0.75, 0.25]
+    assert count_wins(scores[:, [2, 0, 1]]).tolist() == [0.25, 0.75, 0.75]
+
+
+def test_the_order_of_candidates_changes_neither_probabilities_nor_limits() -> None:
+    scores = grid([0.50, 0.505, 0.49, 0.51, 0.3, 0.507], 4, seed=3)
+    order = np.array([4, 2, 5, 0, 3, 1])
+    one, other = measure_standing(scores), measure_standing(scores[:, order])
+    np.testing.assert_array_equal(best_probabilities(one, seed=0)[order], best_probabilities(other, seed=0))
+    own, theirs = limit_regret(one, level=0.95, seed=0), limit_regret(other, level=0.95, seed=0)
+    np.testing.assert_allclose(own.upper[order], theirs.upper, rtol=1e-12)
+
+
 def test_errors_of_gaps_are_the_paired_variance_drawn_towards_the_pooled_one() -> None:
     scores = grid([0.50, 0.51, 0.52, 0.505, 0.51], 5, seed=2)
     standing = measure_standing(scores)

@@ -46,7 +46,7 @@ def test_dots_and_boxes_show_the_values_of_each_estimator(many: Contest) -> None
     assert [tuple(line.get_ydata()) for line in dots] == [row.values for row in many.estimators]  # type: ignore[arg-type]
     medians = [line.get_ydata()[0] for line in ax.lines if line.get_linewidth() == 2]  # type: ignore[index]
     assert medians == pytest.approx([np.median(row.values) for row in many.estimators])
-    assert ax.get_xticklabels()[3].get_text() == "blocked, mixture (paper), 6"
+    assert ax.get_xticklabels()[3].get_text() == "blocked, mixture (Xue et al. 2023), 6"
     assert r"\$A_1\$ - _B" in " ".join(ax.get_ylabel().split())
 
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 import holdsup
 from holdsup.errors import ResultError
-from holdsup.plots import save_plot
+from holdsup.plots import draw_svg, save_plot
 from holdsup.plots.critical_difference import plot_ranks
 from holdsup.plots.heatmap import plot_interactions
 from holdsup.plots.quantiles import plot_all_quantiles, plot_quantiles
@@ -85,7 +85,7 @@ def test_means_stand_in_their_order_with_limits_and_raw_means(found: Ranking) ->
     (ticks,) = (line for line in ax.lines if line.get_marker() == "|")
     assert list(ticks.get_xdata()) == [system.raw_mean for system in found.systems]  # type: ignore[arg-type]
     words = [text.get_text() for text in ax.texts]
-    assert words[-1] == "rank   best"
+    assert words[-1] == "places best"
     assert words[0].endswith(f"{found.systems[0].p_best:.2f}")
 
 
@@ -194,7 +194,7 @@ def test_a_ranking_without_average_ranks_says_so(found: Ranking) -> None:
 def test_quantiles_are_drawn_a_panel_each(found: Ranking) -> None:
     (ax,) = plot_quantiles(found).axes
     first = found.diagnostics[0]
-    assert dots(ax) == list(zip(first.normal, first.observed, strict=True))
+    assert sorted(dots(ax)) == sorted(zip(first.normal, first.observed, strict=True))
     shown = [ax.get_title(loc="left") for ax in plot_all_quantiles(found).axes if ax.get_visible()]
     assert len(shown) == len(found.diagnostics)
 
@@ -232,3 +232,12 @@ def test_hostile_names_are_drawn_as_they_are(hostile: Ranking, tmp_path: Path, e
     assert len(written) > 10_000
     assert b"<script>" not in written
     assert r"\$\alpha\$" in labels(plot_means(hostile).axes[0])
+
+
+def test_a_quantile_plot_of_many_points_is_small_and_its_ends_say_what_they_are(found: Ranking) -> None:
+    normal = tuple(i / 100 - 2 for i in range(400))
+    many = replace(found.diagnostics[0], normal=normal, observed=normal, count=400)
+    svg = draw_svg(plot_quantiles(replace(found, diagnostics=(many,))), follow_page=False)
+    assert len(svg) < 30_000
+    assert svg.count("<title>") == 30
+    assert ": -2<" in svg

@@ -10,7 +10,14 @@ from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 from holdsup.rendering import Cell, Estimate, Interval, Page, Percent, PValue, Table
-from holdsup.rendering.markup import escape_markdown, render_html, render_latex, render_markdown
+from holdsup.rendering.markup import (
+    break_latex,
+    escape_latex,
+    escape_markdown,
+    render_html,
+    render_latex,
+    render_markdown,
+)
 from holdsup.rendering.table import visible
 from holdsup.rendering.text import ASCII, UNICODE, display_width, render_text
 
@@ -101,9 +108,10 @@ def test_latex_shows_the_same_cells_and_nothing_else(table: Table) -> None:
     pattern = re.compile("|".join(re.escape(key) for key in sorted(LATEX, key=len, reverse=True)))
     ends = re.compile(r" (\\\\|\\tabularnewline)$|(?:(?<=& )|^)\\raggedright ")  # of a row, and what sets a cell ragged
     rows = [re.split(r"(?<!\\) ?& ", ends.sub("", line) + " ") for line in body.split("\n")]
-    assert squeezed([[pattern.sub(lambda m: LATEX[m[0]], cell) for cell in row] for row in rows]) == squeezed(
-        table.cells()
-    )
+    inner = r"(?:\\[{}]|\{\}|\{\[\}|\{\]\}|\{\\char34\}|[^{}])"  # all that holds a brace but does not end a group
+    quoted = re.compile(rf"\\texttt\{{({inner}+)\}}")  # what stood in backticks
+    shown = [[pattern.sub(lambda m: LATEX[m[0]], quoted.sub(r"`\1`", cell)) for cell in row] for row in rows]
+    assert squeezed(shown) == squeezed(table.cells())
 
 
 @given(tables(), st.integers(40, 160), st.sampled_from([UNICODE, ASCII]))
@@ -231,3 +239,24 @@ def test_verdict_and_signature_are_text_in_latex() -> None:
     assert r"\textbf{50\% hold.}" in text
     assert r"check\textbar{}\allowbreak{}data:1" in text
     assert not any(line.startswith("%") for line in text.splitlines())
+
+
+def test_intervals_of_each_scale_are_drawn_on_a_scale_of_their_own() -> None:
+    rows = (("ms", Interval(100.0, 200.0, 150.0, scale="ms")), ("%", Interval(1.0, 2.0, 1.5, scale="%")))
+    lines = render_text(Table(title="t", columns=("", "limits"), rows=rows)).splitlines()[-2:]
+    pictures = [line[line.index("├") :] for line in lines]
+    assert pictures[0] == pictures[1]
+    assert len(pictures[0]) == 21
+
+
+def test_advice_is_shown_by_all_renderings_but_latex_which_is_to_publish() -> None:
+    table = Table(title="t", columns=("a",), rows=((1,),), notes=("A note.",), advice=("Next: more runs.",))
+    for shown in (render_text(table), render_markdown(table), render_html(table)):
+        assert "Next: more runs." in shown
+    assert "A note." in render_latex(table)
+    assert "Next" not in render_latex(table)
+
+
+def test_names_in_backticks_are_typewriter_letters_in_latex_and_signatures_keep_them() -> None:
+    assert escape_latex("`F1_x` ~ a") == r"\texttt{F1\_x} $\sim$ a"
+    assert break_latex("fit|`a`") == r"fit\textbar{}\allowbreak{}\`{}a\`{}"

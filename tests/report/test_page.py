@@ -16,7 +16,7 @@ import pytest
 
 import holdsup
 from holdsup.errors import ResultError
-from holdsup.results import Result
+from holdsup.results import Result, write_file
 
 
 class Page(HTMLParser):
@@ -146,7 +146,7 @@ def test_markdown_has_the_tables_and_its_pictures_are_there(results: list[Result
     assert len(linked) > 10
     assert all((tmp_path / name).is_file() for name in linked)
     for result in results:
-        assert result.page().markdown().split("\n\n")[1] in text  # the title of its first table
+        assert result.page().markdown().split("\n\n")[1].rstrip("*") in text  # the title of its first table
 
 
 @pytest.mark.slow
@@ -199,11 +199,13 @@ def test_a_second_report_in_a_folder_leaves_nothing_of_the_first_and_all_of_othe
 def test_a_folder_for_a_paper_that_was_interrupted_is_taken_up_again(
     results: list[Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+    def interrupt(path: Path, content: bytes) -> None:
+        if path.suffix == ".tex" and path.parent.name == "tables":
+            raise KeyboardInterrupt
+        write_file(path, content)
 
     with monkeypatch.context() as patched:
-        patched.setattr("holdsup.report.paper.write_bibtex", interrupt)
+        patched.setattr("holdsup.report.paper.write_file", interrupt)
         with pytest.raises(KeyboardInterrupt):
             holdsup.write_paper(results[:1], tmp_path)
     assert list((tmp_path / "figures").iterdir())
@@ -233,3 +235,21 @@ def test_other_endings_are_refused(results: list[Result], tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(ResultError, match="cannot make the folder"):
         holdsup.write_paper(results[:1], tmp_path / "file")
+
+
+@pytest.mark.parametrize("name", ["methods.tex", "preview.tex", "references.bib", "tables/1-fit-table-1.tex"])
+def test_a_file_that_was_edited_since_it_was_written_is_not_replaced(
+    results: list[Result], tmp_path: Path, name: str
+) -> None:
+    fit, audit = results[6], results[0]
+    holdsup.write_paper([fit], tmp_path)
+    own = (tmp_path / name).read_text(encoding="utf-8")
+    edited = f"% mine\n{own}" if name != "preview.tex" else own.replace("25mm", "30mm")
+    (tmp_path / name).write_text(edited, encoding="utf-8")
+    for again in ([fit], [audit]):  # its file is written again, or removed
+        with pytest.raises(ResultError, match=rf"'{name}' changed since a report wrote it: .* give another folder"):
+            holdsup.write_paper(again, tmp_path)
+    assert (tmp_path / name).read_text(encoding="utf-8") == edited
+    (tmp_path / name).write_text(own, encoding="utf-8")
+    holdsup.write_paper([audit], tmp_path)
+    assert "1-check-table-1" in (tmp_path / "preview.tex").read_text(encoding="utf-8")

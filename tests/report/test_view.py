@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ import holdsup
 from conftest import SPEC
 from holdsup.errors import ResultError
 from holdsup.rendering import Table
+from holdsup.rendering.markup import render_latex
 from holdsup.report import Entry
 from holdsup.report.cautions import BESIDE
 from holdsup.report.methods import METHODS, OTHERS, describe_method
@@ -25,7 +26,7 @@ from holdsup.report.redoing import command_of
 from holdsup.report.references import REFERENCES, write_bibtex
 from holdsup.report.view import find_systems, make_view
 from holdsup.report.writing import read_entries
-from holdsup.results import KINDS, Result, Rows
+from holdsup.results import KINDS, Result, Rows, parse_signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,9 @@ class Unheard(Result):
 def test_every_table_of_every_result_is_shown_in_order(results: list[Result]) -> None:
     view = make_view(results)
     for section, result in zip(view.sections, results, strict=True):
-        assert [block.table for block in section.blocks] == list(result.tables())
+        for block, table in zip(section.blocks, result.tables(), strict=True):
+            assert replace(block.table, title=table.title) == table
+            assert block.table.title.startswith(table.title)  # what the score is may follow
         assert section.verdict == result.verdict
         assert section.signature == result.signature
         assert sorted(w for own in (section, *section.blocks) for w in own.warnings) == sorted(result.warnings)
@@ -291,3 +294,53 @@ def test_no_command_is_given_where_the_signature_does_not_tell_all(scores: dict[
     found = holdsup.audit_scores(holdsup.simulate_scores({"A": 0.5}))
     signed = type(found).from_dict({**found.to_dict(), "signature": f"check|properties:{scores['properties']}|v:1"})
     assert command_of(signed) is None
+
+
+def make_two() -> list[Result]:
+    """Return comparisons by a score that is better when higher, and by one that is better when lower."""
+    table = holdsup.simulate_scores({"A": 0.7, "B": 0.6}, items=12, runs=3)
+    columns: dict[str, list[Any]] = {name: table[name].to_pylist() for name in ("system", "seed", "item")}
+    columns["Quality (%)"], columns["Latency (ms)"] = table["score"].to_pylist(), table["score"].to_pylist()
+    return [
+        holdsup.compare_systems(columns, score="Quality (%)"),
+        holdsup.compare_systems(columns, score="Latency (ms)", lower_is_better=True),
+    ]
+
+
+def test_results_of_different_scores_are_told_apart_in_headings_captions_and_methods() -> None:
+    entries = [Entry(result=result, source=f"{i}.json") for i, result in enumerate(make_two())]
+    higher, lower = make_view(entries).sections
+    assert higher.title == f"{higher.question} Of Quality (%) (compare, 0.json)"
+    assert lower.title == f"{lower.question} Of Latency (ms), lower is better (compare, 1.json)"
+    for section, name in ((higher, "Quality (%)"), (lower, "Latency (ms)")):
+        assert all(name in block.table.title for block in section.blocks)
+        assert all(name in picture.caption for block in section.blocks for picture in block.pictures)
+        shown = [*(b.table.title for b in section.blocks), *(p.caption for b in section.blocks for p in b.pictures)]
+        assert all(("lower is better" in text) == (section is lower) for text in shown)
+    assert "The score is Latency (ms), lower is better." in lower.method
+
+
+def test_results_alike_in_all_else_are_told_apart_by_the_digest_of_their_data(results: list[Result]) -> None:
+    twice = [results[1], results[1]]
+    data = parse_signature(results[1].signature)["data"]
+    assert [section.subject for section in make_view(twice).sections] == [f"(compare, data {data})"] * 2
+    assert make_view(twice[:1]).sections[0].subject == "(compare)"
+
+
+def test_every_kind_says_what_it_is_of(results: list[Result]) -> None:
+    said = {section.kind: section.subject for section in make_view(results).sections}
+    assert said["contest"] == "Of accuracy (contest)"
+    assert said["tune"] == said["qra"].replace("qra", "tune") == "Of news (tune)"
+    assert {kind for kind, subject in said.items() if subject == f"({kind})"} == {
+        "check", "compare", "variance", "fit", "rank",  # whose column is called score
+    }  # fmt: skip
+
+
+def test_methods_in_tables_are_named_so_that_they_can_be_published(results: list[Result]) -> None:
+    for section in make_view(results).sections:
+        for block in section.blocks:
+            latex = render_latex(block.table)
+            assert not re.search(r"\bours\b|\bpaper\b|Next:", latex), block.table.title
+    compared = next(result for result in results if result.kind == "compare")
+    cells = [row[0] for table in compared.tables() for row in table.cells()]
+    assert {"holdsup, new-runs", "Hagmann et al. (2023), eqs. 3-4", "Hagmann et al. (2023), eqs. 6-7"} <= set(cells)

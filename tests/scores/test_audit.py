@@ -38,6 +38,61 @@ def test_a_clean_table_has_no_findings() -> None:
     assert audit.rows.planned == audit.rows.used == 24
 
 
+def table_of_items(items: int = 20) -> dict[str, list[Any]]:
+    """Return 2 systems x 3 seeds x some items, scores between 20 and 80 with one decimal."""
+    table = holdsup.simulate_scores({"A": 50.0, "B": 51.0}, items=items, runs=3, sd_item=8.0, seed=1)
+    columns = {name: table[name].to_pylist() for name in table.column_names}
+    columns["score"] = [round(min(max(score, 20.0), 80.0), 1) for score in columns["score"]]
+    return columns
+
+
+@pytest.mark.parametrize("code", [-1, -9, -999, 999])
+def test_a_number_that_stands_for_missing_scores_is_found(code: int) -> None:
+    columns = table_of_items()
+    assert "missing-codes" not in found(columns)
+    for row in (3, 50, 77):
+        columns["score"][row] = code
+    finding = found(columns)["missing-codes"]
+    assert (finding.count, finding.severity) == (3, "warning")
+    assert finding.message.startswith(f"3 scores are {code}, and all others from ")
+    columns["score"][3] = columns["score"][50] = 50.0
+    assert "missing-codes" not in found(columns)  # a single one is an outlier
+
+
+@pytest.mark.parametrize("scores", [[-1, 0, 1], [-1, -0.5, 0, 0.2, 0.4, 0.6, 1], [9, 8, 7, 6, 5, 4]])
+def test_a_score_that_belongs_to_the_scale_is_no_code(scores: list[float]) -> None:
+    columns = table_of_items()
+    columns["score"] = [scores[i % len(scores)] for i in range(len(columns["score"]))]
+    assert "missing-codes" not in found(columns)
+
+
+@pytest.mark.parametrize(("name", "total"), [("AVERAGE", False), ("Mean", False), ("overall", False), ("Total", True)])
+def test_a_row_that_sums_up_a_run_is_found_among_the_items(name: str, total: bool) -> None:
+    columns = table_of_items()
+    columns["item"] = [str(item) for item in columns["item"]]
+    for system in "AB":
+        for seed in (1, 2, 3):
+            runs = zip(columns["system"], columns["seed"], columns["score"], strict=True)
+            own = [score for *run, score in runs if run == [system, seed]]
+            assert len(own) == 20
+            value = math.fsum(own) if total else round(math.fsum(own) / len(own), 2)
+            for column, cell in {"system": system, "seed": seed, "item": name, "score": value}.items():
+                columns[column].append(cell)
+    finding = found(columns)["summary-rows"]
+    assert (finding.count, finding.severity) == (6, "warning")
+    columns["score"][-6:] = [score + 1 for score in columns["score"][-6:]]
+    assert "summary-rows" not in found(columns)  # an item that is merely called so
+
+
+def test_a_facet_with_one_run_a_level_is_said_to_repeat_nothing() -> None:
+    columns = clean()
+    columns["Which one"] = columns.pop("seed")
+    finding = found(columns, facets=["Which one"])["no-repeats"]
+    assert "If Which one only repeats training, as a seed does, give --replicates 'Which one'." in finding.advice
+    assert "no-repeats" not in found(columns, replicates=["Which one"])
+    assert "no-repeats" not in found(columns, run="Which one")
+
+
 def test_repeated_rows_are_found_with_examples_and_conflicts_counted() -> None:
     columns = clean()
     for name in columns:

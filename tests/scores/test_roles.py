@@ -37,6 +37,39 @@ def test_usual_names_find_their_roles(columns: str, expected: dict[str, object])
     assert {role: getattr(found, role) for role in expected} == expected
 
 
+@pytest.mark.parametrize("name", ["ROUGE-L (%)", "F1 (macro)", "acc [%]", "BLEU %", "Score (0-100)"])
+def test_a_score_is_found_whatever_its_unit(name: str) -> None:
+    (table,) = open_tables({"Model": ["A"], "Example ID": [1], name: [0.5], "Latency (ms)": [3.0]})
+    found = find_roles(Roles(), [table])
+    assert (found.score, found.item, found.system) == (name, "Example ID", "Model")
+
+
+def test_two_scores_with_units_are_not_guessed_between_and_quoted_for_the_shell() -> None:
+    (table,) = open_tables({"model": ["A"], "F1 (macro)": [0.5], "F1 (micro)": [0.5]})
+    with pytest.raises(ColumnError, match=r"--score 'F1 \(macro\)', or .* --wide 'metric=F1 \(macro\),F1 \(micro\)'"):
+        find_roles(Roles(), [table])
+
+
+def test_a_name_alone_goes_before_one_with_a_unit() -> None:
+    (table,) = open_tables({"system": ["A"], "id (old)": [1], "id": [1], "f1 (dev)": [0.5], "f1": [0.5]})
+    found = find_roles(Roles(), [table])
+    assert (found.item, found.score) == ("id", "f1")
+
+
+@pytest.mark.parametrize("name", ["Seed #", "seed no.", "Seed nr", "Seed (rng)", "replica", "Replica #", "seed [int]"])
+def test_a_seed_is_a_seed_whatever_stands_beside_the_word(name: str) -> None:
+    (table,) = open_tables({"system": ["A"], "item": [1], "score": [0.5], name: [7]})
+    found = find_roles(Roles(), [table])
+    assert found.facets == found.replicates == (name,)
+
+
+def test_init_repeats_runs_where_it_is_a_number_and_not_where_it_is_a_method() -> None:
+    columns = {"system": ["A"], "item": [1], "score": [0.5]}
+    (numbers,), (words,) = open_tables({**columns, "init": [3]}), open_tables({**columns, "init": ["xavier"]})
+    assert find_roles(Roles(), [numbers]).replicates == ("init",)
+    assert find_roles(Roles(), [words]).facets == ()
+
+
 def test_a_given_role_goes_before_a_column_named_like_it() -> None:
     found = roles("system model item id score acc", system="model", item="id", score="acc")
     assert (found.system, found.item, found.score) == ("model", "id", "acc")

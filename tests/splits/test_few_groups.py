@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
-from holdsup.splits import BlockedCV, JKFold, Split
+from holdsup.splits import BlockedCV, HoldOut, JKFold, KFold, Split, Splitter
 from holdsup.splits.copies import find_copies, skip_copies
 
 UNEVEN = np.repeat(np.arange(8), [76, 59, 41, 30, 34, 18, 20, 22])
@@ -80,3 +84,31 @@ def test_copies_are_the_partitions_with_the_same_test_sets() -> None:
     again = one[::-1]  # the order of the folds does not matter
     assert find_copies([one, two, again, two]) == [0, 1, 0, 1]
     assert list(skip_copies([one, two, again, two])) == [one, two]
+
+
+@pytest.mark.parametrize("sizes", [[420, *[31] * 9], [73, 23, 371, 28, 5]])
+@pytest.mark.parametrize("splitter", [KFold(k=5, uneven=True), BlockedCV(uneven=True), HoldOut(test=0.25, uneven=True)])
+def test_uneven_parts_are_dealt_with_classes_too(sizes: list[int], splitter: Splitter) -> None:
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    y = np.random.default_rng(0).integers(0, 2, len(groups))
+    for seed in range(5):
+        for stratify in (False, True):
+            for train, test in replace(splitter, seed=seed, stratify=stratify).split(groups, y, groups):
+                assert len(test) > 0
+                assert not set(groups[train]) & set(groups[test])
+
+
+def test_folds_of_documents_are_as_even_as_scikit_learns_in_size_and_in_classes() -> None:
+    rng = np.random.default_rng(0)
+    groups = rng.choice(24, size=702, p=rng.dirichlet(np.full(24, 3)))
+    y = (rng.random(702) < rng.beta(2, 3, 24)[groups]).astype(int)
+
+    def worst(make: Callable[[int], Any]) -> tuple[float, float]:
+        tests = [[test for _, test in make(seed).split(groups, y, groups)] for seed in range(8)]
+        sizes = [max(abs(5 * len(test) / 702 - 1) for test in own) for own in tests]
+        return float(np.mean(sizes)), float(np.mean([np.std([y[test].mean() for test in own]) for own in tests]))
+
+    ours = worst(lambda seed: KFold(k=5, stratify=True, seed=seed))
+    theirs = worst(lambda seed: StratifiedGroupKFold(5, shuffle=True, random_state=seed))
+    assert ours[0] < theirs[0]
+    assert ours[1] < theirs[1]

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import load_iris
 from sklearn.linear_model import Lasso, LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from holdsup import JKFold
+from holdsup import JKFold, KFold, TuningError, run_contest
 from holdsup.splits.copies import find_copies
-from holdsup.studies.tuning import EarlyStopping, JKSearchCV
+from holdsup.splits.routing import route_groups
+from holdsup.studies.tuning import EarlyStopping, JKSearchCV, judge_trials, optuna_objective, study_stopping
 
 X, Y = load_iris(return_X_y=True)
 NEIGHBOURS = {"n_neighbors": [1, 15, 60]}
@@ -115,18 +117,111 @@ def test_early_stopping_keeps_groups_whole_where_it_is_given_them() -> None:
     assert len(np.unique(trained)) < 30
 
 
-def test_groups_are_routed_to_early_stopping_or_it_is_told_that_they_are_not() -> None:
-    stopped = EarlyStopping(SGDClassifier(random_state=0), epochs=2)
-    groups = np.arange(150) // 5
-    assert "EarlyStopping cuts its validation sets item by item" in warn(stopped, {"patience": [1, 2]}, groups=groups)
-    assert "EarlyStopping" not in warn(stopped, {"patience": [1, 2]})
-    with sklearn.config_context(enable_metadata_routing=True):
-        asks = EarlyStopping(SGDClassifier(random_state=0), epochs=2).set_fit_request(groups=True)
-        assert "EarlyStopping" not in warn(asks, {"patience": [1, 2]}, groups=groups)
+class Seen(SGDClassifier):
+    """Notes which items it is trained on, and which it predicts; the first column is their place."""
+
+    log: ClassVar[list[tuple[str, Any]]] = []
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        self.log.append(("train", np.asarray(X)[:, 0].astype(int)))
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def predict(self, X: Any) -> Any:
+        self.log.append(("validate", np.asarray(X)[:, 0].astype(int)))
+        return super().predict(X)
+
+
+def count_torn(groups: Any) -> tuple[int, int]:
+    """Return how many validation or test sets share groups with what was trained before them, of how many."""
+    torn, trained = [], None
+    for what, items in Seen.log:
+        if what == "train":
+            trained = set(groups[items])
+        elif trained is not None:
+            torn.append(bool(trained & set(groups[items])))
+    return sum(torn), len(torn)
+
+
+STOPPED = EarlyStopping(Seen(random_state=0), epochs=2)
+GROUPS = np.arange(150) % 30
+NUMBERED = np.column_stack([np.arange(150), X])
+
+
+def search_with(estimator: Any) -> None:
+    alpha = next(name for name in estimator.get_params() if name.endswith("alpha"))
+    JKSearchCV(estimator, {alpha: [1e-4, 1e-2]}, j=2, k=3).fit(NUMBERED, Y, groups=GROUPS)
+
+
+def contest_with(estimator: Any) -> None:
+    systems = {"stopped": estimator, "near": KNeighborsClassifier()}
+    run_contest(systems, (NUMBERED, Y, GROUPS), "accuracy", KFold(k=3), 1)
+
+
+def optimise_with(estimator: Any) -> None:
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    objective = optuna_objective(lambda _: estimator, NUMBERED, Y, groups=GROUPS, j=1, k=3)
+    optuna.create_study(direction="maximize").optimize(objective, n_trials=1)
+
+
+def study_with(estimator: Any) -> None:
+    name = next(name for name in estimator.get_params() if name.rpartition("__")[2] == "seed")
+    study_stopping(estimator, NUMBERED, Y, cut=name, groups=GROUPS, partitions=2, cuts=2, k=3)
+
+
+@pytest.mark.parametrize("use", [search_with, contest_with, optimise_with, study_with])
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize(
+    "wrap", [lambda stopped: stopped, lambda stopped: make_pipeline(FunctionTransformer(), stopped)]
+)
+def test_groups_reach_early_stopping_in_a_search_a_contest_an_objective_and_a_study(
+    use: Any, routing: bool, wrap: Any
+) -> None:
+    Seen.log.clear()
+    with sklearn.config_context(enable_metadata_routing=routing):
+        use(wrap(STOPPED))
+    torn, sets = count_torn(GROUPS)
+    assert torn == 0
+    assert sets > 6
+
+
+def test_where_groups_do_not_reach_early_stopping_all_say_so() -> None:
+    optuna = pytest.importorskip("optuna")
+    said = "EarlyStopping inside OneVsRestClassifier cuts its validation sets item by item"
+    hidden = OneVsRestClassifier(EarlyStopping(SGDClassifier(random_state=0), epochs=2))
+    assert said in warn(hidden, {"estimator__patience": [1, 2]}, groups=GROUPS)
+    assert "EarlyStopping" not in warn(hidden, {"estimator__patience": [1, 2]})
+    contest = run_contest({"a": hidden, "b": KNeighborsClassifier()}, (X, Y, GROUPS), "accuracy", KFold(k=3), 1)
+    assert said in "\n".join(contest.warnings)
+    study = optuna.create_study(direction="maximize")
+    study.optimize(optuna_objective(lambda _: hidden, X, Y, groups=GROUPS, j=2, k=3), n_trials=1)
+    assert said in "\n".join(judge_trials(study, k=3).warnings)
+
+
+def test_a_search_inside_a_contest_is_given_the_groups() -> None:
+    inner = JKSearchCV(KNeighborsClassifier(), NEIGHBOURS, j=1, k=3)
+    assert list(route_groups(inner, GROUPS)) == ["groups"]
+    assert list(route_groups(make_pipeline(StandardScaler(), inner), GROUPS)) == ["jksearchcv__groups"]
+
+
+def test_weights_below_zero_are_told() -> None:
+    weights = np.where(np.arange(150) < 3, -1.0, 1.0)
+    search = JKSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, j=2, k=3)
+    assert "3 of 150 sample weights are below zero" in "\n".join(
+        search.fit(X, Y, sample_weight=weights).tuning_.warnings
+    )
+    assert "weights" not in "\n".join(search.fit(X, Y, sample_weight=np.ones(150)).tuning_.warnings)
+
+
+@pytest.mark.parametrize("stratify", [None, False])
+def test_a_search_can_take_the_way_out_that_is_offered_for_large_groups(stratify: bool | None) -> None:
+    groups = np.where(np.arange(150) % 3 < 2, 0, np.arange(150) % 9)
+    search = JKSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 15]}, j=1, k=3, stratify=stratify)
+    with pytest.raises(TuningError, match="set uneven=True"):
+        search.fit(X, Y, groups=groups)
+    assert search.set_params(uneven=True).fit(X, Y, groups=groups).tuning_.partitions == 1
 
 
 def test_early_stopping_refuses_groups_that_leave_nothing_to_validate_on() -> None:
-    from holdsup import TuningError
-
     with pytest.raises(TuningError, match="no validation set can be cut from 150 items"):
         EarlyStopping(SGDRegressor(random_state=0)).fit(X, X[:, 0], groups=np.zeros(150))

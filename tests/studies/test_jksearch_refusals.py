@@ -131,6 +131,8 @@ def test_metrics_that_only_a_function_knows_are_checked_after_the_first_partitio
 
 
 def test_weights_that_are_not_one_for_each_item_are_refused() -> None:
+    with pytest.raises(TuningError, match="there are 150 items, but groups has 149"):
+        JKSearchCV(SVC(), {"C": [1]}).fit(X, Y, groups=np.arange(149))
     with pytest.raises(TuningError, match="there are 150 items, but sample_weight has 100"):
         JKSearchCV(Untrained(), GRID, error_score="raise").fit(X, Y, sample_weight=np.ones(100))
 

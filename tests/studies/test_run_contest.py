@@ -418,3 +418,14 @@ def test_a_contest_that_is_refused_holds_nothing() -> None:
 def test_what_another_process_holds_is_not_found() -> None:
     with pytest.raises(TaskError, match="is in the memory of the process that planned this task"):
         holding.find_held("the corpus (no. 0)")
+
+
+def test_a_learning_curve_of_groups_has_all_its_samples_at_each_size() -> None:
+    X, y = load_iris(return_X_y=True)
+    groups = np.random.default_rng(0).integers(0, 40, 150)
+    systems = {"bayes": GaussianNB(), "centroid": NearestCentroid()}
+    found = run_contest(systems, (X, y, groups), "accuracy", repeats=1, learning_curve=True)
+    assert [point.repeats for point in found.curve] == [10] * 8
+    assert found.curve_checks[0].full == pytest.approx(150 * 8 / 9, abs=8)
+    assert np.isfinite(found.curve_checks[0].full_se)
+    assert found.rows.used == 6 * 2 + 80

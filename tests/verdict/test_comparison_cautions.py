@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from holdsup import compare_systems, simulate_scores
+from holdsup import assess_repeatability, compare_systems, decompose_variance, rank_systems, simulate_scores
+from holdsup.data import text_classifiers
 from holdsup.errors import ScoresError
 
 
@@ -219,3 +220,72 @@ def test_a_role_asked_for_twice_is_one_clear_line(
     done = run("compare", tmp_path / "scores.csv", *options)
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
     assert words in done.err
+
+
+def on_another_scale(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(score=frame.score.clip(0, 1) * np.where(frame.seed == 2, 1, 100))
+
+
+def with_empty_seeds(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(seed=frame.seed.where(frame.seed != 2).astype("Int64"))
+
+
+def with_codes(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(score=frame.score.where(frame.item > 2, -1))
+
+
+SCALE = "2 runs on another scale, it seems (0-1 beside 0-100)"
+EMPTY = "80 rows of 2 systems have no seed: they are taken for a run of their own"
+CODES = "12 scores are -1, and all others from "
+
+
+@pytest.mark.parametrize(
+    ("judge", "spoil", "words"),
+    [
+        (compare_systems, on_another_scale, SCALE),
+        (compare_systems, with_empty_seeds, EMPTY),
+        (compare_systems, with_codes, CODES),
+        (decompose_variance, on_another_scale, SCALE),
+        (decompose_variance, with_codes, CODES),
+        (assess_repeatability, with_empty_seeds, EMPTY),
+        (assess_repeatability, with_codes, CODES),
+    ],
+)
+def test_faults_that_check_finds_and_numbers_do_not_show_are_said_beside_them(
+    judge: Callable[..., Any], spoil: Callable[[pd.DataFrame], pd.DataFrame], words: str
+) -> None:
+    frame = simulated()
+    assert not warned(judge(frame), "holdsup check says")
+    (line,) = [warning for warning in judge(spoil(frame)).warnings if "holdsup check says" in warning]
+    assert words in line
+
+
+def test_a_ranking_says_what_check_says_as_well() -> None:
+    frame = text_classifiers().to_pandas()
+    score = next(name for name in frame if name in ("score", "accuracy", "f1"))
+    assert not warned(rank_systems(frame, folds=0), "holdsup check says")
+    frame[score] = frame[score] * np.where(frame.seed == frame.seed.min(), 100, 1)
+    assert warned(rank_systems(frame, folds=0), "on another scale")
+
+
+def test_cells_that_a_spreadsheet_merged_are_named_as_the_cause() -> None:
+    frame = simulated()
+    frame["system"] = frame.system.where(~frame.system.duplicated())
+    with pytest.raises(ScoresError, match=r"only 2 of 240 rows say .* holdsup check says .* 238 rows with no system"):
+        compare_systems(frame)
+
+
+def test_facets_that_leave_no_item_a_score_at_every_setting_are_named() -> None:
+    frame = simulated().assign(milliseconds=lambda f: np.arange(len(f)) % 7)
+    with pytest.raises(
+        ScoresError, match=r"none of the 40 items of 'B' has a score at each of its 7 settings \('milliseconds'"
+    ):
+        compare_systems(frame, facets=["milliseconds"])
+
+
+def test_a_facet_that_may_repeat_runs_is_the_first_thing_to_say() -> None:
+    frame = simulated().rename(columns={"seed": "Which one"})
+    found = compare_systems(frame, facets=["Which one"])
+    assert found.claim == "these-runs"
+    assert found.next[0] == "If Which one only repeats training, as a seed does, give --replicates 'Which one'."
+    assert compare_systems(frame, replicates=["Which one"]).claim == "new-runs"

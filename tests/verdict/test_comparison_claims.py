@@ -55,7 +55,7 @@ def test_the_test_of_all_systems_says_that_pairs_have_claims_of_their_own(unequa
     (shown,) = [table for table in unequal.tables() if table.title == "All systems at once"]
     assert "p-values, each for its own claim" in unequal.test.p_method
     assert unequal.test.model is None
-    assert "No likelihood ratio of ours: pairs carry different claims, and a model has one." in shown.notes
+    assert "No likelihood ratio by holdsup: pairs carry different claims, and a model has one." in shown.notes
     assert not any("likelihood" in cells[0] for cells in shown.cells())
 
 
@@ -208,7 +208,7 @@ def test_a_picture_names_no_pair_that_differs_nowhere() -> None:
 def test_a_row_that_belongs_to_the_one_above_is_indented_in_latex() -> None:
     found = compare_systems(simulated({"A": 3, "B": 3}))
     (tests,) = [table for table in found.tables() if table.title == "All systems at once"]
-    assert "\n\\quad its likelihood ratio &" in render_latex(tests)
+    assert "\\quad its likelihood ratio &" in render_latex(tests)
 
 
 def test_two_runs_that_do_not_tell_their_spread_give_no_limits_and_no_verdict() -> None:

@@ -10,7 +10,8 @@ import pytest
 from contest_cases import Predict, guess, labels, partitions
 
 from holdsup.metrics import make_metric
-from holdsup.verdict.contest import Contest, Partition, judge_contest
+from holdsup.numerics.contests import assess_stability
+from holdsup.verdict.contest import Contest, Partition, Trained, judge_contest
 
 ACCURACY = make_metric("accuracy")
 TARGETS = labels(80)
@@ -134,3 +135,41 @@ def test_the_text_says_whether_groups_were_kept_whole() -> None:
     assert "Groups of items were kept whole" in said[True]
     assert "Items were split one by one" in said[False]
     assert "Groups of items" not in said[None] + said[False]
+
+
+def tied(leads: Sequence[int]) -> Contest:
+    """Return a contest of hold-outs of 100 items in which A is right on so many more than B."""
+    made = [
+        Partition(
+            strategy="holdout",
+            trained={
+                name: (Trained(repetition=1, fold=1, counts=[50 + (lead if name == "A" else 0), 100]),)
+                for name in ("A", "B")
+            },
+        )
+        for lead in leads
+    ]
+    return judge_contest(made, None, ACCURACY)
+
+
+def test_partitions_that_are_ties_are_counted_and_turn_nothing_around() -> None:
+    found = tied([1] * 5 + [-1] + [0] * 14)
+    (row,) = found.estimators
+    assert (row.wins, row.losses, row.ties, row.reproducibility) == (5, 1, 14, 0.25)
+    assert "only in 5 of 20 re-partitions (behind in 1, equal in 14; reproducibility 0.25" in found.verdict
+    assert "On most splits of this corpus neither is ahead" in found.verdict
+    assert "turn" not in found.verdict
+    assert "Partitions in which each system is ahead" in str(found)
+
+
+def test_some_ties_leave_a_conclusion_open_but_not_reversed() -> None:
+    assert "that it turns the conclusion around is less likely" in tied([1] * 11 + [-1] + [0] * 8).verdict
+    assert "may well turn the conclusion around" in tied([1] * 11 + [-1] * 8 + [0]).verdict
+    plain = tied([1] * 11 + [-1] * 9)
+    assert "may well turn the conclusion around" in plain.verdict
+    assert "Partitions in which" not in str(plain)
+
+
+def test_with_a_margin_a_tie_is_a_lead_within_it_on_either_side() -> None:
+    stability = assess_stability(np.array([0.3, 0.1, 0.0, -0.1, -0.2, -0.3]), margin=0.2)
+    assert (stability.positive, stability.ties) == (1, 4)

@@ -100,3 +100,8 @@ def test_the_command_takes_directions_for_all_metrics_or_by_name(tmp_path: Path,
     refused = run(*asked, "--lower", "wer")
     assert (refused.code, len(refused.err.splitlines())) == (1, 1)
     assert run(*asked, "--lower", "ter", "--lower-is-better").code == 2
+
+
+def test_a_metric_that_is_suggested_is_quoted_for_the_shell() -> None:
+    frame = pd.concat([simulated("bleu"), simulated("Latency (ms)")])
+    assert "give --lower 'Latency (ms)' if it is not" in compare_systems(frame).verdict

@@ -287,3 +287,22 @@ def test_what_adjusting_for_a_nuisance_adds_to_a_contrast_is_in_its_error() -> N
     assert expected > 1.5 * own
     inverse = own * (own + taken) / 7 + (expected**2 - own**2) / contrast.pooled_df
     assert contrast.df == pytest.approx(expected**2 / inverse, rel=1e-6)
+
+
+def test_a_variance_of_zero_has_a_p_of_one() -> None:
+    for seed in range(4):
+        found = rank_systems(make_grid(seed), folds=0)
+        nil = [r for r in found.random if r.variance == 0]
+        assert all(r.p == 1.0 for r in nil)
+        assert all(r.p < 1 for r in found.random if r.p is not None and r not in nil)
+        if nil:
+            return
+    pytest.fail("no table has a variance of zero")
+
+
+def test_ingredients_that_cannot_be_told_from_zero_are_counted_in_grammar(grid: Table) -> None:
+    flip = {"A": (0, 0), "B": (1, 0), "C": (0, 1), "D": (1, 1)}
+    table = {**grid, "p": [flip[s][0] for s in grid["system"]], "q": [flip[s][1] for s in grid["system"]]}
+    noise = {**table, "score": np.random.default_rng(1).normal(size=len(grid["score"]))}
+    said = rank_systems(noise, contribution=["p", "q"], folds=0).answers[1].answer
+    assert said.endswith("What p and q add cannot be told from zero.")

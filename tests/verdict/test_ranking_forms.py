@@ -62,20 +62,175 @@ def test_the_papers_form_has_its_indicators_and_its_references() -> None:
     assert {c.method for c in found.contrasts} == {"pooled"}
 
 
-def test_a_number_with_many_values_has_a_centred_slope(grid: Table) -> None:
-    table = {**grid, "steps": np.arange(len(grid["score"])) // 2 % 7}
-    found = rank_systems(table, folds=0)
+def test_numbers_that_recur_are_levels_and_those_of_a_search_a_centred_slope(grid: Table) -> None:
+    rng = np.random.default_rng(1)
+    count = len(grid["score"])
+    grid = {**grid, "steps": rng.integers(1, 13, count), "epochs": rng.uniform(3, 9, count).round(4)}
+    found = rank_systems(grid, folds=0)
+    assert treated(found) == {"seed": "random", "lr": "fixed", "steps": "fixed", "epochs": "numeric"}
+    assert "(1 | steps:system:dataset)" in found.means_formula
+    assert [e.level for e in found.fixed if e.factor == "steps"] == [str(level) for level in range(2, 13)]
+    assert "(0 + center(epochs) | system:dataset)" in found.means_formula
+    assert any(w.startswith("epochs has 192 different numbers: it is taken as one, with a straight line in epochs")
+               for w in found.warnings)  # fmt: skip
+    many = {**grid, "epochs": rng.integers(1, 41, count)}
+    assert any("--treat epochs=fixed gives each of them an effect" in w for w in rank_systems(many, folds=0).warnings)
+    assert "over the levels of lr and steps that the table has" in found.verdict
+    assert "at the mean of epochs, by a straight line" in found.verdict
+
+
+def test_numbers_whose_systems_have_no_level_in_common_are_amounts(grid: Table) -> None:
+    own = np.unique(grid["system"], return_inverse=True)[1] * 10 + np.arange(len(grid["score"])) % 3
+    found = rank_systems({**grid, "steps": own}, folds=0)
     assert treated(found)["steps"] == "numeric"
-    assert "(0 + center(steps) | system:dataset)" in found.means_formula
-    asked = rank_systems(table, treat={"steps": "fixed"}, folds=0)
-    assert "(1 | steps:system:dataset)" in asked.means_formula
-    assert [e.reference for e in asked.fixed if e.factor == "steps"] == ["0"] * 6
+    with pytest.raises(HoldsupError, match=r"systems do not share levels of 'steps'.* give --treat steps=numeric"):
+        rank_systems({**grid, "steps": own}, treat={"steps": "fixed"}, folds=0)
+    shared = np.where(np.arange(len(own)) % 3 == 0, 7, own)
+    assert treated(rank_systems({**grid, "steps": shared}, folds=0))["steps"] == "fixed"
 
 
-def test_a_setting_may_be_treated_as_random(grid: Table) -> None:
+def test_rates_over_decades_are_a_line_in_their_logarithm(grid: Table) -> None:
+    rate = 10 ** np.random.default_rng(2).uniform(-5, -3, len(grid["score"]))
+    bent = {**grid, "lr": rate, "score": grid["score"] + 2 * np.log10(rate)}
+    found = rank_systems(bent, folds=0, predict={"system": "A", "dataset": "d1", "lr": "1e-4", "seed": "1"})
+    assert treated(found)["lr"] == "log"
+    (slope,) = (e for e in found.fixed if e.factor == "lr")
+    alone = fit_lmm(found.formula, {**bent, "log10_lr": np.log10(rate)})
+    assert slope.name == "log10 lr"
+    assert slope.estimate == pytest.approx(alone.fixed[1].estimate)
+    assert slope.estimate == pytest.approx(2, abs=4 * slope.se)
+    assert any(w.startswith("lr has 192 different numbers: it is taken as one, with a straight line in its logarithm")
+               for w in found.warnings)  # fmt: skip
+    assert not any("bend away" in w for w in found.warnings)
+    (part,) = (p for p in found.prediction if p.term == "log10 lr")
+    assert part.value == pytest.approx(slope.estimate * (-4 - np.log10(rate).mean()))
+
+
+def test_scores_that_bend_away_from_a_line_are_said(grid: Table) -> None:
+    x = np.random.default_rng(2).integers(0, 9, len(grid["score"]))
+    straight, bent = ({**grid, "steps": x, "score": grid["score"] + effect} for effect in (x, (x - 4) ** 2 / 4))
+    for table, wrong in ((straight, False), (bent, True)):
+        found = rank_systems(table, treat={"steps": "numeric"}, folds=0)
+        said = [w for w in found.warnings if w.startswith("Scores bend away from a line in steps")]
+        assert bool(said) == wrong
+        assert all(w.endswith("give --treat steps=fixed.") for w in said)  # 0 has no logarithm
+
+
+def test_systems_with_levels_of_their_own_are_ranked_right_by_default() -> None:
+    rates = [f"{x:.2g}" for x in np.geomspace(1e-5, 1e-3, 12)]
+    rng = np.random.default_rng(3)
+    rows = [
+        (s, f"d{d}", seed, rates[j], 0.01 * (s == "A") + 0.03 * np.sin(d) + 0.008 * j + rng.normal(0, 0.004))
+        for s, span in zip("ABC", (range(8), range(4, 12), range(12)), strict=True)
+        for d in range(8)
+        for seed in (1, 2)
+        for j in span
+    ]
+    table = dict(zip(("system", "dataset", "seed", "lr", "score"), map(np.array, zip(*rows, strict=True)), strict=True))
+    found = rank_systems(table, folds=0)
+    assert found.systems[0].name == "A"
+    contrast = {(c.left, c.right): c for c in found.contrasts}
+    for other in "BC":
+        assert contrast["A", other].difference == pytest.approx(0.01, abs=0.002)
+    assert max(s.rank_high for s in found.systems[1:]) == 3
+    line = rank_systems(table, treat={"lr": "numeric"}, folds=0)
+    assert any("part of the range of lr only, 1e-05 to 0.001: A (1e-05 to 0.00019)" in w for w in line.warnings)
+    assert any("bend away from a line in lr" in w and "lr=fixed or --treat lr=log" in w for w in line.warnings)
+
+
+def test_a_random_setting_has_an_effect_that_is_the_same_everywhere(grid: Table) -> None:
     found = rank_systems(grid, treat={"lr": "random"}, folds=0)
     assert [e.name for e in found.fixed] == ["(Intercept)"]
-    assert "(1 | lr:system:dataset)" in found.formula
+    assert "(1 | lr) + (1 | lr:system:dataset)" in found.formula
+    assert "(1 | seed)" not in found.formula
+    assert {c.method for c in found.contrasts} == {"dataset differences"}
+    assert [s.step for s in found.waterfall] == [
+        "raw gap",
+        "datasets weighed equally",
+        "lr",
+        "random effects",
+        "shrinkage",
+    ]
+
+
+def test_a_random_setting_that_systems_lack_is_isolated() -> None:
+    grid = make_grid(3, means={"A": 0.0, "B": 0.0, "C": 0.0, "D": 0.0})
+    low = grid["lr"] == "0.1"
+    grid["score"] = grid["score"] - 9 * low
+    lacking = take(grid, ~((grid["system"] == "A") & low) & ~((grid["system"] == "B") & ~low))
+    by = {how: rank_systems(lacking, treat={"lr": how}, pair=["A", "B"], folds=0) for how in ("fixed", "random")}
+    gap = {how: next(s.gap for s in found.waterfall if s.step == "random effects") for how, found in by.items()}
+    assert by["random"].waterfall[0].gap > 8
+    assert gap["random"] == pytest.approx(gap["fixed"], abs=0.2)
+    assert any(w.startswith("Levels of lr, which are random, are spread unevenly") for w in by["random"].warnings)
+    assert any(w.startswith("Some systems have no row at some levels of lr") for w in by["random"].warnings)
+    assert {c.method for c in by["random"].contrasts} == {"pooled"}
+
+
+def test_a_shared_setting_keeps_its_effect_and_the_seeds_stay(grid: Table) -> None:
+    found = rank_systems({**grid, "score": grid["score"] + 5 * (grid["lr"] == "0.2")}, shared=["lr"], folds=0)
+    assert treated(found) == {"lr": "fixed", "seed": "random"}
+    assert "(1 | lr:dataset) + (1 | seed:system:dataset)" in found.formula
+    assert "system and dataset: lr:dataset" not in found.answers[0].answer
+    assert "with dataset" in found.answers[0].answer or "by dataset: lr:dataset" in found.answers[0].answer
+
+
+def test_a_number_in_two_spellings_is_one_level(grid: Table) -> None:
+    lr = np.where((grid["lr"] == "0.2") & (grid["seed"] == "2"), "2e-1", grid["lr"])
+    found, plain = rank_systems({**grid, "lr": lr}, folds=0), rank_systems(grid, folds=0)
+    assert [e.name for e in found.fixed] == ["(Intercept)", "lr 0.2"]
+    assert found.fixed[1].estimate == pytest.approx(plain.fixed[1].estimate)
+    assert "One number written in several ways is one level of lr: 0.2 and 2e-1." in found.warnings
+
+
+def test_a_setting_for_each_cell_is_said_to_be_tuned(grid: Table) -> None:
+    cell = np.array([(ord(s) + int(d[1:])) % 2 for s, d in zip(grid["system"], grid["dataset"], strict=True)])
+    found = rank_systems(take(grid, (grid["lr"] == "0.2") == cell), folds=0)
+    assert "Every system has one setting of lr on each dataset: if it was tuned there" in found.verdict
+    assert any("--nuisance seed leaves that in" in w for w in found.warnings)
+    assert "tuned" not in rank_systems(grid, folds=0).verdict
+
+
+def test_slopes_of_systems_by_dataset_are_their_interaction(grid: Table) -> None:
+    found = rank_systems(grid, formula="score ~ system + (system|dataset)", folds=0)
+    assert not any("no term of system and dataset" in w for w in found.warnings)
+    assert "slopes of system by dataset" in found.answers[2].answer
+    assert found.scope == "new datasets"
+    assert "stays with datasets isolated" in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("formula", "scope", "isolated", "advised"),
+    [
+        ("score ~ system + factor(lr)", "these datasets", "with nuisance factors isolated", True),
+        ("score ~ system + dataset", "these datasets", "with datasets isolated", False),
+        ("score ~ (1|system/dataset)", "new datasets", "isolates neither datasets nor nuisance factors", True),
+        ("score ~ system + (1|dataset) + (1|system:dataset)", "new datasets", "with datasets isolated", False),
+    ],
+)  # fmt: skip
+def test_a_formula_isolates_what_it_has(grid: Table, formula: str, scope: str, isolated: str, advised: bool) -> None:
+    found = rank_systems(grid, formula=formula, folds=0)
+    assert isolated in found.verdict
+    assert found.scope == scope
+    assert f"limits for {scope}" in found.tables()[0].title
+    assert any("no effect of datasets" in w and "add (1 | dataset)" in w for w in found.warnings) == advised
+
+
+def test_a_number_in_a_formula_is_said_to_be_one(grid: Table) -> None:
+    formula = "score ~ system + lr + (1|dataset) + (1|system:dataset)"
+    said = "lr is a number in the formula, with a straight line: factor(lr)"
+    assert any(w.startswith(said) for w in rank_systems(grid, formula=formula, folds=0).warnings)
+    levels = rank_systems(grid, formula=formula.replace("lr", "factor(lr)"), folds=0)
+    assert not any(w.startswith(said) for w in levels.warnings)
+
+
+def test_without_a_nuisance_factor_none_is_said_to_be_isolated(grid: Table) -> None:
+    one = take(grid, (grid["lr"] == "0.1") & (grid["seed"] == "1"))
+    found = rank_systems({name: one[name] for name in ("score", "system", "dataset")}, folds=0)
+    assert "stays with datasets isolated" in found.verdict
+    assert found.answers[0].answer == "The form has no term of a nuisance factor."
+    assert all(table.rows for table in found.tables())
+    assert sum("variance is the residual's" in w or "told from the residual" in w for w in found.warnings) == 1
 
 
 def test_a_shared_column_varies_with_datasets_only(grid: Table) -> None:

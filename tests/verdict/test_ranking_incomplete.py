@@ -191,3 +191,14 @@ def test_a_column_by_which_a_formula_only_groups_rows_is_random() -> None:
         "lr": ("fixed", "r1"),
         "seed": ("random", None),
     }
+
+
+def test_pairs_whose_p_comes_from_elsewhere_are_named() -> None:
+    grid = make_grid(2)
+    few = (grid["dataset"] < "d2") | (grid["system"] != "D")
+    found = rank_systems(take(grid, few & ((grid["dataset"] > "d0") | (grid["system"] != "C"))), folds=0)
+    pooled = [f"'{c.left} - {c.right}'" for c in found.contrasts if c.method == "pooled"]
+    assert 0 < len(pooled) <= len(found.contrasts) // 2
+    notes = found.tables()[1].notes
+    assert notes[0].startswith("p: t on the differences")
+    assert notes[1] == f"p of {', '.join(pooled)}: Satterthwaite's t of the fit."

@@ -362,3 +362,19 @@ def test_a_k_whose_partitions_agree_by_chance_is_not_preferred_for_it() -> None:
     found = advise_tuning({5: agree, 3: differ}, budget=60, metric_name="accuracy")
     assert all(plan.error > 0 for plan in found.plans)
     assert found.k == 3
+
+
+def test_a_probability_below_the_confidence_is_explained_and_shared_wins_are_counted() -> None:
+    lead, base = np.array([0.0024, 0.0060, 0, 0.0041]), np.array([0.70, 0.69, 0.71, 0.68])
+    for table in (np.column_stack([base + lead, base]), np.column_stack([base, base + lead])):
+        found = judge_tuning(table, C[:2], k=5, metric_name="accuracy")
+        assert found.pick.wins == 1
+        assert sorted(row.wins for row in found.candidates) == [0.25, 1]
+        assert "(4 of 4, 1 of them with others)" in found.verdict
+        assert stats.ttest_1samp(lead, 0, alternative="greater").pvalue < 0.05
+        assert 0.9 < found.probability < 0.95
+        assert "None is better than it (95% confidence). The probability is smaller since" in found.verdict
+    sure = judge(scores(8, means=(0.5, 0.6, 0.9), sd=0.001))
+    assert sure.probability > 0.95
+    assert "The probability is smaller" not in sure.verdict
+    assert "with others" not in sure.verdict

@@ -25,7 +25,8 @@ def test_repeated_scores_are_said_with_the_column_that_tells_them_apart() -> Non
     frame = repeated()
     (line,) = [w for w in holdsup.decompose_variance(frame).warnings if "repeat" in w]
     assert line.startswith("320 scores repeat a run and an item and were taken for scores of their own")
-    assert "prompt tells them apart; name it (--facets seed,prompt, say)" in line
+    assert "prompt tells them apart; give --facets seed --replicates prompt if it only repeats runs" in line
+    assert "or --facets seed,prompt if it is a setting" in line
     assert not any("repeat" in w for w in holdsup.decompose_variance(repeated(1)).warnings)
 
 
@@ -35,9 +36,37 @@ def test_a_comparison_is_refused_where_every_item_has_scores_that_a_column_tells
     )
     with pytest.raises(ScoresError, match=r"every item of 'A' has 3 scores or more in each run, and 'prompt' tells"):
         holdsup.compare_systems(frame)
-    with pytest.raises(ScoresError, match=r"give --facets seed,prompt if runs differ"):
+    ways = (
+        r"give --facets seed --replicates prompt if it only repeats runs, .* or --facets seed,prompt if it is a setting"
+    )
+    with pytest.raises(ScoresError, match=ways):
         holdsup.compare_systems(frame)
     assert holdsup.compare_systems(frame, facets=["seed", "prompt"]).systems[0].runs == 12
+
+
+def test_a_suggested_name_is_quoted_for_the_shell() -> None:
+    frame = repeated(systems="AB").rename(columns={"prompt": "Prompt #"})
+    with pytest.raises(
+        ScoresError, match=r"give --facets seed --replicates 'Prompt #' if .* or --facets 'seed,Prompt #'"
+    ):
+        holdsup.compare_systems(frame)
+
+
+@pytest.mark.parametrize("name", ["Latency (ms)", "tokens"])
+def test_a_measurement_is_not_offered_as_what_tells_runs_apart(name: str) -> None:
+    """It has fewer values than half of the rows, so that these repeat, and more than an item has scores."""
+    frame = repeated(systems="AB")
+    frame[name] = np.random.default_rng(1).integers(150, 250, len(frame)).astype(float)
+    assert 50 < frame[name].nunique() < len(frame) / 2
+    with pytest.raises(ScoresError, match=r"and 'prompt' tells them apart"):
+        holdsup.compare_systems(frame)
+
+
+def test_raters_who_are_numbered_may_tell_scores_apart_though_they_are_many() -> None:
+    frame = repeated(systems="AB").drop(columns="prompt")
+    frame["by"] = np.random.default_rng(1).permutation(np.arange(len(frame)) % 80)
+    with pytest.raises(ScoresError, match=r"and 'by' tells them apart"):
+        holdsup.compare_systems(frame)
 
 
 @pytest.mark.parametrize("outcome", ["dev_score", "loss", "reason"])

@@ -68,7 +68,8 @@ __all__ = ["command"]
     "--export",
     callback=name_file,
     metavar="FILE",
-    help="Write the scores to FILE.parquet or FILE.csv, for compare and variance: splits of one corpus, not new runs.",
+    help="Write the scores to FILE.parquet or FILE.csv, for compare and variance: splits of one corpus, not new runs. "
+    "Both need a metric with a score for each item, such as accuracy; of macro F1 there is one for each split alone.",
 )
 @click.option("--retry-failed", is_flag=True, help="Try again what failed before.")
 @click.option("--store", callback=name_file, metavar="FILE", help="Keep results in FILE instead of the spec's store.")

@@ -40,10 +40,10 @@ def scores_options(command: F) -> F:
             click.option("--item", metavar="COL", help="What is scored: item, id, sentence_id, ..."),
             click.option("--run", metavar="COL", help="One trained and evaluated instance of a system."),
             click.option("--facets", metavar="COLS", multiple=True,
-                         help="Columns in which runs differ, such as seed,learning_rate. In this and every list a name "
-                         "that holds commas is quoted: '\"lr, peak\",seed'."),
+                         help="Columns in which runs differ, such as seed,learning_rate: settings, but for seeds. "
+                         "In this and every list a name that holds commas is quoted: '\"lr, peak\",seed'."),
             click.option("--replicates", metavar="COLS", multiple=True,
-                         help="Facets that are mere repetitions (seed is anyway)."),
+                         help="Columns that only repeat runs, as a seed does (one named seed is found anyway)."),
             click.option("--shared", metavar="COLS", multiple=True,
                          help="Facets whose levels mean the same in every system."),
             click.option("--dataset", metavar="COL", help="Where items come from: dataset, task, ..."),

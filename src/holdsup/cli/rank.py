@@ -45,11 +45,16 @@ __all__ = ["command"]
     "--treat",
     metavar="COL=HOW",
     multiple=True,
-    help="Take a nuisance column as fixed, random or numeric: epochs=numeric. May be repeated.",
+    help="Take a nuisance column as fixed (levels), numeric or log (a straight line in it, or in its logarithm) or "
+    "random (levels that are draws): epochs=numeric. May be repeated. By default levels; from 31 numbers on, or where "
+    "they do not recur, a line, in the logarithm if they span a decade. Seeds are random.",
 )
 @click.option("--paper", is_flag=True, help="Equation 1 of Sanchez Carmona et al. as printed, its references included.")
 @click.option(
-    "--formula", metavar="F", help="A model of your own: 'score ~ lr + (1|system) + (1|dataset) + (1|system:dataset)'."
+    "--formula",
+    metavar="F",
+    help="A model of your own, in the names of your columns: 'f1 ~ factor(lr) + (1|model) + (1|task) + "
+    "(1|model:task)'. Numbers are numbers in it unless factor() makes levels of them.",
 )
 @click.option("--forms", "compare_forms", is_flag=True, help="Compare forms by their cross-validated errors.")
 @click.option(
@@ -116,6 +121,7 @@ def command(
 
     arguments = split_roles(roles)
     treated = _single(treat, "--treat", "epochs=numeric")
+    treated = {(split_names([name]) if name.startswith('"') else (name,))[0]: how for name, how in treated.items()}
     chosen = dict(split_pairs(where, "--where", "metric=f1"))
     configuration = None if predict is None else _single(split_names([predict]), "--predict", "system=A,dataset=X")
     refuse_to_overwrite(data, output, picture)

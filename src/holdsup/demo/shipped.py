@@ -49,8 +49,8 @@ def tell_contest(seed: int) -> Tale:
     ahead, behind = int((gaps > 0).sum()), int((gaps < 0).sum())
     return Tale(
         data="Two classifiers of scikit-learn learn to tell the three kinds of its 178 wines apart.",
-        seeming=f"One split into 80% training and 20% test data names a winner, usually: of {SPLITS} such splits, "
-        f"{ahead} put discriminant ahead, {behind} svm, by up to {100 * np.abs(gaps).max():.1f} points; "
+        seeming=f"One split into 80% training and 20% test data is drawn by lot, and so is what it says: of {SPLITS} "
+        f"such splits {ahead} put discriminant ahead, {behind} svm, by up to {100 * np.abs(gaps).max():.1f} points; "
         f"{SPLITS - ahead - behind} are ties.",
         truth="They are as good as each other. That is what many more partitions say: of 300, svm is ahead on 53% and "
         "discriminant on 47%, on average by less than 0.001.",

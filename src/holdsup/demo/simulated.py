@@ -39,7 +39,7 @@ def tell_compare(seed: int) -> Tale:
     return Tale(
         data=f"Two simulated systems, baseline and new, answer the same {ITEMS:,} items. Each was trained {RUNS} "
         "times, every time with another random seed.",
-        seeming="Who trains each system once has one pair of runs, and usually a clear answer: of the "
+        seeming="Who trains each system once has one pair of runs, and takes what it says for the answer: of the "
         f"{len(pairs)} pairs of runs, {len(found)} differ significantly (paired t-test over the items, p < .05), "
         f"{found.count(1.0)} of them in favour of new, {found.count(-1.0)} in favour of baseline.",
         truth="Neither is better: both were made with the true mean 0.700. What differs is the seed, which moves the "
@@ -65,8 +65,8 @@ def tell_variance(seed: int) -> Tale:
         data=f"One simulated assistant answers {PROBLEMS} questions, with {PROMPTS} ways to prompt it and {SEEDS} "
         "seeds for each.",
         seeming=f"With one prompt, {SEEDS} seeds give {_listed(first)}: a score that repeats to within "
-        f"{np.ptp(first):.3f}, as sure as a score can be. But the prompts give anything from {others.min():.3f} to "
-        f"{others.max():.3f}.",
+        f"{np.ptp(first):.3f}, as sure as a score can be. But the mean of the {SEEDS} seeds goes from "
+        f"{others.min():.3f} with one prompt to {others.max():.3f} with another.",
         truth="Only a part of what makes single scores differ is about the questions: phi, their share of the "
         f"variance, is {PHI:.2f}. The standard deviation is {SD_ITEM:.2f} between questions, {SD_PROMPT:.2f} "
         f"between prompts, {SD_SEED:.3f} between seeds, and {SD_RESIDUAL:.2f} by chance.",

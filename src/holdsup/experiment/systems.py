@@ -13,6 +13,7 @@ from holdsup.errors import TaskError
 from holdsup.experiment.commands import run_command
 from holdsup.experiment.holding import find_held
 from holdsup.experiment.importing import load_callable
+from holdsup.splits.routing import route_groups
 
 __all__ = ["KINDS", "Trained", "load_system", "split_settings", "train_system"]
 
@@ -35,16 +36,23 @@ class Trained:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """What one training is given: examples with targets, inputs to predict, a seed."""
+    """What one training is given: examples with targets, inputs to predict, a seed, groups of the examples if any."""
 
     inputs: Sequence[Any]
     targets: Sequence[Any]
     unseen: Sequence[Any]
     seed: int
+    groups: Sequence[Any] | None
 
 
 def train_system(
-    system: Mapping[str, Any], inputs: Sequence[Any], targets: Sequence[Any], unseen: Sequence[Any], *, seed: int
+    system: Mapping[str, Any],
+    inputs: Sequence[Any],
+    targets: Sequence[Any],
+    unseen: Sequence[Any],
+    *,
+    seed: int,
+    groups: Sequence[Any] | None = None,
 ) -> Trained:
     """Train a system on inputs and targets, and predict the targets of unseen inputs.
 
@@ -53,9 +61,10 @@ def train_system(
     system : a task's `system`: kind, source (import string or argument list), settings; for what is imported, the
         modules that the plan has hashed; for what is in memory, the name it is held under; for programs, folder and
         timeout
+    groups : what each of the inputs belongs to, for an estimator that asks for it
     """
     with redirect_stdout(sys.stderr):  # standard output is for the report
-        return KINDS[system["kind"]](system, Examples(inputs, targets, unseen, seed))
+        return KINDS[system["kind"]](system, Examples(inputs, targets, unseen, seed, groups))
 
 
 def load_system(system: Mapping[str, Any]) -> None:
@@ -89,7 +98,7 @@ def _estimator(system: Mapping[str, Any], given: Examples) -> Trained:
     random = [name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state"]
     estimator.set_params(**dict.fromkeys(random, given.seed), **parameters)
     started = time.perf_counter()
-    estimator.fit(given.inputs, given.targets)
+    estimator.fit(given.inputs, given.targets, **route_groups(estimator, given.groups))
     return _predict(estimator.predict, given, started)
 
 

@@ -53,7 +53,7 @@ def train_and_test(arguments: Mapping[str, Any]) -> Outcome:
     targets = _pick(corpus.targets, test)
     trained = train_system(
         system, _pick(corpus.inputs, train), _pick(corpus.targets, train), _pick(corpus.inputs, test),
-        seed=arguments["seed"],
+        seed=arguments["seed"], groups=None if corpus.groups is None else _pick(corpus.groups, train),
     )  # fmt: skip
     named = system["source"] if isinstance(system["source"], str) else "the command"
     predictions = check_predictions(trained.predictions, targets, source=named)

@@ -55,7 +55,7 @@ class Stability:
     bound : what the probability of a positive sign is at least, eq. 3; 0 where the mean is not positive
     normal : that probability if the estimator is normal, Phi(SNR)
     positive : partitions in which it is above zero
-    ties : partitions in which it is zero
+    ties : partitions in which neither sign is beyond the margin
     """
 
     mean: float
@@ -86,7 +86,7 @@ def assess_stability(leads: Floats, *, margin: float = 0.0) -> Stability:
     4
     """
     scale = max(float(np.abs(leads).max()), margin)
-    values = without_noise(leads - margin, scale)
+    values, below = (without_noise(leads - by, scale) for by in (margin, -margin))
     mean = float(np.mean(values))
     sd = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
     if sd <= NOISE * scale:  # the same lead in all partitions, but for rounding
@@ -99,7 +99,7 @@ def assess_stability(leads: Floats, *, margin: float = 0.0) -> Stability:
         bound=share_bound(snr),
         normal=normal_share(snr),
         positive=int(np.count_nonzero(values > 0)),
-        ties=int(np.count_nonzero(values == 0)),
+        ties=len(values) - int(np.count_nonzero(values > 0)) - int(np.count_nonzero(below < 0)),
     )
 
 

@@ -20,6 +20,7 @@ from holdsup.plots.style import (
     tell,
 )
 from holdsup.rendering.numbers import format_number
+from holdsup.verdict.contest.records import PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +45,7 @@ def panels_of_contest(result: Contest) -> list[Panel]:
         Panel(
             name="estimators",
             shows="Each estimator of the difference on every partition of the corpus, as dots and boxes; grey: the "
-            "paper's mixture.",
+            f"mixture of {PAPER}.",
             beside="Differences over" if several else f"{first.left} - {first.right} over",
             draw=partial(plot_estimators, result),
             height=TALL,
@@ -65,7 +66,7 @@ def panels_of_contest(result: Contest) -> list[Panel]:
         panels.append(
             Panel(
                 name="learning-curve",
-                shows="The mean score of each system against the number of items it was trained on.",
+                shows=f"The mean {result.metric} of each system against the number of items it was trained on.",
                 beside="Differences along the learning curve",
                 draw=partial(plot_learning_curve, result),
                 height=height_of_curve(result),
@@ -103,7 +104,8 @@ def plot_estimators(result: Contest, *, ax: Axes | None = None) -> Figure:
     ax.set_xlim(-0.6, len(rows) - 0.4)
     first = result.conclusions[0]
     of = short_pair(first.left, first.right) if len(result.conclusions) == 1 else "first - second"
-    ax.set_ylabel(f"difference in {short(result.metric)},\n{of}")
+    lower = " (lower is better)" if result.lower_is_better else ""
+    ax.set_ylabel(f"difference in {short(result.metric)}{lower},\n{of}")
     if len(result.estimators) > MOST_BOXES:
         ax.set_xlabel(f"the first {MOST_BOXES} of {len(result.estimators)}")
     return figure_of(ax)
@@ -115,5 +117,5 @@ def _width(result: Contest) -> float:
 
 def _name(row: EstimatorRow, *, several: bool) -> str:
     whose = f"{row.left} - {row.right}: " if several else ""
-    estimator = f"{row.estimator} (paper)" if row.paper else row.estimator
+    estimator = f"{row.estimator} ({PAPER})" if row.paper else row.estimator
     return f"{whose}{row.strategy}, {estimator}, {row.trained}"

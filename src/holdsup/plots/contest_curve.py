@@ -55,7 +55,8 @@ def plot_learning_curve(result: Contest, *, ax: Axes | None = None) -> Figure:
     if result.items is not None:
         ax.axvline(result.items / 2, color=MUTED, linewidth=0.6, linestyle=":", zorder=0)
     ax.set_xlabel("items trained on; dotted: half of the corpus" if result.items else "items trained on")
-    ax.set_ylabel(f"{short(result.metric)}, with standard errors")
+    lower = "\nlower is better" if result.lower_is_better else ""
+    ax.set_ylabel(f"{short(result.metric)}, with standard errors{lower}")
     add_legend(ax)
     return figure_of(ax)
 

@@ -26,6 +26,7 @@ __all__ = ["draw_bytes", "draw_svg"]
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 KEEP_BLANKS = "{http://www.w3.org/XML/1998/namespace}space"
 SANS = "'DejaVu Sans', Verdana, Geneva, sans-serif"  # the font that the layout is made for, and those as wide
+PREFIX = 8 * "0"  # of names, until what is drawn gives them one
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -58,8 +59,9 @@ def draw_svg(figure: Figure, *, follow_page: bool) -> str:
     _drop(root, "metadata", "style")
     _tell(root)
     _plain_styles(root, "currentColor" if follow_page else INK)
-    _own_names(root, hashlib.sha256(drawn.getvalue()).hexdigest()[:8])
+    names = _number_names(root)
     slim(root)
+    _own_names(root, names)
     root.attrib.pop("version", None)
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", LINK)
@@ -113,21 +115,40 @@ def _styles(text: str) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
-def _own_names(root: ElementTree.Element, prefix: str) -> None:
-    """Rename what is referred to, so that several pictures can share a page, and forget all other names."""
-    used = set()
+def _number_names(root: ElementTree.Element) -> list[str]:
+    """Number what is referred to, in the order in which it is, and forget all other names; return the new ones."""
+    used: dict[str, str] = {}
     for element in root.iter():
-        used.update(REFERENCE.findall(" ".join(element.attrib.values())))
-        if (target := element.get(f"{{{LINK}}}href", "")).startswith("#"):
-            used.add(target[1:])
-    names = {name: f"{prefix}-{number}" for number, name in enumerate(sorted(used))}
+        for name in _references(element):
+            used.setdefault(name, f"{PREFIX}-{len(used)}")
+    _rename(root, used)
+    return list(used.values())
+
+
+def _own_names(root: ElementTree.Element, names: list[str]) -> None:
+    """Rename what is referred to once more, so that several pictures can share a page.
+
+    Names come from what is drawn, to the digits that are written: the last bits of a number are not the same on every
+    run of a computation in several threads.
+    """
+    prefix = hashlib.sha256(ElementTree.tostring(root)).hexdigest()[: len(PREFIX)]
+    _rename(root, {name: f"{prefix}{name[len(PREFIX) :]}" for name in names})
+
+
+def _references(element: ElementTree.Element) -> list[str]:
+    found = REFERENCE.findall(" ".join(element.attrib.values()))
+    target = element.get(f"{{{LINK}}}href", "")
+    return [*found, target[1:]] if target.startswith("#") else found
+
+
+def _rename(root: ElementTree.Element, names: dict[str, str]) -> None:
+    """Give what is referred to its new name, there and wherever it is referred to."""
     for element in root.iter():
         for key, value in list(element.attrib.items()):
-            if key == "id":
-                if value in names:
-                    element.set(key, names[value])
-                else:
-                    del element.attrib[key]
+            if key == "id" and value not in names:
+                del element.attrib[key]
+            elif key == "id":
+                element.set(key, names[value])
             elif key == f"{{{LINK}}}href" and value.startswith("#"):
                 element.set(key, f"#{names[value[1:]]}")
             elif "url(#" in value:

@@ -17,6 +17,7 @@ from holdsup.plots.style import (
     say_estimate,
     tell,
 )
+from holdsup.results import find_scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ def plot_facet_lines(result: Decomposition, which: int | None = None, *, ax: Axe
     if classes:
         ax.set_xticks(range(len(classes)), [short(name) for name in classes])
     ax.set_xlabel(short(crossed.property))
-    ax.set_ylabel(f"predicted score of\n{short(crossed.system)}")
+    ax.set_ylabel(f"predicted {short(find_scored(result).name(crossed.metric))} of\n{short(crossed.system)}")
     add_legend(ax, title=short(crossed.facet))
     return figure_of(ax)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["find_panels", "plot", "save_figure", "save_plot"]
+__all__ = ["draw_file", "find_panels", "plot", "save_figure", "save_plot"]
 
 FIGURES: dict[str, Callable[..., Figure]] = {
     "check": plot_coverage,
@@ -89,10 +89,13 @@ def save_plot(result: Result, path: str | Path) -> None:
 
 
 def save_figure(figure: Figure, file: Path) -> None:
-    """Write a figure as SVG, PDF or PNG, by the ending of the file's name; the same figure gives the same bytes."""
-    kind = file.suffix.lower()[1:]
-    if kind == "svg":
+    """Write a figure as SVG, PDF or PNG, by the ending of the file's name."""
+    write_file(file, draw_file(figure, file.suffix.lower()))
+
+
+def draw_file(figure: Figure, ending: str) -> bytes:
+    """Return the content of a file with this ending; the same figure gives the same bytes."""
+    if ending == ".svg":
         head = '<?xml version="1.0" encoding="utf-8"?>\n'
-        write_file(file, f"{head}{draw_svg(figure, follow_page=False)}\n".encode())
-    else:
-        write_file(file, draw_bytes(figure, kind))
+        return f"{head}{draw_svg(figure, follow_page=False)}\n".encode()
+    return draw_bytes(figure, ending[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from holdsup.plots.labels import short_apart
+from holdsup.plots.labels import short, short_apart
 from holdsup.plots.panels import Panel
 from holdsup.plots.style import (
     FRAME,
@@ -19,6 +19,7 @@ from holdsup.plots.style import (
     new_axes,
     say_estimate,
 )
+from holdsup.results import find_scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +63,8 @@ def plot_effects(fit: LmmFit, *, ax: Axes | None = None) -> Figure:
     )
     ax.axvline(0, color=MUTED, linewidth=0.6, zorder=0)
     more = f"the first {len(effects)} of {len(_drawn(fit))}" if len(effects) < len(_drawn(fit)) else ""
-    explain_axis(ax, f"fixed effect, {100 * fit.level:g}% limits", more)
+    of = "".join(f" on {short(name)}" for name in find_scored(fit).names)
+    explain_axis(ax, f"fixed effect{of}, {100 * fit.level:g}% limits", more)
     return figure_of(ax)
 
 

@@ -18,6 +18,7 @@ from holdsup.plots.style import (
     tell,
 )
 from holdsup.rendering.numbers import format_number
+from holdsup.results import find_scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +63,9 @@ def plot_conditional(
     more = f"\nthe first {drawn} of {len(found.slopes)} systems" if drawn < len(found.slopes) else ""
     ax.set_xlabel(f"{short(along)}{more}")
     claims = " and ".join(dict.fromkeys(trend.claim for trend in found.slopes))
-    ax.set_ylabel(f"{short(found.metric or 'score')}, {100 * comparison.level:g}% limits\n({claims})")
+    scored = find_scored(comparison)
+    lower = f", {scored.say_lower(found.metric)}" if scored.say_lower(found.metric) else ""
+    ax.set_ylabel(f"{short(scored.name(found.metric))}, {100 * comparison.level:g}% limits\n({claims}{lower})")
     add_legend(ax)
     return figure_of(ax)
 

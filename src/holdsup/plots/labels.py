@@ -42,11 +42,11 @@ def short_apart(names: Iterable[str], longest: int = LONGEST) -> list[str]:
     return [plain(s if len(s) <= longest else f"{s[: longest - 1 - tail]}…{s[-tail:]}") for s in shown]
 
 
-def short_pair(left: str, right: str, *, after: str = "") -> str:
+def short_pair(left: str, right: str) -> str:
     r"""Return "left - right", on two lines where one is too short for it.
 
-    >>> short_pair("A", "B"), short_pair("a" * 20, "B", after=", accuracy")
-    ('A - B', 'aaaaaaaaaaaaaaaaaaaa\n- B, accuracy')
+    >>> short_pair("A", "B"), short_pair("a" * 20, "b" * 10)
+    ('A - B', 'aaaaaaaaaaaaaaaaaaaa\n- bbbbbbbbbb')
     """
-    gap = " - " if len(left) + len(right) + len(after) <= LONGEST else "\n- "
-    return f"{short(left)}{gap}{short(right)}{short(after)}"
+    gap = " - " if len(left) + len(right) <= LONGEST else "\n- "
+    return f"{short(left)}{gap}{short(right)}"

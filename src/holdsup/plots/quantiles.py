@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdsup.plots.labels import short
-from holdsup.plots.style import COLUMN, MARK, MUTED, SMALL, figure_of, in_style, new_axes, tell
+from holdsup.plots.style import COLUMN, MARK, MUTED, SMALL, figure_of, in_style, new_axes, rasterize_many, tell
 from holdsup.rendering.numbers import format_number
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ __all__ = ["draw_quantiles", "plot_all_quantiles", "plot_quantiles", "quantiles_
 PANEL = 1.5  # inches
 ACROSS = 2  # panels in a column of a paper
 LONGEST = 20
+TOLD = 15  # points at each end that say what they are: there it shows what is not normal
+MOST_DRAWN = 60  # points between them that are drawn one by one; more are one picture
 QUARTILE = 0.6744897501960817  # of the standard normal distribution
 
 
@@ -62,8 +64,15 @@ def _rows(result: Ranking, across: int) -> int:
 
 
 def _draw(ax: Axes, quantiles: Quantiles) -> None:
-    (dots,) = ax.plot(quantiles.normal, quantiles.observed, "o", color=MARK, markersize=2.5)
-    tell(dots, [f"{quantiles.name}: {format_number(value)}" for value in quantiles.observed])
+    points = list(zip(quantiles.normal, quantiles.observed, strict=True))  # in order
+    inner = points[TOLD:-TOLD]
+    ends = points[:TOLD] + points[max(TOLD, len(points) - TOLD) :]
+    for shown in (inner, ends):
+        (dots,) = ax.plot(*zip(*shown, strict=True), "o", color=MARK, markersize=2.5) if shown else ax.plot([], [])
+        if shown is ends:
+            tell(dots, [f"{quantiles.name}: {format_number(value)}" for _, value in ends])
+        else:
+            rasterize_many(dots, len(inner), most=MOST_DRAWN)
     low, high = (_at(quantiles, end * QUARTILE) for end in (-1, 1))
     ax.axline((-QUARTILE, low), (QUARTILE, high), color=MUTED, linewidth=0.8, zorder=0)
     ax.set_title(short(quantiles.name, LONGEST), fontsize=SMALL, loc="left")

@@ -27,6 +27,7 @@ from holdsup.plots.style import (
 )
 from holdsup.plots.terms import plot_terms, terms_height
 from holdsup.plots.waterfall import plot_waterfall, waterfall_height
+from holdsup.results import find_scored
 from holdsup.verdict.phrases import say_level
 
 if TYPE_CHECKING:
@@ -130,13 +131,13 @@ def plot_means(result: Ranking, *, ax: Axes | None = None) -> Figure:
     for place, s in enumerate(systems):
         places = f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}–{s.rank_high}"
         _beside(ax, place, f"{places:<7}{s.p_best:.2f}")
-    _beside(ax, -0.95, "rank   best")
+    _beside(ax, -0.95, "places best")
     more = f"\nthe first {len(systems)} of {len(result.systems)}" if len(systems) < len(result.systems) else ""
-    ax.set_xlabel(
-        f"adjusted mean, {say_level(result.level)} limits for new datasets\n(tick: raw mean){more}",
-        fontsize=SMALL,
-        loc="right",
-    )
+    scored = find_scored(result)
+    of = f" of {short(scored.names[0], LONGEST)}" if scored.names else ""
+    lower = "; lower is better" if result.lower_is_better else ""
+    words = f"adjusted mean{of} (tick: raw mean)\n{say_level(result.level)} limits for {result.scope}{lower}{more}"
+    ax.set_xlabel(words, fontsize=SMALL, loc="right")
     return figure_of(ax)
 
 
@@ -158,7 +159,10 @@ def plot_leads(result: Ranking, *, ax: Axes | None = None) -> Figure:
         ax.plot(ends, [place, place], color=colour, linewidth=0.8, zorder=1)
     ax.axvline(0, color=MUTED, linewidth=0.6, zorder=0)
     thin = " (thin: all pairs at once)" if len(result.contrasts) > 1 else ""
-    words = f"{short(leader, LONGEST)} minus each\n{say_level(result.level)} limits{thin}\ngrey: not told from none"
+    lower = " (lower is better)" if result.lower_is_better else ""
+    words = (
+        f"{short(leader, LONGEST)} minus each{lower}\n{say_level(result.level)} limits{thin}\ngrey: not told from none"
+    )
     ax.set_xlabel(words, fontsize=SMALL, loc="right")
     return figure_of(ax)
 

@@ -164,9 +164,9 @@ def tell(artist: Artist, says: Sequence[str]) -> None:
     artist.set_gid(TELLS + json.dumps([visible(text) for text in says]))
 
 
-def rasterize_many(artist: Artist, count: int) -> None:
+def rasterize_many(artist: Artist, count: int, *, most: int = MOST_POINTS) -> None:
     """Draw an artist of very many points as one picture."""
-    if count > MOST_POINTS:
+    if count > most:
         artist.set_rasterized(True)
 
 

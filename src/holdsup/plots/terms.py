@@ -42,7 +42,7 @@ def plot_terms(result: Ranking, *, ax: Axes | None = None) -> Figure:
     ax.set_yticks(range(len(terms)), short_apart(map(_name, terms), LONGEST))
     ax.set_ylim(len(terms) - 0.4, -0.6)
     ax.set_xlim(0, 1.2 * max(1.0, *shares, *(term.percent for term in terms)))  # room for the numbers
-    tick = "\n(tick: paper's approximate share)" if differ else ""
+    tick = "\n(tick: approximate share, as published)" if differ else ""
     ax.set_xlabel(
         f"share of the variance, percent{tick}\ngrey: not told from none, or the residual", fontsize=SMALL, loc="right"
     )

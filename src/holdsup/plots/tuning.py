@@ -21,6 +21,7 @@ from holdsup.plots.style import (
     tell,
 )
 from holdsup.rendering.numbers import format_number
+from holdsup.results import find_scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +78,8 @@ def plot_tuning(result: Tuning, *, ax: Axes | None = None) -> Figure:
     ax.locator_params(axis="x", nbins=4)
     left_out = f"; the first {len(rows)} of {len(result.candidates)}" if len(rows) < len(result.candidates) else ""
     plan = f"{result.partitions} partitions of {result.k} folds"
-    explain_axis(ax, f"{short(result.metric)}, mean and se", f"{plan}{left_out}")
+    lower = f"; {said}" if (said := find_scored(result).say_lower()) else ""
+    explain_axis(ax, f"{short(result.metric)}, mean and se{lower}", f"{plan}{left_out}")
     return figure_of(ax)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdsup.rendering.table import Shown, Table, has_long_word
 from holdsup.rendering.text import fit_widths
@@ -65,9 +65,9 @@ def _class(text: str, is_number: bool) -> str:
 def render_latex(table: Table) -> str:
     """Return the table as LaTeX with booktabs rules and the title as caption, as wide as the text at most.
 
-    One that is longer than a page goes on on the next, for which it needs the package longtable.
+    One that is longer than a page goes on on the next, for which it needs the package longtable. Advice is left out.
     """
-    shown = table.shown()
+    shown = replace(table, advice=()).shown()
     size, widths = _fit_line(table, shown)
     alignments = _alignments(table, shown, size, widths)
     head, *body = [_line(cells, alignments) for cells in (shown.columns, *shown.rows)]
@@ -181,11 +181,15 @@ _LATEX = {
 
 
 def escape_latex(text: str) -> str:
-    r"""Return `text` so that LaTeX sets it as it is.
+    r"""Return `text` so that LaTeX sets it as it is; names in backticks, as formulas quote them, as typewriter letters.
 
-    >>> escape_latex("x_1 & 50%")
-    'x\\_1 \\& 50\\%'
+    >>> escape_latex("x_1 & 50%"), escape_latex("`F1 (%)` ~ a")
+    ('x\\_1 \\& 50\\%', '\\texttt{F1 (\\%)} $\\sim$ a')
     """
+    return re.sub("`([^`]+)`", r"\\texttt{\1}", _plain_latex(text))
+
+
+def _plain_latex(text: str) -> str:
     return "".join(_LATEX.get(char, char) for char in text).replace("--", "-{}-{}")
 
 
@@ -195,4 +199,5 @@ def break_latex(text: str) -> str:
     >>> break_latex("a|b,c")
     'a\\textbar{}\\allowbreak{}b,\\allowbreak{}c'
     """
-    return re.sub(r"(\\textbar\{\}|[,=(])", r"\1\\allowbreak{}", escape_latex(text))
+    exact = _plain_latex(text).replace("`", r"\`{}")  # an accent on nothing
+    return re.sub(r"(\\textbar\{\}|[,=(])", r"\1\\allowbreak{}", exact)

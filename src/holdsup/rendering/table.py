@@ -40,13 +40,15 @@ class Estimate:
 class Interval:
     """Limits, and the estimate between them where there is one; drawn as well as written in text.
 
-    One that has nothing to do with the scale of its column (an intercept among differences) is not `drawn`.
+    One that has nothing to do with the scale of its column (an intercept among differences) is not `drawn`. Where a
+    column holds several units, such as metrics, those of one `scale` are drawn on one.
     """
 
     low: float | None
     high: float | None
     estimate: float | None = None
     drawn: bool = True
+    scale: str = ""
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:
@@ -80,12 +82,22 @@ Cell: TypeAlias = str | int | float | bool | Estimate | Interval | PValue | Perc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A titled grid of values with notes below it."""
+    """A titled grid of values with notes below it.
+
+    Attributes
+    ----------
+    title : its title
+    columns : the heads
+    rows : the cells
+    notes : what readers of the numbers must know
+    advice : what to do next, which is for who made the table: all renderings show it but LaTeX, which is to publish
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -98,7 +110,7 @@ class Table:
 
     def shown(self) -> Shown:
         """Return the whole table as the text that all renderings show."""
-        heads, notes = map(visible, self.columns), map(visible, self.notes)
+        heads, notes = map(visible, self.columns), map(visible, (*self.notes, *self.advice))
         return Shown(visible(self.title), tuple(heads), self.cells(), tuple(notes))
 
     def is_numeric(self, column: int) -> bool:

@@ -6,8 +6,9 @@ import textwrap
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from holdsup.rendering.table import Interval, Shown, Table
+from holdsup.rendering.table import Cell, Interval, Shown, Table
 
 __all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text"]
 
@@ -87,25 +88,36 @@ def _align_points(cells: list[str]) -> list[str]:
 
 
 def _draw_intervals(table: Table, column: int, ink: Ink) -> list[str]:
-    """Return one small picture per row of a column of intervals, all on one scale; [] for other columns."""
+    """Return one small picture per row of a column of intervals; [] for other columns."""
     cells = [row[column] for row in table.rows]
-    intervals = [c for c in cells if isinstance(c, Interval) and c.drawn]
-    drawn = [c for c in intervals if c.low is not None and c.high is not None]
-    if not drawn:
-        return []
+    places = {scale: _place_on(drawn) for scale, drawn in _by_scale(cells).items()}
+    pictures = [_draw(cell, place, ink) if _is_drawn(cell) and (place := places[cell.scale]) else "" for cell in cells]
+    return pictures if any(pictures) else []
+
+
+def _is_drawn(cell: Cell) -> TypeGuard[Interval]:
+    return isinstance(cell, Interval) and cell.drawn and cell.low is not None and cell.high is not None
+
+
+def _by_scale(cells: list[Cell]) -> dict[str, list[Interval]]:
+    found: dict[str, list[Interval]] = {}
+    for cell in cells:
+        if _is_drawn(cell):
+            found.setdefault(cell.scale, []).append(cell)
+    return found
+
+
+def _place_on(drawn: list[Interval]) -> Callable[[float], int] | None:
+    """Return where a value lies on the scale that these intervals share; None where they have no width."""
     lowest = min(c.low for c in drawn if c.low is not None)
     highest = max(c.high for c in drawn if c.high is not None)
     if not 0 < highest - lowest < float("inf"):
-        return []
-
-    def place(value: float) -> int:
-        return round((value - lowest) / (highest - lowest) * (PLOT_WIDTH - 1))
-
-    return [_draw(cell, place, ink) if cell in drawn else "" for cell in cells]
+        return None
+    return lambda value: round((value - lowest) / (highest - lowest) * (PLOT_WIDTH - 1))
 
 
-def _draw(cell: object, place: Callable[[float], int], ink: Ink) -> str:
-    assert isinstance(cell, Interval) and cell.low is not None and cell.high is not None  # noqa: PT018 (narrowing)
+def _draw(cell: Interval, place: Callable[[float], int], ink: Ink) -> str:
+    assert cell.low is not None and cell.high is not None  # noqa: PT018 (narrowing)
     line = [" "] * PLOT_WIDTH
     start, stop = place(cell.low), place(cell.high)
     line[start : stop + 1] = ink.bar * (stop - start + 1)

@@ -23,7 +23,7 @@ BESIDE: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("Differences rest on the shared seeds", ("Differences,",)),
         ("pairs are left out", ("Differences,",)),
         ("; left out of what is said about", ("By {}",)),
-        ("; likelihood ratios of ours are not shown", ("By {}",)),
+        ("; likelihood ratios by holdsup are not shown", ("By {}",)),
     ),
     "variance": (
         ("a variance of so few is barely known", ("Where the variance",)),

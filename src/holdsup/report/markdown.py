@@ -16,7 +16,12 @@ def render_markdown_report(view: View, *, pictures: str) -> str:
     """Return the report; `pictures` is the folder that its SVG files are in, as seen from the document."""
     parts = [f"# {escape_markdown(view.title)}"]
     parts.extend(map(escape_markdown, view.introduction))
-    parts.append("\n".join(f"{i}. {escape_markdown(s.verdict)}" for i, s in enumerate(view.sections, start=1)))
+    parts.append(
+        "\n".join(
+            f"{i}. {escape_markdown(s.subject)}: {escape_markdown(s.verdict)}"
+            for i, s in enumerate(view.sections, start=1)
+        )
+    )
     for section in view.sections:
         parts.extend(_section(section, pictures))
     parts.append("## References")
@@ -26,7 +31,7 @@ def render_markdown_report(view: View, *, pictures: str) -> str:
 
 
 def _section(section: Section, pictures: str) -> Iterator[str]:
-    yield f"## {escape_markdown(section.heading)}"
+    yield f"## {escape_markdown(section.title)}"
     for word, text in section.notes:
         yield f"**{escape_markdown(word)}** {escape_markdown(text)}" if word else escape_markdown(text)
     yield f"**{escape_markdown(section.verdict)}**"

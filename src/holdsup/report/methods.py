@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdsup.rendering.numbers import format_counted
-from holdsup.results import Result
+from holdsup.results import Result, find_scored
 from holdsup.verdict.comparison.sentences import COVERS
 from holdsup.verdict.phrases import join_names
 
@@ -45,10 +45,11 @@ def describe_method(result: Result) -> Method:
     """Return what was done to get a result; the last sentence names the program, its version and the seed."""
     method = METHODS.get(result.kind, _others)(result)
     seed = "" if result.seed is None else f", seed {result.seed}"
+    score = find_scored(result).sentence()
     made = f"Computed with holdsup {result.version}{seed}."
     return Method(
         question=method.question,
-        sentences=(*method.sentences, made),
+        sentences=(*method.sentences, *([score] if score else []), made),
         citations=(*dict.fromkeys([*method.citations, "holdsup"]),),
     )
 

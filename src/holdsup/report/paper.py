@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from holdsup.errors import ResultError, list_names
-from holdsup.plots import one_palette, save_figure
+from holdsup.plots import draw_file, one_palette
 from holdsup.rendering.markup import break_latex, escape_latex, escape_markdown, render_latex
+from holdsup.report.manifest import PREVIEW, add_manifest, read_manifest, refuse_changed
 from holdsup.report.references import REFERENCES, write_bibtex
 from holdsup.report.view import Block, Picture, Section, View
 from holdsup.results import write_file
@@ -29,7 +30,7 @@ def list_paper_files(view: View) -> list[str]:
     return [
         *(f"figures/{picture.name}{ending}" for picture in _pictures(view) for ending in ENDINGS),
         *(f"tables/{name}.tex" for name, _ in _tables(view)),
-        *("methods.md", "methods.tex", "references.bib", "preview.tex"),
+        *("methods.md", "methods.tex", "references.bib", PREVIEW),
     ]
 
 
@@ -37,42 +38,52 @@ def save_paper(view: View, folder: Path) -> None:
     """Write the folder; `preview.tex` puts all of it on pages, to look at and to copy from.
 
     A folder that an earlier report made is written again, and what of that report is not written again is removed;
-    files of others are never touched.
+    files of others are never touched, and one that was changed since is not replaced but refused.
     """
     _check_folder(view, folder)
+    files, preview = _files(view), _preview(view)
+    gone = _written_before(folder) - files.keys()
+    before = read_manifest(folder)
+    refuse_changed(folder, files, gone)
     try:
         for name in ("figures", "tables"):
             (folder / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    for name in _written_before(folder) - set(list_paper_files(view)):
-        (folder / name).unlink(missing_ok=True)
     # The preview comes first: by it the folder is known for ours, even if what follows is interrupted.
-    write_file(folder / "preview.tex", _preview(view).encode())
+    write_file(folder / PREVIEW, add_manifest(preview, files, before))
+    for name in gone:
+        (folder / name).unlink(missing_ok=True)
+    for name, content in files.items():
+        write_file(folder / name, content)
+    write_file(folder / PREVIEW, add_manifest(preview, files))
+
+
+def _files(view: View) -> dict[str, bytes]:
+    """Return all files but the preview."""
+    files = {}
     with one_palette(view.systems):
         for picture in _pictures(view):
             figure = picture.panel.draw()
-            for ending in ENDINGS:
-                save_figure(figure, folder / "figures" / f"{picture.name}{ending}")
+            files.update({f"figures/{picture.name}{ending}": draw_file(figure, ending) for ending in ENDINGS})
     texts = {f"tables/{name}.tex": f"{latex}\n" for name, latex in _tables(view)}
     texts["methods.md"] = "\n\n".join(_methods_markdown(section) for section in view.sections) + "\n"
     texts["methods.tex"] = "\n\n".join(_methods_latex(section) for section in view.sections) + "\n"
     texts["references.bib"] = write_bibtex(view.citations)
-    for name, text in texts.items():
-        write_file(folder / name, text.encode())
+    return files | {name: text.encode() for name, text in texts.items()}
 
 
 def _written_before(folder: Path) -> set[str]:
     """Return the figures and tables of an earlier report, which are those that its preview shows."""
     if not _is_ours(folder):
         return set()
-    shown = OWN.findall((folder / "preview.tex").read_text(encoding="utf-8", errors="replace"))
+    shown = OWN.findall((folder / PREVIEW).read_text(encoding="utf-8", errors="replace"))
     figures = {f"{name}{ending}" for name, _ in shown if name for ending in ENDINGS}
     return figures | {f"{name}.tex" for _, name in shown if name}
 
 
 def _is_ours(folder: Path) -> bool:
-    preview = folder / "preview.tex"
+    preview = folder / PREVIEW
     return preview.is_file() and preview.read_bytes().startswith(FIRST.encode())
 
 
@@ -113,7 +124,7 @@ def _methods_latex(section: Section) -> str:
 def _preview(view: View) -> str:
     body = []
     for section in view.sections:
-        body.append(rf"\section{{{escape_latex(section.heading)}}}")
+        body.append(rf"\section{{{escape_latex(section.title)}}}")
         body.append(escape_latex(section.verdict))
         body.extend(f"\n\\emph{{Note: {escape_latex(said)}}}" for said in (*section.warnings, *section.remarks))
         for block in section.blocks:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 
-from holdsup.results import Result
+from holdsup.results import Result, parse_signature
 
-__all__ = ["command_of", "parse_signature"]
+__all__ = ["command_of"]
 
 ROLES = "score system item run dataset metric cluster status facets shared replicates names wide".split()
 # What a part of a signature is on the command line; "" is a part that the data or the program give by themselves.
@@ -89,14 +89,3 @@ def _is_unclear(part: tuple[str, str]) -> bool:
     if key in ("treat", "where"):
         return "/" in value or not all("=" in pair for pair in value.split(","))
     return re.search(r"=\w+\(", value) is not None
-
-
-def parse_signature(signature: str) -> dict[str, str]:
-    r"""Return the parts of a signature by their names, the kind left out.
-
-    >>> parse_signature(r"fit|formula:y ~ (1 \| g)|v:1")
-    {'formula': 'y ~ (1 | g)', 'v': '1'}
-    """
-    parts = re.findall(r"(?:[^|\\]|\\.)+", signature)[1:]  # a bar or a backslash in a part follows a backslash
-    named = (re.sub(r"\\(.)", r"\1", part).partition(":") for part in parts)
-    return {key: value for key, _, value in named}

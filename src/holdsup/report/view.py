@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from holdsup.errors import ResultError
 from holdsup.plots import Panel, find_panels
@@ -13,7 +13,7 @@ from holdsup.report.cautions import place_warnings
 from holdsup.report.methods import describe_method
 from holdsup.report.origins import remark_version
 from holdsup.report.redoing import command_of
-from holdsup.results import Result
+from holdsup.results import Result, find_scored, parse_signature
 
 __all__ = ["Block", "Entry", "Picture", "Section", "View", "make_view"]
 
@@ -86,6 +86,7 @@ class Section:
     name : for links, other than that of any other section
     kind : the kind of result
     heading : what stands above it
+    subject : what it is of: the score, the kind of result and the file, by which results on one page are told apart
     question : what was asked
     gist : what to make of it in plain words
     notes : paragraphs before the verdict, each with the word that it begins with
@@ -104,6 +105,7 @@ class Section:
     name: str
     kind: str
     heading: str
+    subject: str
     question: str
     gist: str
     notes: tuple[tuple[str, str], ...]
@@ -117,6 +119,11 @@ class Section:
     citations: tuple[str, ...]
     signature: str
     command: str | None
+
+    @property
+    def title(self) -> str:
+        """The heading with what it is of."""
+        return f"{self.heading} {self.subject}"
 
     @property
     def limits(self) -> int:
@@ -159,12 +166,30 @@ def make_view(
     return View(
         title=visible(usual if title is None else title),
         introduction=tuple(visible(paragraph) for paragraph in paragraphs if paragraph),
-        sections=tuple(_section(entry, place) for place, entry in enumerate(given, start=1)),
+        sections=tuple(
+            _section(entry, place, subject)
+            for place, (entry, subject) in enumerate(zip(given, _subjects(given), strict=True), start=1)
+        ),
         systems=tuple(sorted({name for entry in given for name in find_systems(entry.result)})),
     )
 
 
-def _section(entry: Entry, place: int) -> Section:
+def _subjects(entries: Sequence[Entry]) -> list[str]:
+    """Return what each result is of; where two would be the same, with the digest of their data."""
+    plain = [_subject(entry) for entry in entries]
+    return [
+        said if plain.count(said) == 1 else _subject(entry, parse_signature(entry.result.signature).get("data", ""))
+        for entry, said in zip(entries, plain, strict=True)
+    ]
+
+
+def _subject(entry: Entry, digest: str = "") -> str:
+    scored = find_scored(entry.result).caption()
+    known = [entry.result.kind, entry.source, f"data {digest}" if digest else ""]
+    return f"{f'Of {scored} ' if scored else ''}({', '.join(part for part in known if part)})"
+
+
+def _section(entry: Entry, place: int, subject: str) -> Section:
     result = entry.result
     name = f"{place}-{result.kind}"
     page, method, command = result.page(), describe_method(result), command_of(result)
@@ -173,6 +198,7 @@ def _section(entry: Entry, place: int) -> Section:
         name=name,
         kind=result.kind,
         heading=visible(entry.heading or method.question),
+        subject=visible(subject),
         question=method.question,
         gist=visible(entry.gist),
         notes=tuple((visible(word), visible(text)) for word, text in entry.notes),
@@ -192,17 +218,24 @@ def _section(entry: Entry, place: int) -> Section:
 def _blocks(
     result: Result, tables: Sequence[Table], warnings: Mapping[int, tuple[str, ...]], name: str
 ) -> tuple[Block, ...]:
-    """Return the tables with their pictures; one that belongs to none of them stands beside the first."""
+    """Return the tables with their pictures; one that belongs to none of them stands beside the first.
+
+    Captions say what the score is: in a report, and in a paper, a table stands far from its verdict.
+    """
+    scored = find_scored(result)
     beside: dict[int, list[Picture]] = {}
     for panel in find_panels(result):
         own = [i for i, table in enumerate(tables) if panel.beside and table.title.startswith(panel.beside)]
-        shows = visible(panel.shows) or "The figure of this result."
+        shows = visible(scored.caption_table(panel.shows or "The figure of this result."))
         alt = f"{shows} {visible(result.verdict)}"
         picture = Picture(name=f"{name}-{panel.name}", caption=shows, alt=alt, panel=panel)
         beside.setdefault(own[0] if own else 0, []).append(picture)
     return tuple(
         Block(
-            name=f"{name}-table-{i + 1}", table=table, warnings=warnings.get(i, ()), pictures=tuple(beside.get(i, ()))
+            name=f"{name}-table-{i + 1}",
+            table=replace(table, title=scored.caption_table(table.title)),
+            warnings=warnings.get(i, ()),
+            pictures=tuple(beside.get(i, ())),
         )
         for i, table in enumerate(tables)
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from holdsup import __version__
 
-__all__ = ["sign"]
+__all__ = ["parse_signature", "sign"]
 
 
 def sign(kind: str, **parts: object) -> str:
@@ -19,3 +21,14 @@ def sign(kind: str, **parts: object) -> str:
 
 def _escape(value: object) -> str:
     return str(value).replace("\\", "\\\\").replace("|", "\\|")
+
+
+def parse_signature(signature: str) -> dict[str, str]:
+    r"""Return the parts of a signature by their names, the kind left out.
+
+    >>> parse_signature(r"fit|formula:y ~ (1 \| g)|v:1")
+    {'formula': 'y ~ (1 | g)', 'v': '1'}
+    """
+    parts = re.findall(r"(?:[^|\\]|\\.)+", signature)[1:]  # a bar or a backslash in a part follows a backslash
+    named = (re.sub(r"\\(.)", r"\1", part).partition(":") for part in parts)
+    return {key: value for key, _, value in named}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
@@ -143,7 +144,7 @@ def _is_ok(name: str) -> bool:
 
 def _only_system(table: OpenTable, rows: int, perhaps: list[str], notes: list[str]) -> Labels:
     """Return one system for all rows; `notes` gets which columns it may be instead."""
-    advice = f" If {list_names(perhaps)} may be it, give --system {perhaps[0]}." if perhaps else ""
+    advice = f" If {list_names(perhaps)} may be it, give --system {shlex.quote(perhaps[0])}." if perhaps else ""
     notes.append(
         f"There is no system column: all rows are taken for one system, called by the name of the file.{advice}"
     )

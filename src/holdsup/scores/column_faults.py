@@ -15,11 +15,9 @@ from holdsup.scores.findings import extremes
 from holdsup.scores.lookalikes import find_lookalikes
 from holdsup.scores.roles import FILE
 from holdsup.scores.table import Scores
-from holdsup.scores.telling import is_remark
+from holdsup.scores.telling import MOST_SETTINGS, is_remark
 
 __all__ = ["find_column_faults"]
-
-MOST_SETTINGS = 50  # a column of more different numbers is a measurement, not a setting
 
 
 def find_column_faults(scores: Scores) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import fields, replace
@@ -13,9 +14,11 @@ from holdsup.scores.roles import (
     FILE,
     LAST_SYSTEMS,
     NOTHING,
+    NUMBERED,
     SCORES,
     USUAL,
     Roles,
+    bare_name,
     is_replicate,
     is_setting,
     plain_name,
@@ -56,15 +59,18 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
     if last and asked.system is None and "system" not in {asked.wide, *found, *refused}:
         found["system"] = last
         taken.add(last)
+    numbered = {c for t in tables for c in t.columns if bare_name(c) in NUMBERED and t.guess(c) == "number"}
     if not asked.facets and "facets" not in refused:
-        found["facets"] = tuple(c for c in columns if c not in taken and (is_replicate(c) or is_setting(c)))
+        found["facets"] = tuple(
+            c for c in columns if c not in taken and (is_replicate(c) or is_setting(c) or c in numbered)
+        )
         taken.update(found["facets"])
     lost = [role for role in ("system", "item") if getattr(asked, role) is None and role not in {*found, *refused}]
     if asked.score is None:
         found["score"] = _find_score([c for c in columns if c not in taken], tables, where, lost)
     _check_needed(as_asked, asked, lost, tables, virtual)
     roles = replace(asked, **found)  # type: ignore[arg-type]  # each name is a field, each value of its type
-    repeated = (c for c in roles.facets if is_replicate(c))
+    repeated = (c for c in roles.facets if is_replicate(c) or c in numbered)
     return replace(roles, replicates=tuple(dict.fromkeys((*roles.replicates, *repeated))))
 
 
@@ -111,9 +117,11 @@ def _uses(asked: Roles, role: str) -> tuple[str, ...]:
 
 
 def _first(names: Iterable[str], columns: Iterable[str]) -> str | None:
+    """Return the column with the first of these names; one with a unit or a sign if none has the name alone."""
     by_name: dict[str, str] = {}
-    for column in columns:
-        by_name.setdefault(plain_name(column), column)
+    there = list(columns)
+    for column, name in [(c, form(c)) for form in (plain_name, bare_name) for c in there]:
+        by_name.setdefault(name, column)
     return next((by_name[name] for name in names if name in by_name), None)
 
 
@@ -124,15 +132,17 @@ def _find_score(columns: list[str], tables: list[OpenTable], where: str, lost: I
     """
     numeric = {c for table in tables for c in table.columns if table.guess(c) == "number"}
     named = [[c for c in columns if plain_name(c) in names] for names in SCORES]
+    named.extend([c for c in columns if c in numeric and bare_name(c) in names] for names in SCORES)  # ROUGE-L (%)
     named.append([c for c in columns if c in numeric and "score" in plain_name(c)])
+    named.append([c for c in columns if any(bare_name(c) in names for names in SCORES)])  # its cells may be 82.2%
     for candidates in named:
         if len(candidates) == 1:
             return candidates[0]
         if candidates:
-            first = candidates[0]
+            first = shlex.quote(candidates[0])
             raise ColumnError(
                 f"{list_names(candidates)} in {where} all look like scores: choose one with --score {first}, "
-                f"or take them as metrics with --wide metric={quote_names(candidates)}"
+                f"or take them as metrics with --wide {shlex.quote(f'metric={quote_names(candidates)}')}"
             )
     every = list(dict.fromkeys(c for table in tables for c in table.columns))
     if not every:

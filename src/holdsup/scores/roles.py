@@ -10,12 +10,14 @@ __all__ = [
     "FILE",
     "LAST_SYSTEMS",
     "NOTHING",
+    "NUMBERED",
     "REPLICATES",
     "RESPLIT",
     "SCORES",
     "USUAL",
     "WIDE",
     "Roles",
+    "bare_name",
     "is_replicate",
     "is_setting",
     "is_usual",
@@ -27,8 +29,10 @@ FILE = "file"
 WIDE = ("system", "metric", "dataset")  # what may have a score column each
 ASIDE = ("wide", "replicates", "shared", "computed")  # fields that give no column a role of its own
 RESPLIT = "resplit"  # numbers the splits of one corpus, in exports of contests and of repeated splits
-REPLICATES = ("replication", "replicate", "rep", "trial", "rng", "random_state", RESPLIT)
-SEED = re.compile(r"(.+_)?seeds?(_(id|no|number|index|idx))?")  # seed, random_seed, training_seed, seed_id
+REPLICATES = ("replication", "replicate", "replica", "rep", "trial", "rng", "random_state", RESPLIT)
+NUMBERED = ("init",)  # repetitions if they are numbers: init 1, 2, 3, but not init xavier and he
+SEED = re.compile(r"(.+_)?seeds?(_(id|no|nr|num|number|index|idx|value|rng))?")  # seed, random_seed, seed_id
+BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 SETTINGS = ("learning_rate", "lr", "batch_size", "dropout", "epochs", "weight_decay", "warmup", "temperature")
 
 # The usual names, the more telling first. Names are compared in lower case with "_" for blanks, "-" and ".".
@@ -118,16 +122,16 @@ class Roles:
 def is_replicate(column: str) -> bool:
     """Return whether a column is named like a mere repetition.
 
-    >>> is_replicate("training seed"), is_replicate("rep"), is_replicate("seed_text")
+    >>> is_replicate("training seed"), is_replicate("Seed #"), is_replicate("seed_text")
     (True, True, False)
     """
-    name = plain_name(column)
+    name = bare_name(column)
     return name in REPLICATES or SEED.fullmatch(name) is not None
 
 
 def is_setting(column: str) -> bool:
     """Return whether a column is named like a setting that people vary between runs."""
-    return plain_name(column) in SETTINGS
+    return bare_name(column) in SETTINGS
 
 
 def is_usual(role: str, column: str) -> bool:
@@ -138,3 +142,12 @@ def is_usual(role: str, column: str) -> bool:
 def plain_name(column: str) -> str:
     """Return the name of a column in lower case, with "_" for blanks, "-" and "."."""
     return re.sub(r"[\s.\-]+", "_", column.strip().lower())
+
+
+def bare_name(column: str) -> str:
+    """Return the plain name of a column without its unit, which stands in brackets, and without signs.
+
+    >>> bare_name("ROUGE-L (%)"), bare_name("F1 (macro)"), bare_name("Seed #")
+    ('rouge_l', 'f1', 'seed')
+    """
+    return re.sub(r"\W+", "_", plain_name(BRACKETS.sub(" ", column))).strip("_")

@@ -11,10 +11,11 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results.findings import Finding
 from holdsup.scores.findings import present, show
 from holdsup.scores.roles import FILE
+from holdsup.scores.score_faults import find_score_faults
 from holdsup.scores.table import LABELLED, REASONS, Scores
 from holdsup.scores.telling import find_differing
 
-__all__ = ["find_gaps", "find_row_faults"]
+__all__ = ["find_gaps", "find_row_faults", "find_unlabelled"]
 
 WORST = "worst score there is (0 for an accuracy)"
 
@@ -22,7 +23,7 @@ WORST = "worst score there is (0 for an accuracy)"
 def find_gaps(scores: Scores, *, lower_is_better: bool = False) -> Iterator[Finding]:
     """Yield the rows that cannot be used: no score, or no word on whose score it is."""
     yield from _not_numbers(scores, "highest score there is" if lower_is_better else WORST)
-    yield from _unlabelled(scores)
+    yield from find_unlabelled(scores)
     if not scores.usable.any():
         yield Finding(
             code="no-scores",
@@ -41,6 +42,7 @@ def find_row_faults(scores: Scores, score_range: tuple[float, float] | None) -> 
     if score_range is not None:
         yield from _out_of_range(scores, *score_range)
     yield from _constant(scores)
+    yield from find_score_faults(scores)
 
 
 def _duplicates(scores: Scores) -> Iterator[Finding]:
@@ -67,7 +69,7 @@ def _advice_on_duplicates(scores: Scores, cells: Crossing) -> str:
     named = ", ".join(sorted(find_differing(scores, cells), key=lambda name: name != FILE)[:6])
     ways = ["name the column of the items with --item"] if scores.item is None else []
     if named:
-        ways.append("name those that tell runs apart with --facets (or --run)")
+        ways.append("name those that only repeat runs, as a seed does, with --replicates, settings with --facets")
         ways.append("otherwise remove the duplicates")
     else:
         ways.append("remove the duplicates, or add a column that tells the runs apart and name it with --run")
@@ -99,7 +101,8 @@ def _not_numbers(scores: Scores, worst: str) -> Iterator[Finding]:
         )
 
 
-def _unlabelled(scores: Scores) -> Iterator[Finding]:
+def find_unlabelled(scores: Scores) -> Iterator[Finding]:
+    """Yield the rows that do not say what they belong to."""
     for role in LABELLED:
         labels = getattr(scores, role)
         rows = np.flatnonzero(labels.codes < 0) if labels is not None else ()

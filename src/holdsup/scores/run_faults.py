@@ -12,9 +12,11 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results.findings import EXAMPLES, Finding
 from holdsup.scores.findings import extremes, present, show
 from holdsup.scores.fingerprint import hash_rows
+from holdsup.scores.roles import is_replicate
+from holdsup.scores.suggestions import suggest_replicates
 from holdsup.scores.table import Scores
 
-__all__ = ["find_run_faults"]
+__all__ = ["find_misread_runs", "find_run_faults"]
 
 
 def find_run_faults(scores: Scores) -> Iterator[Finding]:
@@ -26,9 +28,15 @@ def find_run_faults(scores: Scores) -> Iterator[Finding]:
         if low.min() < high.max():
             yield from _constant_runs(usable, groups, low == high)
             yield from _identical_runs(usable)
-        yield from _different_scales(usable, groups)
-    yield from _facet_gaps(scores)
+    yield from find_misread_runs(scores)
     yield from _single_runs(scores)
+    yield from _no_repeats(scores)
+
+
+def find_misread_runs(scores: Scores) -> Iterator[Finding]:
+    """Yield the runs that are not what they seem: on another scale, or torn by empty cells."""
+    yield from _different_scales(scores.only(scores.usable))
+    yield from _facet_gaps(scores)
 
 
 def _constant_runs(scores: Scores, groups: Crossing, flat: NDArray[np.bool_]) -> Iterator[Finding]:
@@ -73,9 +81,12 @@ def _identical_runs(scores: Scores) -> Iterator[Finding]:
         )
 
 
-def _different_scales(scores: Scores, groups: Crossing) -> Iterator[Finding]:
+def _different_scales(scores: Scores) -> Iterator[Finding]:
     """Find runs scored 0-1 beside runs scored 0-100: the commonest slip in a merged table."""
     values = np.abs(scores.score)
+    if not len(values) or values.max() <= 1:
+        return
+    groups = cross(*present(scores.metric, scores.run))
     _, largest = extremes(values, groups.codes, groups.count)
     mean = np.bincount(groups.codes, values, groups.count) / groups.sizes()
     metric = scores.metric.codes[groups.first] if scores.metric is not None else np.zeros(groups.count)
@@ -102,6 +113,8 @@ def _facet_gaps(scores: Scores) -> Iterator[Finding]:
     """Find systems that have rows with and rows without a value of a facet."""
     for name, facet in scores.facets.items():
         lacks = facet.codes < 0
+        if not lacks.any():
+            continue
         without = np.bincount(scores.system.codes[lacks], minlength=scores.system.count)
         having = np.bincount(scores.system.codes[~lacks], minlength=scores.system.count)
         torn = np.flatnonzero((without > 0) & (having > 0))
@@ -137,5 +150,24 @@ def _single_runs(scores: Scores) -> Iterator[Finding]:
             examples=tuple(f"system {scores.system.names[s]}" for s in single[:EXAMPLES]),
             effect="Results then hold for these trained instances only; a new seed may give others.",
             advice="Train each system with two seeds or more. If the table has several runs, name the column that "
-            "tells them apart with --run or --facets.",
+            "tells them apart with --replicates or --run.",
         )
+
+
+def _no_repeats(scores: Scores) -> Iterator[Finding]:
+    """Find tables whose runs differ in settings alone, so that each setting has one run."""
+    facets = [name for name, labels in scores.facets.items() if labels.count > 1]
+    if not facets or scores.roles.run is not None or any(map(is_replicate, facets)) or scores.roles.replicates:
+        return
+    first = facets[0]
+    yield Finding(
+        code="no-repeats",
+        severity="warning",
+        message=f"one run of a system at each level of {' and '.join(facets)}, taken for "
+        f"{'a setting' if len(facets) == 1 else 'settings'}",
+        count=len(facets),
+        examples=(),
+        effect="How much runs of one setting differ is not measured, so that nothing can be said about new runs.",
+        advice=f"If {first} only repeats training, as a seed does, give {suggest_replicates(scores, [first])}. Else "
+        "train with two seeds or more at a setting.",
+    )

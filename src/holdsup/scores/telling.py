@@ -7,16 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.columns import Column, Labels
+from holdsup.columns import Column, Labels, Numbers
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.errors import list_names
-from holdsup.scores.roles import SCORES, plain_name
+from holdsup.scores.roles import SCORES, bare_name, plain_name
 from holdsup.scores.table import Scores
 
-__all__ = ["code_column", "find_differing", "is_remark", "point_to_roles"]
+__all__ = ["MOST_SETTINGS", "code_column", "find_differing", "is_remark", "point_to_roles"]
 
+MOST_SETTINGS = 50  # a column of more different numbers is a measurement, not a setting
 MOST_OWN = 0.5  # of the rows may have a value of their own; with more a column measures them
-OUTCOMES = frozenset(name for names in SCORES for name in names) - {"map", "y"}
+OUTCOMES = frozenset((*(name for names in SCORES for name in names), "latency", "runtime")) - {"map", "y"}
 REMARKS = frozenset(
     "status reason error message note notes comment remark time timestamp date seconds duration".split()
 )
@@ -31,7 +32,9 @@ def find_differing(scores: Scores, cells: Crossing) -> Iterator[str]:
         codes = code_column(column)
         # Without items a text of each row may name them.
         named = scores.item is None and isinstance(column, Labels)
-        if not _is_outcome(name) and (named or _has_few(codes)) and cross(groups, codes[repeated]).count > distinct:
+        if _is_outcome(name) or not (named or _has_few(codes)) or _is_measured(scores, column):
+            continue
+        if cross(groups, codes[repeated]).count > distinct:
             yield name
 
 
@@ -56,12 +59,23 @@ def point_to_roles(scores: Scores) -> str:
 
 def _is_outcome(name: str) -> bool:
     """Return whether a column is named like what came of a run or a row: a score, a time, a remark."""
-    return bool(OUTCOMES.intersection(plain_name(name).split("_"))) or is_remark(name)
+    return bool(OUTCOMES.intersection(bare_name(name).split("_"))) or is_remark(name)
 
 
 def _has_few(codes: NDArray[np.int64]) -> bool:
     """Return whether values repeat; where about every row has its own, they were measured, or are outputs."""
     return len(np.unique(codes)) <= max(2, MOST_OWN * len(codes))
+
+
+def _is_measured(scores: Scores, column: Column) -> bool:
+    """Return whether a column holds many numbers, more than an item has scores, so that it is no name of runs."""
+    if scores.items is None or not isinstance(column, Numbers):
+        return False
+    values = np.unique(column.values[np.isfinite(column.values)])
+    if len(values) <= max(MOST_SETTINGS, scores.items.sizes().max()):
+        return False
+    counts = values[0] in (0, 1) and values[-1] - values[0] == len(values) - 1  # numbers something: raters, say
+    return not counts
 
 
 def is_remark(name: str) -> bool:

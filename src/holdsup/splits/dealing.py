@@ -11,13 +11,14 @@ import numpy as np
 
 from holdsup.splits.corpus import Codes, Corpus, Floats
 from holdsup.splits.exchange import even_out
-from holdsup.splits.few_groups import cut_rows, draw_deal, few
+from holdsup.splits.few_groups import cut_rows, draw_deal, few, fill_parts
 
 __all__ = ["alternate", "deal_groups", "deal_items", "draw_groups", "interleave"]
 
 FINENESS = 2.0**12  # whole numbers per standard deviation of an amount
 FARTHEST = 2.0**22  # of such numbers: keeps products exact, at a thousand standard deviations
 ROUNDING = 1e-12  # a deviation below this share of the largest amount is none
+SIZES = 2  # weight of sizes beside all amounts together: of what groups leave open, sizes get most and classes enough
 SPARE = -1  # the part of what is in none
 KEY = 2**16  # largest weight of an amount in the key that brings like items together
 
@@ -80,8 +81,7 @@ def deal_groups(corpus: Corpus, wanted: Codes, rng: np.random.Generator) -> Code
     assert corpus.groups is not None  # the splitter has seen to it
     groups, sizes = corpus.groups.codes, corpus.groups.sizes()
     shares = _group_amounts(corpus)
-    # Sizes weigh as much as all amounts together.
-    weight = FINENESS * max(shares.shape[1], 1) ** 0.5 / np.sqrt((sizes**2).mean())
+    weight = SIZES * FINENESS * max(shares.shape[1], 1) ** 0.5 / np.sqrt((sizes**2).mean())
     amounts = np.column_stack([np.rint(sizes * weight), _whole(shares, sizes)])
     goal = np.zeros((len(wanted), amounts.shape[1]))
     goal[:, 0] = np.rint(wanted * weight)
@@ -91,7 +91,8 @@ def deal_groups(corpus: Corpus, wanted: Codes, rng: np.random.Generator) -> Code
             return part[groups]
     else:
         part = cut_rows(rng.permutation(len(sizes))[None], sizes, wanted)[0]
-    return even_out(part, amounts, _sums(amounts, part, len(wanted)) - goal, moves=True, rng=rng)[groups]
+    part = even_out(part, amounts, _sums(amounts, part, len(wanted)) - goal, moves=True, rng=rng)
+    return fill_parts(part, sizes, len(wanted))[groups]
 
 
 def draw_groups(corpus: Corpus, share: float, rng: np.random.Generator) -> tuple[Codes, int]:

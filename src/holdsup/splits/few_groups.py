@@ -10,7 +10,7 @@ import numpy as np
 
 from holdsup.splits.corpus import Codes, Floats
 
-__all__ = ["UNEVEN", "cut_rows", "draw_deal", "few"]
+__all__ = ["UNEVEN", "cut_rows", "draw_deal", "few", "fill_parts"]
 
 FEW = 24  # groups; from here on no two deals that were evened out are the same
 FEW_PER_PART = 4  # nor from this many groups in a part
@@ -61,6 +61,26 @@ def draw_deal(sizes: Codes, wanted: Codes, amounts: Floats, goal: Floats, rng: n
     among = min(CHOICE, (len(deals) + 1) // 2)
     even = np.flatnonzero(surplus <= np.partition(surplus, among - 1)[among - 1])
     return np.asarray(deals[rng.choice(even)])
+
+
+def fill_parts(part: Codes, sizes: Codes, parts: int) -> Codes:
+    """Return parts of groups, none of them empty: the largest that can be halved is halved for each that is.
+
+    One group of most items fills several parts' worth, and classes alone do not say that the others shall share the
+    rest.
+
+    >>> fill_parts(np.array([0, 1, 1, 1]), np.array([90, 1, 2, 3]), 3).tolist()
+    [0, 2, 1, 2]
+    """
+    filled = part.copy()
+    for empty in np.flatnonzero(np.bincount(part, minlength=parts) == 0):
+        several = np.bincount(filled, minlength=parts) > 1
+        if not several.any():  # fewer groups than parts
+            break
+        donor = np.where(several, np.bincount(filled, weights=sizes, minlength=parts), -1).argmax()
+        own = np.flatnonzero(filled == donor)
+        filled[own[np.argsort(-sizes[own], kind="stable")][::2]] = empty
+    return filled
 
 
 def _nameless(deals: Codes, parts: int) -> Codes:

@@ -1,11 +1,13 @@
-"""What scikit-learn's metadata routing asks of a splitter: does it take groups?"""
+"""Groups and scikit-learn's metadata routing: a splitter takes them, and an estimator may ask for them."""
 
 from __future__ import annotations
 
 import copy
+import inspect
+from collections.abc import Iterator
 from typing import Any, Self
 
-__all__ = ["GroupsConsumer"]
+__all__ = ["GroupsConsumer", "route_groups"]
 
 
 class GroupsConsumer:
@@ -26,3 +28,37 @@ class GroupsConsumer:
         request = MetadataRequest(owner=self)
         request.split.add_request(param="groups", alias=self._groups_request)
         return request
+
+
+def route_groups(estimator: Any, groups: Any) -> dict[str, Any]:
+    """Return what ``fit`` of an estimator is to be given, so that groups reach who asks for them.
+
+    With scikit-learn's routing that is `groups`. Without it, who asks is the estimator itself, or a step of a pipeline,
+    which is named: a request that other meta-estimators would refuse is not handed on.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> route_groups(LinearRegression(), ["a", "b"])
+    {}
+    """
+    if groups is None or not hasattr(estimator, "get_metadata_routing"):
+        return {}
+    from sklearn import get_config
+
+    if get_config()["enable_metadata_routing"]:
+        return {"groups": groups} if _asks(estimator) else {}
+    return dict.fromkeys(_list_askers(estimator), groups)
+
+
+def _list_askers(estimator: Any) -> Iterator[str]:
+    """Yield the names under which an estimator takes groups, without routing."""
+    if hasattr(estimator, "steps"):
+        for name, step in estimator.steps:
+            yield from (f"{name}__{asker}" for asker in _list_askers(step))
+    elif hasattr(estimator, "fit") and "groups" in inspect.signature(estimator.fit).parameters and _asks(estimator):
+        yield "groups"
+
+
+def _asks(estimator: Any) -> bool:
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    return bool(get_routing_for_object(estimator).consumes("fit", ["groups"]))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.errors import ScoresError
+from holdsup.errors import ScoresError, list_names
 from holdsup.numerics.datasets import compare_new_datasets, compare_these_datasets, dataset_means
 from holdsup.numerics.differences import (
     Difference,
@@ -26,7 +26,7 @@ from holdsup.numerics.differences import (
 )
 from holdsup.rendering.numbers import format_counted
 from holdsup.scores.telling import point_to_roles
-from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores
+from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
 from holdsup.verdict.settings import compare_new_settings
 
 __all__ = ["CLAIMS", "STRONGEST", "Pair", "align_seeds", "choose_claim", "pair_systems"]
@@ -109,12 +109,26 @@ def _shared_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: s
         x, y = align_seeds(a, b)
         shared = has_scores(x - y, None)
     if not shared.any():
+        for system, there in zip((a, b), scored, strict=True):
+            if not there.any():
+                raise _torn(evaluation, system)
         counts = " and ".join(f"{int(each.sum()):,}" for each in scored)
         raise ScoresError(
             f"{a.name!r} and {b.name!r} have no item in common ({counts} {evaluation.unit}): their scores cannot be "
             "compared"
         )
     return shared
+
+
+def _torn(evaluation: Evaluation, system: SystemRuns) -> ScoresError:
+    """Return the error for a system none of whose items was scored at each setting."""
+    scores = evaluation.scores
+    settings = list_names([name for name in scores.facets if not is_repetition(scores, name)])
+    return ScoresError(
+        f"none of the {int(system.has.sum()):,} {evaluation.unit} of {system.name!r} has a score at each of its "
+        f"{system.setting_count:,} settings ({settings}): name with --facets only what was chosen before training, "
+        "and no measurement; what merely repeats runs goes with --replicates"
+    )
 
 
 def _pairs_seeds(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from holdsup.errors import ScoresError, list_names, quote_names
+from holdsup.errors import ScoresError, list_names, quote_names, shell_names
 from holdsup.scores import Scores
 from holdsup.scores.roles import plain_name
 from holdsup.verdict.phrases import join_names
@@ -76,7 +76,7 @@ class Directions:
         """Yield the direction, the metrics whose names speak against it, and what to do."""
         errors = [n for metric, n in self.names.items() if metric not in self.lower and _speaks_of(n, LOWER)]
         if errors:
-            several = f"give --lower {quote_names(errors)}"
+            several = f"give --lower {shell_names(errors)}"
             yield "higher", errors, several if len(self.names) > 1 else "give --lower-is-better"
         gains = [n for metric, n in self.names.items() if metric in self.lower and _speaks_of(n, HIGHER)]
         if gains:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
-from holdsup.errors import ScoresError, list_names
+from holdsup.errors import ScoresError, list_names, shell_names
 from holdsup.scores import Scores
 from holdsup.scores.roles import RESPLIT, is_replicate
 from holdsup.scores.telling import point_to_roles
@@ -235,7 +235,8 @@ def _shared(scores: Scores) -> Codes | None:
         if not is_repetition(scores, name):
             raise ScoresError(
                 f"--shared {name}: {name!r} is a setting, and what is shared must be a replicate, such as a seed: give "
-                f"--replicates {name} as well if its levels are mere repetitions, or leave it out of --shared"
+                f"--replicates {shell_names([name])} as well if its levels are mere repetitions, or leave it out of "
+                "--shared"
             )
         labels = scores.facets[name]
         by_system = [set(labels.codes[scores.system.codes == s].tolist()) for s in range(scores.system.count)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
-from holdsup.errors import ScoresError, list_names
+from holdsup.errors import ScoresError, list_names, shell_names
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import is_repetition
 
@@ -19,7 +20,8 @@ def check_item_facets(scores: Scores, facets: Iterable[str]) -> None:
         if _belongs_to_items(scores, scores.facets[name]):
             raise ScoresError(
                 f"--facets {name}: every item has one value of {name!r}, so it is a property of the items, not a "
-                f"source of variation between runs: leave it out of --facets, and use --by {name} or --dataset {name}"
+                f"source of variation between runs: leave it out of --facets, and use --by {shell_names([name])} or "
+                f"--dataset {shlex.quote(name)}"
             )
 
 

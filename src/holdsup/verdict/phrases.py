@@ -42,12 +42,12 @@ def say_p(p: float, log10_p: float | None = None) -> str:
 
 
 def show_limits(
-    low: float | None, high: float | None, estimate: float | None = None, *, drawn: bool = True
+    low: float | None, high: float | None, estimate: float | None = None, *, drawn: bool = True, scale: str = ""
 ) -> Interval:
-    """Return limits as a cell; where a spread is not measured there are none."""
+    """Return limits as a cell, drawn with those of the same scale; where a spread is not measured there are none."""
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return Interval(None, None)
-    return Interval(low, high, estimate, drawn)
+    return Interval(low, high, estimate, drawn, scale)
 
 
 def join_names(names: Sequence[str], *, most: int = MOST_NAMES) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from holdsup.columns.crossing import Crossing, cross
-from holdsup.errors import ScoresError, list_names, quote_names
+from holdsup.errors import ScoresError, list_names
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.scores import Scores
+from holdsup.scores.suggestions import suggest_facets, suggest_replicates
 from holdsup.scores.telling import code_column, find_differing
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.phrases import join_names
@@ -49,11 +51,13 @@ def _say_repeats(scores: Scores, cells: Crossing, where: str, *, averaged: bool)
     if not repeated:
         return
     what = f"{format_counted(repeated, 'score')} {'repeats' if repeated == 1 else 'repeat'} {where}"
-    advice = "name the columns that tell them apart (--facets, --run), or see holdsup check"
+    advice = "name the columns that tell them apart (--replicates, --facets, --run), or see holdsup check"
     if name := next(_telling(scores, cells), None):
-        facets = quote_names((*scores.facets, name))
-        item = "" if scores.item is not None else f"give --item {name} if it names the items; "
-        advice = f"{name} tells them apart; {item}name it (--facets {facets}, say) if it does so for runs"
+        item = "" if scores.item is not None else f"--item {shlex.quote(name)} if it names the items, "
+        advice = (
+            f"{name} tells them apart; give {item}{suggest_replicates(scores, [name])} if it only repeats runs, as a "
+            f"seed does, or {suggest_facets(scores, [name])} if it is a setting"
+        )
     yield f"{what} and {'was' if repeated == 1 else 'were'} {AVERAGED if averaged else KEPT}: {advice}."
 
 
@@ -70,13 +74,16 @@ def check_repeats(evaluation: Evaluation) -> None:
     np.minimum.at(least, scores.system.codes[cells.first], cells.sizes())
     names = list(find_differing(scores, cells)) if least.max() > 1 else []
     if names:
-        facets = quote_names((*scores.facets, *names))
         system, count = scores.system.names[int(least.argmax())], int(least.max())
-        unit, tell = "item" if scores.item is not None else "dataset", "tells" if len(names) == 1 else "tell"
+        unit = "item" if scores.item is not None else "dataset"
+        tell, it, repeat = ("tells", "it", "repeats") if len(names) == 1 else ("tell", "they", "repeat")
+        setting = "is a setting" if len(names) == 1 else "are settings"
         raise ScoresError(
             f"every {unit} of {system!r} has {count} scores or more in each run, and {list_names(names)} {tell} them "
-            f"apart: give --facets {facets} if runs differ in them; if items do, join them with the item's id in one "
-            "column, or name the one that is the --dataset"
+            f"apart: give {suggest_replicates(scores, names)} if {it} only {repeat} runs, as a seed does, or "
+            f"{suggest_facets(scores, names)} if {it} {setting} that you chose (repetitions stand for new runs, "
+            "settings for themselves alone); if items differ in them, join them with the item's id in one column, or "
+            "name the one that is the --dataset"
         )
 
 

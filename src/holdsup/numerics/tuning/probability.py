@@ -35,7 +35,7 @@ def best_probabilities(standing: Standing, *, seed: int, draws: int = DRAWS) -> 
     elif np.isnan(standing.variance):
         chances[:] = np.nan
     else:
-        who = np.sort(np.append(rivals, standing.pick))  # of equals, the first leads
+        who = np.append(standing.pick, rivals)  # of equals, the first leads
         gaps = _draw_gaps(standing, who, np.random.default_rng(seed), draws)
         chances = np.bincount(who[gaps.argmax(axis=1)], minlength=len(chances)) / draws
     return chances

@@ -54,9 +54,13 @@ class Standing:
 
     @property
     def rivals(self) -> NDArray[np.intp]:
-        """The candidates, one of those with the same scores, that are in and not the pick."""
+        """The candidates, one of those with the same scores, that are in and not the pick.
+
+        In the order of their scores, so that what is drawn for each does not depend on who was named first.
+        """
         own = np.arange(len(self.means))
-        return np.flatnonzero((self.counts > 0) & (self.twins == own) & (own != self.pick))
+        found = np.flatnonzero((self.counts > 0) & (self.twins == own) & (own != self.pick))
+        return found[np.lexsort((*self.residuals[:, found], self.gaps[found]))]
 
     @property
     def df(self) -> Floats:
@@ -102,13 +106,14 @@ def round_means(means: Floats) -> Floats:
 
 
 def count_wins(scores: Floats) -> Floats:
-    """Return the share of partitions on which each candidate is the best, the first of several: tuning on it alone.
+    """Return the share of partitions on which each candidate is the best; of several that are, each wins.
 
     >>> count_wins(np.array([[0.7, 0.9], [0.8, 0.6], [0.5, 0.5], [0.1, 0.2]])).tolist()
-    [0.5, 0.5]
+    [0.5, 0.75]
     """
     filled = np.where(np.isfinite(scores), scores, -np.inf)
-    return np.bincount(filled.argmax(axis=1), minlength=scores.shape[1]) / len(scores)
+    behind = without_noise(filled - filled.max(axis=1, keepdims=True), largest(scores))
+    return np.asarray((behind == 0).mean(axis=0))
 
 
 def measure_standing(scores: Floats) -> Standing:
@@ -152,7 +157,7 @@ def _find_contenders(
     shared = int(np.sort(np.isfinite(scores[:, own]).sum(axis=0))[-2:][0])
     scores = scores[: max(shared, 1)]
     near = own & np.isfinite(scores).all(axis=0)
-    nearest = sorted(np.flatnonzero(near), key=lambda c: (c != pick, -gaps[c]))
+    nearest = sorted(np.flatnonzero(near), key=lambda c: (c != pick, -gaps[c], *scores[:, c]))
     while True:
         pooled = near.copy()
         pooled[nearest[:POOLED]] = True

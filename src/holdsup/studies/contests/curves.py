@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from holdsup.errors import MetricError
 from holdsup.metrics import Metric
 from holdsup.splits import RepeatedHoldOut
 from holdsup.studies.contests.strategies import Strategy, choose_strategy
 from holdsup.studies.contests.training import Trainer
+from holdsup.verdict.contest import Trained
 
 __all__ = ["train_curve"]
 
@@ -26,6 +28,7 @@ def train_curve(trainer: Trainer, strategy: Strategy, metric: Metric) -> dict[st
         holdouts, _ = choose_strategy(RepeatedHoldOut(test=1 - share, repeats=REPEATS, **options))
         (partition,) = trainer.train(holdouts, [0], 1)
         for system, instances in partition.trained.items():
+            size = _mean_size(instances, len(targets))
             for trained in instances:
                 assert trained.test is not None  # what was trained here has all three
                 assert trained.predictions is not None
@@ -35,5 +38,11 @@ def train_curve(trainer: Trainer, strategy: Strategy, metric: Metric) -> dict[st
                         f"the learning curve of {system!r} has no {metric.name} after training on {share:.0%} of the "
                         "corpus: stratify the splits, or leave the curve out"
                     )
-                curve[system].setdefault(len(targets) - len(trained.test), []).append(score)
+                curve[system].setdefault(size, []).append(score)
     return curve
+
+
+def _mean_size(instances: Sequence[Trained], items: int) -> int:
+    """Return how many items instances were trained on: groups make that differ a little from sample to sample."""
+    tested = [len(trained.test) for trained in instances if trained.test is not None]
+    return items - round(sum(tested) / len(tested))

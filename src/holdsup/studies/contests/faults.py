@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdsup.errors import SplitError, list_names
@@ -16,7 +16,7 @@ from holdsup.splits import Split
 from holdsup.studies.contests.copies import warn_of_copies
 from holdsup.studies.contests.strategies import Strategy
 
-__all__ = ["check_corpus"]
+__all__ = ["check_corpus", "warn_of_torn_groups"]
 
 MOST = 20  # partitions that are looked through for absent classes
 FEW = 5  # items of a class, on average, below which targets are texts of their own rather than classes
@@ -28,6 +28,14 @@ def check_corpus(corpus: Corpus, metric: Metric, strategy: Strategy, repeats: in
     splits = list(splitter.split(corpus.inputs, corpus.targets, corpus.groups))
     found = (warn_of_copies(corpus.inputs, splits), _warn_of_classes(corpus, metric, strategy, splits))
     return tuple(warning for warning in found if warning is not None)
+
+
+def warn_of_torn_groups(systems: Mapping[str, Any], corpus: Corpus) -> tuple[str, ...]:
+    """Return warnings about estimators in memory that stop early on validation sets cut through groups."""
+    from holdsup.studies.tuning.cautions import warn_of_stopping  # rests on contests itself
+
+    estimators = [system for system in systems.values() if hasattr(system, "get_params")]
+    return tuple(said for estimator in estimators for said in warn_of_stopping(estimator, corpus.groups))
 
 
 def _warn_of_classes(corpus: Corpus, metric: Metric, strategy: Strategy, splits: Sequence[Split]) -> str | None:

@@ -19,7 +19,7 @@ from holdsup.metrics import make_metric
 from holdsup.progress import Progress
 from holdsup.splits import BlockedCV, Splitter
 from holdsup.studies.contests.curves import train_curve
-from holdsup.studies.contests.faults import check_corpus
+from holdsup.studies.contests.faults import check_corpus, warn_of_torn_groups
 from holdsup.studies.contests.fields import field_of_spec
 from holdsup.studies.contests.losses import tell_failures
 from holdsup.studies.contests.memory import field_in_memory, require_memory
@@ -100,7 +100,9 @@ def run_contest(
             trainer = Trainer(
                 field=field, store=opened, executor=executor, progress=progress, retry_failed=retry_failed
             )
-            return _run(trainer, rounds, judged, learning_curve=learning_curve, export=export)
+            contest = _run(trainer, rounds, judged, learning_curve=learning_curve, export=export)
+            torn = warn_of_torn_groups(systems, field.corpus)
+            return dataclasses.replace(contest, warnings=(*contest.warnings, *torn))
     finally:
         forget(field.held)
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from holdsup.errors import list_names
 from holdsup.splits import JKFold
+from holdsup.splits.routing import route_groups
 from holdsup.studies.tuning.candidates import Params
 from holdsup.studies.tuning.stopping import EarlyStopping
 
-__all__ = ["find_unseeded", "list_cautions"]
+__all__ = ["find_unseeded", "list_cautions", "warn_of_stopping", "warn_of_weights"]
 
 # Where scikit-learn's own estimators have a random_state that their settings leave unused.
 STEADY: dict[str, Callable[[Params], bool]] = {
@@ -49,7 +50,7 @@ def find_unseeded(estimator: Any) -> list[str]:
 
 
 def list_cautions(
-    estimators: Iterable[Any], splitter: JKFold, y: Any, groups: Any, *, routed: bool, asked: int | None
+    estimators: Iterable[Any], splitter: JKFold, y: Any, groups: Any, *, asked: int | None
 ) -> Iterator[str]:
     """Yield what is said beside the verdict.
 
@@ -59,7 +60,6 @@ def list_cautions(
     splitter : what deals the partitions
     y : targets, if there are any
     groups : what each item belongs to, if that is known
-    routed : whether ``fit`` of the estimator is given the groups
     asked : how many candidates were to be drawn
     """
     listed = list(estimators)
@@ -73,10 +73,25 @@ def list_cautions(
         )
     if splitter.match is not None:
         yield from _rare_classes(np.asarray(y), splitter.k)
-    if groups is not None and not routed and _stops_early(listed[0]):
+    yield from warn_of_stopping(listed[0], groups)
+
+
+def warn_of_stopping(estimator: Any, groups: Any) -> Iterator[str]:
+    """Yield a warning where groups do not reach the early stopping inside an estimator (see `route_groups`)."""
+    if groups is not None and _stops_early(estimator) and not route_groups(estimator, groups):
         yield (
-            "EarlyStopping cuts its validation sets item by item, through groups: route them to it "
-            "(set_fit_request(groups=True), with scikit-learn's metadata routing)."
+            f"EarlyStopping inside {type(estimator).__name__} cuts its validation sets item by item, through groups: "
+            "turn scikit-learn's metadata routing on (sklearn.set_config(enable_metadata_routing=True)), which hands "
+            "them on, or wrap it in a pipeline at most."
+        )
+
+
+def warn_of_weights(weights: Any) -> Iterator[str]:
+    """Yield a warning about weights below zero, which scikit-learn lets pass."""
+    if weights is not None and (negative := int(np.count_nonzero(np.asarray(weights) < 0))):
+        yield (
+            f"{negative:,} of {np.size(weights):,} sample weights are below zero: what their items score counts "
+            "against a candidate. Leave such items out unless that is meant."
         )
 
 

@@ -15,6 +15,7 @@ from holdsup.progress import Progress, no_progress
 from holdsup.rendering import Table
 from holdsup.rendering.table import Estimate
 from holdsup.results import Result, Rows, sign
+from holdsup.splits.routing import route_groups
 from holdsup.studies.tuning.pools import digest, gather_pool
 from holdsup.studies.tuning.scoring import ONE_METRIC, name_metric
 from holdsup.studies.tuning.training import prepare_training
@@ -93,6 +94,7 @@ def study_estimates(
     partitions: int = 100,
     scoring: Any = None,
     stratify: bool | None = None,
+    uneven: bool = False,
     n_jobs: int | None = None,
     seed: int = 0,
     progress: Progress = no_progress,
@@ -103,7 +105,7 @@ def study_estimates(
 
     Parameters
     ----------
-    estimator, X, y, groups, scoring, stratify, n_jobs, seed : as in `JKSearchCV`
+    estimator, X, y, groups, scoring, stratify, uneven, n_jobs, seed : as in `JKSearchCV`
     k : numbers of folds, 2 or more
     partitions : how many estimates of each kind
     progress : called as work goes on
@@ -111,12 +113,14 @@ def study_estimates(
     if partitions < 2:
         raise TuningError(f"partitions is {partitions}: a spread needs two or more")
     X, y, groups = indexable(X, y, groups)
-    training = prepare_training(estimator, [{}], X, y, scoring=scoring, strict=True)
+    training = prepare_training(
+        estimator, [{}], X, y, scoring=scoring, strict=True, fit_params=route_groups(estimator, groups)
+    )
     folds = []
     for count in k:
         pool = gather_pool(
-            training, [{}], groups, partitions=partitions, k=count, seed=seed, stratify=stratify, n_jobs=n_jobs,
-            progress=progress,
+            training, [{}], groups, partitions=partitions, k=count, seed=seed, stratify=stratify, uneven=uneven,
+            n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
         pool.only_means()
         folds.append(pool.scores[ONE_METRIC][:, :, 0])

@@ -11,6 +11,8 @@ from sklearn.utils.validation import _num_samples
 
 from holdsup.errors import MissingExtra, TuningError
 from holdsup.splits.copies import skip_copies
+from holdsup.splits.routing import route_groups
+from holdsup.studies.tuning.cautions import warn_of_stopping
 from holdsup.studies.tuning.options import require_folds
 from holdsup.studies.tuning.pools import choose_splitter, deal_partitions, run_partitions
 from holdsup.studies.tuning.scoring import ONE_METRIC
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Objective", "judge_trials", "optuna_objective"]
 
 PARTITIONS = "partitions"  # the user attribute that keeps the scores of a trial
+CAUTIONS = "cautions"  # the one that keeps what limits trust in them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,6 +43,7 @@ class Objective:
     seed : of the partitions, which are the same for all trials
     scoring : as in scikit-learn, one metric
     stratify : whether classes have the same share in all folds; None: for classifiers
+    uneven : whether folds may be very unequal because of large groups; else that is refused
     n_jobs : how many processes
     """
 
@@ -52,6 +56,7 @@ class Objective:
     seed: int
     scoring: Any
     stratify: bool | None
+    uneven: bool
     n_jobs: int | None
 
     def __call__(self, trial: Trial) -> float:
@@ -65,11 +70,16 @@ class Objective:
 
         _require_maximising(trial)
         estimator = self.make_estimator(trial)
-        training = prepare_training(estimator, [{}], self.X, self.y, scoring=self.scoring, strict=True)
+        training = prepare_training(
+            estimator, [{}], self.X, self.y, scoring=self.scoring, strict=True,
+            fit_params=route_groups(estimator, self.groups),
+        )  # fmt: skip
+        trial.set_user_attr(CAUTIONS, list(warn_of_stopping(estimator, self.groups)))
         scores: list[float] = []
         splitter = choose_splitter(
-            estimator, self.y, self.groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify
-        )
+            estimator, self.y, self.groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify,
+            uneven=self.uneven,
+        )  # fmt: skip
         for partition in skip_copies(deal_partitions(splitter, self.X, self.y, self.groups)):
             pool = run_partitions(training, [partition], [{}], [0], n_jobs=self.n_jobs)
             scores.append(float(pool.only_means()[0, 0]))
@@ -113,6 +123,7 @@ def judge_trials(study: Study, *, k: int = 5, level: float = 0.95, metric_name: 
         scores[: len(own), place] = own
     return judge_tuning(
         scores, [trial.params for trial in tried], k=k, metric_name=metric_name, level=level,
+        cautions=list(dict.fromkeys(said for trial in tried for said in trial.user_attrs.get(CAUTIONS, ()))),
         signed={"study": study.study_name},
     )  # fmt: skip
 
@@ -128,6 +139,7 @@ def optuna_objective(
     seed: int = 0,
     scoring: Any = None,
     stratify: bool | None = None,
+    uneven: bool = False,
     n_jobs: int | None = None,
 ) -> Objective:
     """Return a function for ``study.optimize`` in a study that maximises; see `Objective`."""
@@ -146,5 +158,6 @@ def optuna_objective(
         seed=seed,
         scoring=scoring,
         stratify=stratify,
+        uneven=uneven,
         n_jobs=n_jobs,
     )

@@ -14,8 +14,8 @@ __all__ = [
     "refuse_unknown",
     "require_budget",
     "require_folds",
+    "require_lengths",
     "require_sense",
-    "require_weights",
 ]
 
 LEAST_FOLDS = 3  # Moss et al., section 3: with two, training sets do not overlap
@@ -40,11 +40,11 @@ def refuse_unknown(given: Mapping[str, Any]) -> None:
         raise TypeError(f"JKSearchCV takes no {name}={how}")
 
 
-def require_weights(params: Mapping[str, Any], items: int) -> None:
-    """Refuse weights that are not one for each item, which every fit would stumble over."""
-    weights = params.get("sample_weight")
-    if weights is not None and np.ndim(weights) and len(weights) != items:
-        raise TuningError(f"there are {items:,} items, but sample_weight has {len(weights):,}: give one for each")
+def require_lengths(items: int, **columns: Any) -> None:
+    """Refuse groups or weights that are not one for each item, which every fit would stumble over."""
+    for name, column in columns.items():
+        if column is not None and np.ndim(column) and len(column) != items:
+            raise TuningError(f"there are {items:,} items, but {name} has {len(column):,}: give one for each")
 
 
 def require_sense(search: Any, candidates: int, items: int) -> None:

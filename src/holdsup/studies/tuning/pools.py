@@ -108,17 +108,20 @@ class Pool:
         )
 
 
-def choose_splitter(estimator: Any, y: Any, groups: Any, *, j: int, k: int, seed: int, stratify: bool | None) -> JKFold:
+def choose_splitter(
+    estimator: Any, y: Any, groups: Any, *, j: int, k: int, seed: int, stratify: bool | None, uneven: bool
+) -> JKFold:
     """Return what deals j partitions of k folds.
 
     Parameters
     ----------
     stratify : whether classes have the same share in all folds; None does so for a classifier, as scikit-learn does,
         and as nearly as can be where a class has fewer items than there are folds
+    uneven : whether folds may be very unequal because of large groups
     """
     spread = {"stratify": stratify} if stratify is not None else _spread_classes(estimator, _flat(y), k, groups)
     try:
-        return JKFold(j=j, k=k, seed=seed, **spread)
+        return JKFold(j=j, k=k, seed=seed, uneven=uneven, **spread)
     except SplitError as error:
         raise TuningError(str(error)) from error
 
@@ -167,12 +170,13 @@ def gather_pool(
     k: int,
     seed: int,
     stratify: bool | None,
+    uneven: bool,
     n_jobs: int | None,
     progress: Progress,
 ) -> Pool:
     """Return a pool of all candidates on so many partitions, saying how far it is."""
     estimator, X, y = training.estimator, training.X, training.y
-    splitter = choose_splitter(estimator, y, groups, j=partitions, k=k, seed=seed, stratify=stratify)
+    splitter = choose_splitter(estimator, y, groups, j=partitions, k=k, seed=seed, stratify=stratify, uneven=uneven)
     dealt = deal_partitions(splitter, X, y, groups)
     pool: Pool | None = None
     while batch := list(islice(dealt, -(-partitions // BATCHES))):

@@ -22,9 +22,10 @@ from holdsup.errors import TuningError
 from holdsup.numerics.tuning import AdaptivePlan
 from holdsup.splits import JKFold, Split
 from holdsup.splits.copies import skip_copies
+from holdsup.splits.routing import route_groups
 from holdsup.studies.tuning.candidates import Params, configure, list_candidates
-from holdsup.studies.tuning.cautions import list_cautions
-from holdsup.studies.tuning.options import refuse_unknown, require_sense, require_weights
+from holdsup.studies.tuning.cautions import list_cautions, warn_of_weights
+from holdsup.studies.tuning.options import refuse_unknown, require_lengths, require_sense
 from holdsup.studies.tuning.pools import Pool, choose_splitter, deal_partitions, run_partitions
 from holdsup.studies.tuning.scoring import (
     ONE_METRIC,
@@ -62,6 +63,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         function of `cv_results_` that returns the place of a candidate. With several metrics and a function, or False,
         `tuning_` is about the first of them
     stratify : whether classes have the same share in all folds; None: for classifiers. A spec has no default but false
+    uneven : whether folds may be very unequal because of large groups; else that is refused
     adaptive : whether to drop candidates that can no longer win by more than the margin, and to stop when the choice is
         settled
     margin : a difference in score that does not matter; None: found from the first partitions
@@ -94,7 +96,8 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
     ({'alpha': 1}, 9)
     """
 
-    cv = None  # scikit-learn's name for the splitter, which j, k, seed and stratify stand for here
+    cv = None  # scikit-learn's name for the splitter, which j, k, seed, stratify and uneven stand for here
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012  scikit-learn's way to ask for them
 
     def __init__(
         self,
@@ -107,6 +110,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         scoring: Any = None,
         refit: Any = True,
         stratify: bool | None = None,
+        uneven: bool = False,
         adaptive: bool = False,
         margin: float | None = None,
         budget: int | None = None,
@@ -126,6 +130,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.scoring = scoring
         self.refit = refit
         self.stratify = stratify
+        self.uneven = uneven
         self.adaptive = adaptive
         self.margin = margin
         self.budget = budget
@@ -152,15 +157,17 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         """
         candidates = list_candidates(self.candidates, n_candidates=self.n_candidates, seed=self.seed)
         estimators = [configure(self.estimator, candidate) for candidate in candidates]
+        require_lengths(_num_samples(X), groups=groups, sample_weight=params.get("sample_weight"))
         X, y, groups = indexable(X, y, groups)
         require_sense(self, len(candidates), _num_samples(X))
         if y is None and get_tags(self.estimator).target_tags.required:
             raise TuningError(f"{type(self.estimator).__name__} requires y to be passed, but the target y is None")
-        require_weights(params, _num_samples(X))
         training = self._training(X, y, candidates, groups, _check_method_params(X, params))
         splitter = self._splitter(training, groups)
-        routed = "groups" in training.fit_params
-        cautions = list(list_cautions(estimators, splitter, y, groups, routed=routed, asked=self.n_candidates))
+        cautions = [
+            *list_cautions(estimators, splitter, y, groups, asked=self.n_candidates),
+            *warn_of_weights(params.get("sample_weight")),
+        ]
         pool, copies = self._run(training, deal_partitions(splitter, X, y, groups), candidates)
         self._conclude(pool, candidates, training, groups, copies=copies, cautions=cautions)
         if self.refit:
@@ -183,7 +190,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         )
 
     def _training(self, X: Any, y: Any, candidates: Sequence[Params], groups: Any, params: Params) -> Training:
-        fit_params, score_params = params, {}
+        fit_params, score_params = {**route_groups(self.estimator, groups), **params}, {}
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", **params, **({} if groups is None else {"groups": groups}))
             fit_params, score_params = routed.estimator.fit, routed.scorer.score
@@ -222,8 +229,9 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     def _splitter(self, training: Training, groups: Any) -> JKFold:
         return choose_splitter(
-            self.estimator, training.y, groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify
-        )
+            self.estimator, training.y, groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify,
+            uneven=self.uneven,
+        )  # fmt: skip
 
     def _plan(self, candidates: int) -> AdaptivePlan | None:
         if not self.adaptive:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,7 +69,7 @@ def run_tuning_spec(
 def read_tuning_status(spec: Spec | str | Path, *, store: str | Path | None = None) -> RunReport:
     """Return how far a tuning has come; of an adaptive one, with the partitions that are known to be needed."""
     search = make_search(spec)
-    with Store(store or search.spec.store, writing=False) as opened:
+    with _open_to_read(search.spec, store) as opened:
         trials = search.trials(opened, reading=True)
         if not search.adaptive:
             return read_status(trials.plan(search.find_different(), trials.everyone), opened)
@@ -115,6 +117,17 @@ def advise_tuning_spec(
     )
     spent = f"This rests on {format_counted(fits, 'fit')}; those with K={advice.k} are the first of the tuning to come."
     return replace(advice, verdict=f"{advice.verdict} {spent}")
+
+
+@contextmanager
+def _open_to_read(spec: Spec, store: str | Path | None) -> Iterator[Store]:
+    """Give the store; before the first run the spec's own is one that holds nothing."""
+    if store is not None or Path(spec.store).exists():
+        with Store(store or spec.store, writing=False) as opened:
+            yield opened
+        return
+    with tempfile.TemporaryDirectory(prefix="holdsup-") as folder, Store(Path(folder) / "tune.db") as opened:
+        yield opened
 
 
 def _choose_looks(search: Search, budget: int) -> list[Search]:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _num_samples
 
 from holdsup.errors import TuningError
 from holdsup.progress import Progress, no_progress
+from holdsup.splits.routing import route_groups
 from holdsup.studies.tuning.candidates import Params, configure, list_candidates
 from holdsup.studies.tuning.options import require_folds
 from holdsup.studies.tuning.pools import Floats, Pool, gather_pool
@@ -35,6 +36,7 @@ def study_tuning(
     retunings: int = 1000,
     scoring: Any = None,
     stratify: bool | None = None,
+    uneven: bool = False,
     n_jobs: int | None = None,
     seed: int = 0,
     progress: Progress = no_progress,
@@ -45,7 +47,7 @@ def study_tuning(
 
     Parameters
     ----------
-    estimator, candidates, X, y, groups, n_candidates, scoring, stratify, n_jobs, seed : as in `JKSearchCV`
+    estimator, candidates, X, y, groups, n_candidates, scoring, stratify, uneven, n_jobs, seed : as in `JKSearchCV`
     j : numbers of partitions to study
     k : numbers of folds to study
     partitions : partitions in the pool of each K; five times the largest J or more is advised
@@ -62,12 +64,12 @@ def study_tuning(
     X, y, groups = indexable(X, y, groups)
     for folds in k:
         require_folds(folds, _num_samples(X))
-    training = prepare_training(estimator, listed, X, y, scoring=scoring)
+    training = prepare_training(estimator, listed, X, y, scoring=scoring, fit_params=route_groups(estimator, groups))
     pools: dict[int, Floats] = {}
     for folds in k:
         pool = gather_pool(
-            training, listed, groups, partitions=partitions, k=folds, seed=seed, stratify=stratify, n_jobs=n_jobs,
-            progress=progress,
+            training, listed, groups, partitions=partitions, k=folds, seed=seed, stratify=stratify, uneven=uneven,
+            n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
         _require_whole(pool, listed)
         pools[folds] = pool.only_means()

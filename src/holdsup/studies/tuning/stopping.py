@@ -30,12 +30,13 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     The validation set is a random part of what ``fit`` is given: inside cross-validation, of the training part of each
     fold, so that no tested item decides when to stop (Moss, Leslie & Rayson 2018, section 4.3). It is one more random
-    cut; `study_stopping` measures what it adds to the spread of scores.
+    cut; `study_stopping` measures what it adds to the spread of scores. It asks for groups, by scikit-learn's metadata
+    request: a search, a contest and an objective of ours hand theirs on, with routing or without.
 
     Parameters
     ----------
     estimator : one with ``partial_fit``, each call of which is an epoch: SGDClassifier, MLPRegressor, ...
-    validation : share of the items to validate on
+    validation : share of the items to validate on; with groups as nearly as they allow
     patience : how many epochs without a better score to wait for
     epochs : the most epochs
     seed : of the cut
@@ -54,6 +55,8 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> stopped.epochs_ == int(np.argmax(stopped.validation_scores_)) + 1 + 2
     True
     """
+
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012  scikit-learn's way to say so
 
     def __init__(
         self, estimator: Any, *, validation: float = 0.2, patience: int = 5, epochs: int = 100, seed: int = 0
@@ -97,7 +100,8 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if stratify:
             _require_two_of_each(y)
         try:
-            return next(iter(HoldOut(test=self.validation, seed=self.seed, stratify=stratify).split(X, y, groups)))
+            cut = HoldOut(test=self.validation, seed=self.seed, stratify=stratify, uneven=True)
+            return next(iter(cut.split(X, y, groups)))
         except SplitError as error:
             raise TuningError(f"no validation set can be cut from {len(y):,} items: {error}") from error
 

@@ -15,6 +15,7 @@ from holdsup.progress import Progress, no_progress
 from holdsup.rendering import Table
 from holdsup.rendering.table import Percent
 from holdsup.results import Result, Rows, sign
+from holdsup.splits.routing import route_groups
 from holdsup.studies.tuning.candidates import Params, configure
 from holdsup.studies.tuning.pools import digest, gather_pool
 from holdsup.studies.tuning.scoring import name_metric
@@ -93,6 +94,7 @@ def study_stopping(
     k: int = 5,
     scoring: Any = None,
     stratify: bool | None = None,
+    uneven: bool = False,
     n_jobs: int | None = None,
     seed: int = 0,
     progress: Progress = no_progress,
@@ -108,7 +110,7 @@ def study_stopping(
     whole : parameters that turn early stopping off, for comparison
     partitions : how many partitions, two or more
     cuts : how many cuts of each, two or more
-    X, y, groups, k, scoring, stratify, n_jobs, seed : as in `JKSearchCV`
+    X, y, groups, k, scoring, stratify, uneven, n_jobs, seed : as in `JKSearchCV`
     progress : called as work goes on
     """
     if min(partitions, cuts) < 2:
@@ -117,10 +119,12 @@ def study_stopping(
     for params in candidates:
         configure(estimator, params)
     X, y, groups = indexable(X, y, groups)
-    training = prepare_training(estimator, candidates, X, y, scoring=scoring, strict=True)
+    training = prepare_training(
+        estimator, candidates, X, y, scoring=scoring, strict=True, fit_params=route_groups(estimator, groups)
+    )
     pool = gather_pool(
-        training, candidates, groups, partitions=partitions, k=k, seed=seed, stratify=stratify, n_jobs=n_jobs,
-        progress=progress,
+        training, candidates, groups, partitions=partitions, k=k, seed=seed, stratify=stratify, uneven=uneven,
+        n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     means = pool.only_means()
     between, within = split_variance(means[:, :cuts])

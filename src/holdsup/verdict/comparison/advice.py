@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from holdsup.rendering.numbers import format_count, format_counted, format_number
+from holdsup.scores import Scores
+from holdsup.scores.suggestions import suggest_replicates
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.copies import Distinct
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
@@ -36,7 +39,7 @@ def advise(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float) -> tuple
         return ()  # a run that is added brings items of its own, and no plan knows which
     plan = plan_pair(evaluation, pair.left.name, pair.right.name)
     if pair.claim == "new-settings":
-        return (_advise_settings(pair, plan, size, alpha),)
+        return (_advise_settings(evaluation, pair, plan, size, alpha),)
     return (_advise_new_runs(evaluation, pair, plan, size, alpha),)
 
 
@@ -57,22 +60,26 @@ def _advise_training(evaluation: Evaluation, lacking: Sequence[SystemRuns], copi
             "that nothing is known of new ones."
         )
     if single := [system for system in lacking if system.name not in copied]:
+        yield from _suggest_replicates(evaluation.scores)
         names, each = " and ".join(system.name for system in single), " each" if len(single) > 1 else ""
         where = " at a setting" if any(len(system.runs) > 1 for system in single) else ""
         yield (
             f"Train {names} with two seeds or more{where}{each}: one run cannot tell a better system from a lucky run."
         )
-        scores = evaluation.scores
-        settings = [name for name in scores.facets if not is_repetition(scores, name)]
-        if settings and not any(is_repetition(scores, name) for name in scores.facets):
-            yield f"If {settings[0]} only repeats a run, as a seed does, give --replicates {settings[0]}."
+
+
+def _suggest_replicates(scores: Scores) -> Iterator[str]:
+    """Yield how to say that a facet is no setting, where none of them repeats runs."""
+    if scores.facets and not any(is_repetition(scores, name) for name in scores.facets):
+        first = next(iter(scores.facets))
+        yield f"If {first} only repeats training, as a seed does, give {suggest_replicates(scores, [first])}."
 
 
 def _advise_datasets(evaluation: Evaluation, pair: Pair) -> str:
-    column = evaluation.scores.roles.dataset
+    first = shlex.quote(f"{evaluation.scores.roles.dataset}={evaluation.dataset_names[0]}")
     return (
         f"More datasets: how much {pair.left.name} and {pair.right.name} differ from one to the next is what decides "
-        f"here. Or ask of one dataset at a time: --where {column}={evaluation.dataset_names[0]}."
+        f"here. Or ask of one dataset at a time: --where {first}."
     )
 
 
@@ -82,10 +89,10 @@ def _advise_items(evaluation: Evaluation, pair: Pair, size: float, alpha: float)
     plan = plan_items(pair.left.name, pair.right.name, evaluation.metric, pair.items, found.se, found.df)
     if items := plan.enough_items(size, alpha):
         more = _say_items(evaluation, pair, plan, items)
-        yield f"To show a difference of {format_number(size)} of these runs four times in five: {more}."
+        yield f"To show a difference of {_say_size(evaluation, size)} of these runs four times in five: {more}."
 
 
-def _advise_settings(pair: Pair, plan: PairPlan, size: float, alpha: float) -> str:
+def _advise_settings(evaluation: Evaluation, pair: Pair, plan: PairPlan, size: float, alpha: float) -> str:
     """Return how many more levels of the facets would do."""
     drawn = [system for system in (pair.left, pair.right) if system.setting_count > 1]
     names = " and ".join(system.name for system in drawn)
@@ -95,8 +102,8 @@ def _advise_settings(pair: Pair, plan: PairPlan, size: float, alpha: float) -> s
     growth = dict(zip((pair.left.name, pair.right.name), plan.growth(times), strict=True))
     made = join_names([f"{format_count(growth[s.name] * s.setting_count)} settings of {s.name}" for s in drawn])
     return (
-        f"To show a difference of {format_number(size)} over new settings four times in five: {times} times as many "
-        f"levels of each facet ({made})."
+        f"To show a difference of {_say_size(evaluation, size)} over new settings four times in five: {times} times as "
+        f"many levels of each facet ({made})."
     )
 
 
@@ -108,7 +115,7 @@ def _advise_new_runs(evaluation: Evaluation, pair: Pair, plan: PairPlan, size: f
     items = None if pair.unit is None else plan.enough_items(size, alpha)
     if items:
         said.append(_say_items(evaluation, pair, plan, items))
-    shown = format_number(size)
+    shown = _say_size(evaluation, size)
     if not said and pair.unit is None:
         return f"A difference of {shown} would show four times in five only with very many runs."
     if not said:
@@ -117,6 +124,11 @@ def _advise_new_runs(evaluation: Evaluation, pair: Pair, plan: PairPlan, size: f
         )
     alone = "" if len(said) == 2 or pair.unit is None else f" More {pair.unit if runs else 'runs'} alone would not do."
     return f"To show a difference of {shown} four times in five: {', or '.join(said)}.{alone}"
+
+
+def _say_size(evaluation: Evaluation, size: float) -> str:
+    """Return a difference; where there are several metrics, with the one that it is of."""
+    return format_number(size) + (f" {evaluation.metric}" if evaluation.metric else "")
 
 
 def _say_runs(pair: Pair, plan: PairPlan, more: int) -> str:

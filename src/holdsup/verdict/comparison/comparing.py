@@ -11,6 +11,7 @@ from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
 from holdsup.scores.lookalikes import caution_lookalikes
+from holdsup.scores.misleading import caution_faults
 from holdsup.scores.telling import point_to_roles
 from holdsup.verdict.arguments import check_level, check_margin, list_names_given
 from holdsup.verdict.comparison.advice import advise
@@ -87,7 +88,8 @@ def compare_systems(
     said.extend(caution_losses(scores))
     _check_settings(scores.only(scores.usable))
     directions = choose_directions(scores, lower_is_better)
-    said.extend((*directions.cautions(), *caution_lookalikes(scores)))
+    faults = (*caution_faults(scores), *caution_lookalikes(scores))
+    said.extend((*directions.cautions(), *faults))
     picked = None if best is None else pick_best(scores, best, lower_is_better=directions.of_all(f"--best {best}"))
     if picked is not None:
         scores = picked.scores
@@ -106,9 +108,7 @@ def compare_systems(
     asked = [answer(evaluation, question, progress) for evaluation in evaluations]
     found = [each for each in asked if each.pairs]
     if not found:
-        raise ScoresError(
-            " ".join([f"{str(asked[0].refused[0]).rstrip('.')}.", *caution_lookalikes(scores)]).rstrip(".")
-        )
+        raise _refuse(scores, asked[0].refused[0], faults)
     pairs = [pair for each in found for pair in each.pairs]
     contrasts = adjust_contrasts([c for each in found for c in each.contrasts], pairs, level=level)
     systems = tuple(mean for each in found for mean in each.means)
@@ -165,6 +165,15 @@ def _check_systems(scores: Scores, question: Question) -> None:
         raise ScoresError(f"the baseline {question.baseline!r} has no score that counts ({why}): give another")
     if question.baseline is not None and question.baseline not in names:
         raise ScoresError(f"the baseline {question.baseline!r} is none of the systems: {list_names(names)}")
+
+
+def _refuse(scores: Scores, first: Exception, faults: Sequence[str]) -> ScoresError:
+    """Return why no pair is compared: what is wrong with the first, and the faults of the table, a likely cause."""
+    labelled = int(scores.labelled.sum())
+    why = str(first).rstrip(".")
+    if 2 * labelled < len(scores):  # what is wrong with the few others is of no interest
+        why = f"only {labelled:,} of {len(scores):,} rows say what they belong to, too few to compare systems"
+    return ScoresError(" ".join([f"{why}.", *faults]).rstrip("."))
 
 
 def _next(found: Sequence[Answer], contrasts: Sequence[SystemContrast], level: float) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import Cell
 from holdsup.verdict.comparison.contrasts import note_disagreement
-from holdsup.verdict.comparison.records import SystemContrast
+from holdsup.verdict.comparison.records import PAPER, SystemContrast
 from holdsup.verdict.phrases import NO_LIMITS, say_level, show_limits
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def _differences(found: Comparison) -> Columns:
     if len({s.items for s in found.systems} | {c.items for c in found.contrasts}) > 1:
         shown[f"{found.unit} of both"] = lambda c: c.items
     shown["difference"] = lambda c: Estimate(c.difference, c.se)
-    shown["unadjusted" if several else "limits"] = lambda c: show_limits(c.low, c.high, c.difference)
+    shown["unadjusted" if several else "limits"] = lambda c: show_limits(
+        c.low, c.high, c.difference, scale=c.metric or ""
+    )
     if several:
         shown["simultaneous"] = lambda c: show_limits(c.low_simultaneous, c.high_simultaneous, drawn=False)
     shown["p"] = lambda c: PValue(c.p_adjusted, c.log10_p_adjusted)
@@ -95,7 +97,7 @@ def _chance(p: float | None) -> Percent | None:
 def _size_notes(found: Comparison) -> Iterator[str]:
     shown = _sizes(found)
     if "d" in shown:
-        yield "d: difference over the residual sd of the paper's model, eq. 4."
+        yield f"d: difference over the residual sd of the model of {PAPER}, eq. 4."
     if "P(new run better)" in shown:
         settings = ", settings drawn anew" if any(c.claim == "new-settings" for c in found.contrasts) else ""
         yield (

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from holdsup.verdict.conditional.records import PaperConditional
 
-__all__ = ["Equivalence", "PaperTest", "PickedRun", "SystemContrast", "SystemMean", "SystemTest"]
+__all__ = ["PAPER", "Equivalence", "PaperTest", "PickedRun", "SystemContrast", "SystemMean", "SystemTest"]
+
+PAPER = "Hagmann et al. (2023)"  # whose tests stand beside ours; tables are published, where "ours" is their author's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

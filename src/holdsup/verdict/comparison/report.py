@@ -10,7 +10,7 @@ from holdsup.rendering import Estimate, PValue, Table
 from holdsup.rendering.table import Cell
 from holdsup.results import Result
 from holdsup.verdict.comparison.contrast_report import tabulate_contrasts
-from holdsup.verdict.comparison.records import PaperTest, PickedRun, SystemContrast, SystemMean, SystemTest
+from holdsup.verdict.comparison.records import PAPER, PaperTest, PickedRun, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.conditional.records import Conditional
 from holdsup.verdict.conditional.report import tabulate_conditions
 from holdsup.verdict.phrases import say_level, show_limits
@@ -78,7 +78,7 @@ class Comparison(Result):
         if len(claims) > 1:
             shown["claim"] = lambda s: s.claim
         shown["mean"] = lambda s: Estimate(s.mean, s.se)
-        shown["limits"] = lambda s: show_limits(s.low, s.high, s.mean)
+        shown["limits"] = lambda s: show_limits(s.low, s.high, s.mean, scale=s.metric or "")
         shown["runs"] = lambda s: s.runs
         if self.unit:
             shown[self.unit] = lambda s: s.items
@@ -94,25 +94,27 @@ class Comparison(Result):
         for test in self.tests:
             by = f" ({test.metric})" if test.metric else ""
             claims = dict.fromkeys(c.claim for c in self.contrasts if c.metric == test.metric)
-            ours = f"ours, {' and '.join(claims)}{by}"
+            ours = f"holdsup, {' and '.join(claims)}{by}"
             rows.append((ours, None, None, PValue(test.p, test.log10_p), test.p_method))
             rows.extend(_likelihood_ratios(test))
         for paper in self.papers:
             by = f" ({paper.metric})" if paper.metric else ""
             rows.append(
-                (f"paper, eqs. 3-4{by}", paper.statistic, paper.df, PValue(paper.p, paper.log10_p), "chi-square")
+                (f"{PAPER}, eqs. 3-4{by}", paper.statistic, paper.df, PValue(paper.p, paper.log10_p), "chi-square")
             )
         notes = dict.fromkeys(
-            f"ours: {test.model}" if test.model else f"No likelihood ratio of ours: {test.note}." for test in self.tests
+            f"holdsup: {test.model}" if test.model else f"No likelihood ratio by holdsup: {test.note}."
+            for test in self.tests
         )
-        papers = [f"paper: {paper.alternative}. {paper.note}".strip() for paper in self.papers[:1]]
+        papers = [f"{PAPER}: {paper.alternative}. {paper.note}".strip() for paper in self.papers[:1]]
         columns = ("test", "statistic", "df", "p", "by")
         told = [i for i in range(len(columns)) if any(row[i] is not None for row in rows)]
         return Table(
             title="All systems at once",
             columns=tuple(columns[i] for i in told),
             rows=tuple(tuple(row[i] for i in told) for row in rows),
-            notes=(*notes, *papers, *(f"Next: {advice}" for advice in self.next)),
+            notes=(*notes, *papers),
+            advice=tuple(f"Next: {advice}" for advice in self.next),
         )
 
 

@@ -218,7 +218,7 @@ def _warnings(pairs: Sequence[Pair], found: Sequence[tuple[Conditional, str]]) -
             count = format_counted(each.without, "item")
             yield f"{each.property}: {count} without a value; left out of what is said about {each.property}."
         if why:
-            yield f"{each.property}: {why}; likelihood ratios of ours are not shown."
+            yield f"{each.property}: {why}; likelihood ratios by holdsup are not shown."
     if any(pair.claim == "new-settings" for pair in pairs):
         names = ", ".join(each.property for each, _ in found)
         yield f"What is said about {names} claims new-runs: no rule for new settings was tried."

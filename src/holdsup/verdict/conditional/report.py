@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number, format_percent
 from holdsup.rendering.table import Cell
-from holdsup.verdict.comparison.records import SystemContrast
+from holdsup.verdict.comparison.records import PAPER, SystemContrast
 from holdsup.verdict.conditional.records import Conditional, ConditionalTest, PaperConditional, Where
 from holdsup.verdict.phrases import NO_LIMITS, say_p, show_limits
 
@@ -42,13 +42,13 @@ def _tests(each: Conditional, papers: Sequence[PaperConditional], *, adjusted: b
         rows += _ours("  given the other properties", each.given_others)
     for p in papers:
         rows += [
-            ("paper, eqs. 6-7", p.statistic, p.df, PValue(p.p, p.log10_p), None, "chi-square"),
-            ("paper, interaction alone", p.interaction_statistic, p.interaction_df,
+            (f"{PAPER}, eqs. 6-7", p.statistic, p.df, PValue(p.p, p.log10_p), None, "chi-square"),
+            (f"{PAPER}, interaction alone", p.interaction_statistic, p.interaction_df,
              PValue(p.interaction_p, p.interaction_log10_p), None, "chi-square"),
         ]  # fmt: skip
     notes = [HOLM] if adjusted else []
-    notes += [f"ours: {each.model}"] if each.model else []
-    notes += [f"paper: {p.alternative}" for p in papers]
+    notes += [f"holdsup: {each.model}"] if each.model else []
+    notes += [f"{PAPER}: {p.alternative}" for p in papers]
     columns = ("test", "statistic", "df", "p", "p adjusted", "by")
     shown = [i for i, column in enumerate(columns) if adjusted or column != "p adjusted"]
     return Table(

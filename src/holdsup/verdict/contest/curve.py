@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from holdsup.errors import ScoresError, list_names
 from holdsup.verdict.contest.records import CurveCheck, CurvePoint
 
-__all__ = ["LearningCurve", "check_curve", "check_sign", "list_points"]
+__all__ = ["TOLD", "LearningCurve", "check_curve", "check_sign", "list_points"]
 
 LearningCurve = Mapping[str, Mapping[int, Sequence[float]]]  # scores by system and number of items trained on
 
@@ -62,7 +62,8 @@ def check_sign(curve: LearningCurve, left: str, right: str, *, items: int | None
         status = "same" if means[half] * means[full] > 0 else "differs"
     return CurveCheck(
         left=left, right=right, half=half, half_difference=means[half], half_se=errors[half],
-        full=full, full_difference=means[full], full_se=errors[full], status=status,
+        full=full, full_difference=means[full], full_se=errors[full],
+        samples=len(gaps[half]), status=status,
     )  # fmt: skip
 
 

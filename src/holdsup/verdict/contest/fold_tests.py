@@ -9,7 +9,7 @@ from math import log10
 from holdsup.numerics.adjustment import adjust_holm
 from holdsup.numerics.contests import FoldTest, blocked_t, combined_f, resampled_t
 from holdsup.verdict.contest.estimates import Duel
-from holdsup.verdict.contest.records import ContestTest
+from holdsup.verdict.contest.records import PAPER, ContestTest
 from holdsup.verdict.contest.scoring import Scored
 
 __all__ = ["adjust_tests", "find_ratio", "run_tests"]
@@ -27,7 +27,7 @@ def run_tests(duel: Duel, *, margin: float, ratio: float | None, higher_is_bette
         yield _row(duel, f"blocked {m}x2 t", blocked_t(folds, margin=margin), higher_is_better)
         if len(folds) == 1:
             published = blocked_t(folds, margin=margin, published=True)
-            yield _row(duel, f"blocked {m}x2 t (paper)", published, higher_is_better, paper=True)
+            yield _row(duel, f"blocked {m}x2 t ({PAPER})", published, higher_is_better, paper=True)
             if m == 5 and not margin:
                 yield _row(duel, "combined 5x2 F (Alpaydin)", combined_f(folds[0]), higher_is_better, paper=True)
     elif ratio is not None and folds.size > 1:

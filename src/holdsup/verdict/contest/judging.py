@@ -9,13 +9,13 @@ from typing import Any
 
 from holdsup.errors import MetricError, ScoresError, list_names
 from holdsup.metrics import Metric
-from holdsup.rendering.numbers import format_counted
+from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.results import Rows, sign
-from holdsup.verdict.contest.curve import LearningCurve, check_curve, list_points
+from holdsup.verdict.contest.curve import TOLD, LearningCurve, check_curve, list_points
 from holdsup.verdict.contest.estimates import ENOUGH, ESTIMATORS, order_strategies
-from holdsup.verdict.contest.pairs import Judged, Question, judge_pairs
+from holdsup.verdict.contest.pairs import Judged, Question, find_decider, judge_pairs
 from holdsup.verdict.contest.partitions import Partition, check_partitions
-from holdsup.verdict.contest.records import Conclusion
+from holdsup.verdict.contest.records import Conclusion, CurveCheck
 from holdsup.verdict.contest.report import Contest
 from holdsup.verdict.contest.scoring import Scored, count_votes, list_scores, mean_scores, score_partitions
 from holdsup.verdict.contest.sentences import write_contest_verdict
@@ -85,7 +85,9 @@ def judge_contest(
             "targets, or test on more items"
         )
     judged = judge_pairs(used, question, learning_curve)
-    planned, left = _instances(scored), _instances(scored) - _instances(used)
+    curve = () if learning_curve is None else list_points(learning_curve, systems)
+    planned = _instances(scored) + sum(point.repeats for point in curve)
+    left = _instances(scored) - _instances(used)
     return Contest(
         signature=sign("contest", **{
             "metric": metric.name, "splits": ",".join(order_strategies(used)), "partitions": len(used),
@@ -113,7 +115,7 @@ def judge_contest(
         signs=judged.signs,
         tests=judged.tests,
         votes=count_votes(used),
-        curve=() if learning_curve is None else list_points(learning_curve, systems),
+        curve=curve,
         curve_checks=judged.checks,
         scores=list_scores(scored),
     )  # fmt: skip
@@ -189,10 +191,27 @@ def _warn(scored: Sequence[Scored], used: Sequence[Scored], judged: Judged) -> t
         warnings.append(
             "There are no votes, for want of predictions that are labels or tags: only averages are judged."
         )
+    warnings += filter(None, (_compare_curve(check, judged) for check in judged.checks))
     warnings += filter(None, (_compare_votes(conclusion, judged) for conclusion in judged.conclusions))
     if 1 < min(conclusion.partitions for conclusion in judged.conclusions) < ENOUGH:
         warnings.append(f"There are fewer than {ENOUGH} re-partitions: no reproducibility is given.")
     return tuple(warnings)
+
+
+def _compare_curve(check: CurveCheck, judged: Judged) -> str | None:
+    """Return a warning where the learning curve has another sign at half of the corpus than the contest, also there."""
+    c = next(c for c in judged.conclusions if (c.left, c.right) == (check.left, check.right))
+    own = [row for row in judged.estimators if (row.left, row.right) == (c.left, c.right)]
+    row = find_decider(own, c.strategy, c.estimator)
+    if c.strategy != "blocked" or row.mean * check.half_difference >= 0:
+        return None
+    here, there = (format_number(value, uncertainty=abs(value)) for value in (row.mean, check.half_difference))
+    told = abs(check.half_difference) > TOLD * check.half_se
+    return (
+        f"Trained on half, {c.left} - {c.right} is {here} over {format_counted(row.partitions, 'partition')}, but "
+        f"{there} on the {format_counted(check.samples, 'sample')} of the learning curve"
+        + (": see what differs between them." if told else f": within the error of so few (se {check.half_se:.2g}).")
+    )
 
 
 def _compare_votes(c: Conclusion, judged: Judged) -> str | None:

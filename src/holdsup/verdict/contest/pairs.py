@@ -102,6 +102,7 @@ def _conclude(duel: Duel, rows: Sequence[EstimatorRow], check: CurveCheck | None
         estimator=estimator,
         partitions=row.partitions,
         wins=row.wins,
+        ties=row.ties,
         status=_status(row),
         sign_at_n=sign_at_n,
     )

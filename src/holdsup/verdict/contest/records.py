@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 __all__ = [
+    "PAPER",
     "Conclusion",
     "ContestTest",
     "CurveCheck",
@@ -14,6 +15,8 @@ __all__ = [
     "FoldSigns",
     "VoteCount",
 ]
+
+PAPER = "Xue et al. 2023"  # whose forms of estimators and tests stand beside ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,7 @@ class Conclusion:
     estimator : the estimator that decides
     partitions : how many re-partitions of the corpus there are
     wins : in how many of them left is better
+    ties : in how many neither is better by more than the margin
     status : survives, likely, unsure or refuted (by the limits of the reproducibility: above .8, above .5, around it,
         below it), too few (partitions for it), or equal (neither is ever ahead: there is no conclusion)
     sign_at_n : whether the sign at half of the corpus is that at all of it: same, differs, unsure, unchecked; null
@@ -42,6 +46,7 @@ class Conclusion:
     estimator: str
     partitions: int
     wins: int
+    ties: int
     status: str
     sign_at_n: str | None
 
@@ -65,8 +70,8 @@ class EstimatorRow:
     bound : lower bound of the reproducibility, eq. 3
     normal : the reproducibility if the estimator is normal, Phi(SNR)
     wins : partitions in which left is better by more than the margin
-    ties : partitions in which it is better by just the margin
-    reproducibility : share of partitions in which left is better; null with fewer than 20, or if neither ever is
+    ties : partitions in which neither is better by more than the margin
+    reproducibility : wins of all partitions, ties among them; null with fewer than 20, or if neither ever is
     low : lower limit of the reproducibility
     high : upper limit of the reproducibility
     values : its value in each partition
@@ -90,6 +95,16 @@ class EstimatorRow:
     low: float | None
     high: float | None
     values: tuple[float, ...]
+
+    @property
+    def losses(self) -> int:
+        """Partitions in which right is better by more than the margin."""
+        return self.partitions - self.wins - self.ties
+
+    @property
+    def is_mostly_tied(self) -> bool:
+        """Whether neither is better in half of the partitions or more."""
+        return 2 * self.ties >= self.partitions
 
     @property
     def is_tied(self) -> bool:
@@ -237,6 +252,7 @@ class CurveCheck:
     full : the largest size
     full_difference : left - right there
     full_se : its standard error, null for one score
+    samples : how many samples of items each of the two rests on
     status : same, differs, or unsure (one of them cannot be told from zero)
     """
 
@@ -248,4 +264,5 @@ class CurveCheck:
     full: int
     full_difference: float
     full_se: float
+    samples: int
     status: str

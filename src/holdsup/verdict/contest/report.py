@@ -14,6 +14,7 @@ from holdsup.results import Result
 from holdsup.verdict.contest.estimates import ENOUGH
 from holdsup.verdict.contest.pairs import find_decider
 from holdsup.verdict.contest.records import (
+    PAPER,
     Conclusion,
     ContestTest,
     CurveCheck,
@@ -77,8 +78,10 @@ class Contest(Result):
     scores: tuple[FoldScore, ...]
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the estimators, fold signs, tests, votes and the learning curve, as far as there are any."""
-        return (*self._estimators(), self._signs(), *self._tests(), *self._votes(), *self._curve())
+        """Return the estimators, ties, fold signs, tests, votes and the learning curve, as far as there are any."""
+        return (
+            *self._estimators(), *self._ties(), self._signs(), *self._tests(), *self._votes(), *self._curve(),
+        )  # fmt: skip
 
     def page(self) -> Page:
         """Return the whole answer; what is counted are trained instances."""
@@ -107,7 +110,7 @@ class Contest(Result):
 
     def _table(self, title: str, head: str, rows: Iterable[tuple[str, EstimatorRow]], notes: Iterable[str]) -> Table:
         columns: dict[str, Callable[[EstimatorRow], Cell]] = {
-            "estimator": lambda row: f"{row.estimator} (paper)" if row.paper else row.estimator,
+            "estimator": lambda row: f"{row.estimator} ({PAPER})" if row.paper else row.estimator,
             "trained": lambda row: row.trained,
             "difference": lambda row: Estimate(row.mean, row.sd),
         }
@@ -135,7 +138,7 @@ class Contest(Result):
         if any(row.estimator == "mixture" for row in self.estimators):
             yield (
                 "vote: of several instances trained on half of the corpus, so not of the systems as they are trained. "
-                "mixture (paper): the larger of vote and averaged, which leans to the system named first even where "
+                f"mixture ({PAPER}): the larger of vote and averaged, which leans to the system named first even where "
                 "there is no difference. symmetric: the one larger in absolute value."
             )
         if self.grouped is not None:
@@ -148,6 +151,19 @@ class Contest(Result):
             yield (
                 "The winner is the one that these partitions favour: of differences that come from splitting alone, it "
                 f"wins {chance_share(most):.2f} on average."
+            )
+
+    def _ties(self) -> Iterator[Table]:
+        """Yield how the partitions went, where in some of them neither system is ahead."""
+        if any(c.ties and c.partitions > 1 for c in self.conclusions):
+            yield Table(
+                title="Partitions in which each system is ahead",
+                columns=("", "estimator", "partitions", "first ahead", "second ahead", "ties"),
+                rows=tuple(
+                    (f"{c.left} - {c.right}", c.estimator, c.partitions, c.wins, self._decider(c).losses, c.ties)
+                    for c in self.conclusions
+                ),
+                notes=("won, and its limits, are of all partitions: one that is a tie is not won.",),
             )
 
     def _signs(self) -> Table:
@@ -195,10 +211,19 @@ class Contest(Result):
         if self.curve_checks:
             yield Table(
                 title="Differences along the learning curve",
-                columns=("", "trained on", "difference", "trained on ", "difference ", "sign"),
+                columns=("", "trained on", "difference", "se", "trained on ", "difference ", "se ", "sign"),
                 rows=tuple(
-                    (f"{c.left} - {c.right}", c.half, Estimate(c.half_difference, c.half_se), c.full,
-                     Estimate(c.full_difference, c.full_se), c.status)
+                    (f"{c.left} - {c.right}", c.half, Estimate(c.half_difference, c.half_se), c.half_se, c.full,
+                     Estimate(c.full_difference, c.full_se), c.full_se, c.status)
                     for c in self.curve_checks
                 ),
+                notes=(self._say_samples(),),
             )  # fmt: skip
+
+    def _say_samples(self) -> str:
+        samples = format_counted(self.curve_checks[0].samples, "sample")
+        instances = format_count(sum(point.repeats for point in self.curve))
+        return (
+            f"Of {samples} of items of each size; {instances} of the trained instances are for the curve. se: from "
+            "sample to sample of this corpus."
+        )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from holdsup.metrics import Metric
+from holdsup.numerics.contests import binomial_limits
 from holdsup.rendering.numbers import format_counted, format_interval, format_number
 from holdsup.verdict.contest.estimates import ENOUGH
 from holdsup.verdict.contest.pairs import Judged, find_decider
 from holdsup.verdict.contest.records import Conclusion, ContestTest, EstimatorRow, FoldSigns
+from holdsup.verdict.contest.sequential import TARGET
 from holdsup.verdict.phrases import say_p
 
 __all__ = ["SIGN_AT_N", "write_contest_verdict"]
@@ -25,6 +27,10 @@ SURVIVES = {
     "unsure": "Another split of this corpus may well turn the conclusion around.",
     "refuted": "Other splits of this corpus do not bear the conclusion out.",
 }
+MOSTLY_TIED = "On most splits of this corpus neither is ahead: there is little to conclude."
+SOMETIMES_TIED = (
+    "On another split of this corpus neither may be ahead; that it turns the conclusion around is less likely."
+)
 MOST = 3  # pairs that are spelt out
 ONE = "One partition of the corpus tells nothing of reproducibility: 20 or more are needed."
 TOO_FEW = "A reproducibility needs 20 re-partitions or more."
@@ -38,7 +44,8 @@ def write_contest_verdict(
     if len(conclusions) == 1:
         said = [_about_pair(judged, conclusions[0], metric, level=level, margin=margin)]
     else:
-        said = [_rank(means, metric), *_about_pairs(judged, metric, margin=margin, correction=correction)]
+        about = _about_pairs(judged, metric, level=level, margin=margin, correction=correction)
+        said = [_rank(means, metric), *about]
     assumed = dict.fromkeys(SIGN_AT_N[c.sign_at_n] for c in conclusions if c.sign_at_n and c.status != "equal")
     covers = "Other settings of the systems are not covered."
     return " ".join([*said, *assumed, covers])
@@ -46,10 +53,10 @@ def write_contest_verdict(
 
 def _about_pair(judged: Judged, c: Conclusion, metric: Metric, *, level: float, margin: float) -> str:
     row, signs, test = _evidence(judged, c)
-    return _about(c, row, signs, metric, margin) + _about_test(test, c, level, margin)
+    return _about(c, row, signs, metric, margin, level) + _about_test(test, c, level, margin)
 
 
-def _about(c: Conclusion, row: EstimatorRow, signs: FoldSigns, metric: Metric, margin: float) -> str:
+def _about(c: Conclusion, row: EstimatorRow, signs: FoldSigns, metric: Metric, margin: float, level: float) -> str:
     if row.is_tied:
         where = "this partition" if c.partitions == 1 else f"{c.partitions} re-partitions"
         return f"{c.left} and {c.right} never differ on {where} of the corpus: there is no conclusion."
@@ -62,18 +69,36 @@ def _about(c: Conclusion, row: EstimatorRow, signs: FoldSigns, metric: Metric, m
         return f"{c.left} is ahead of {c.right} in {folds}, {'' if lead >= 0 else 'but behind '}{size}. {ONE}"
     share = ""
     if row.low is not None and row.high is not None:
-        share = f" (reproducibility {row.reproducibility:.2f}, {format_interval(row.low, row.high)})"
-    end = f". {SURVIVES[c.status]}" if share else "; a reproducibility needs 20 or more."
+        share = f"reproducibility {row.reproducibility:.2f}, {format_interval(row.low, row.high)}"
+    end = f". {_survives(c, row, level)}" if share else "; a reproducibility needs 20 or more."
     beyond = f" by more than {format_number(margin)}" if margin else ""
-    times = f"in {c.wins} of {c.partitions} re-partitions"
+    noted = "; ".join(filter(None, (_say_ties(row, margin), share)))
+    times = f"in {c.wins} of {c.partitions} re-partitions" + (f" ({noted})" if noted else "")
     seldom = 2 * c.wins <= c.partitions
     if lead < 0:
         joint = "and" if seldom else "but"
-        return f"{c.left} is ahead of {c.right}{beyond} {times}{share}, {joint} on average behind {size}{end}"
+        return f"{c.left} is ahead of {c.right}{beyond} {times}, {joint} on average behind {size}{end}"
     if seldom:
-        return f"{c.left} is ahead of {c.right} on average, {size}, but{beyond} only {times}{share}{end}"
+        return f"{c.left} is ahead of {c.right} on average, {size}, but{beyond} only {times}{end}"
     verb = "beats" if c.status in ("survives", "likely") else "is ahead of"
-    return f"{c.left} {verb} {c.right}{beyond} {times}{share}, on average {size}{end}"
+    return f"{c.left} {verb} {c.right}{beyond} {times}, on average {size}{end}"
+
+
+def _say_ties(row: EstimatorRow, margin: float) -> str:
+    """Return how the other partitions went, where some are ties."""
+    if not row.ties:
+        return ""
+    how = f"within {format_number(margin)}" if margin else "equal"
+    return f"behind in {row.losses}, {how} in {row.ties}"
+
+
+def _survives(c: Conclusion, row: EstimatorRow, level: float) -> str:
+    """Return what another split would do; partitions without a lead do not turn a conclusion around."""
+    if c.status == "unsure" and row.is_mostly_tied:
+        return MOSTLY_TIED
+    if c.status == "unsure" and row.ties and binomial_limits(row.losses, row.partitions, level=level).high < 0.5:
+        return SOMETIMES_TIED
+    return SURVIVES[c.status]
 
 
 def _about_test(test: ContestTest | None, c: Conclusion, level: float, margin: float) -> str:
@@ -93,7 +118,7 @@ def _rank(means: Mapping[str, float], metric: Metric) -> str:
     return f"Mean {metric.name}, the best first: {', '.join(f'{name} {mean:.4g}' for name, mean in ordered)}."
 
 
-def _about_pairs(judged: Judged, metric: Metric, *, margin: float, correction: str) -> Iterator[str]:
+def _about_pairs(judged: Judged, metric: Metric, *, level: float, margin: float, correction: str) -> Iterator[str]:
     """Yield the first pairs in few words, and once for all what holds for each."""
     conclusions = judged.conclusions
     first = conclusions[0]
@@ -102,10 +127,20 @@ def _about_pairs(judged: Judged, metric: Metric, *, margin: float, correction: s
     tested = f"; p over new corpora like this one, {correction.capitalize()}'s adjustment" if judged.tests else ""
     yield f"{pairs} ({first.estimator} estimator{beyond}{tested})."
     if first.partitions >= ENOUGH:
-        safe = sum(c.status == "survives" for c in conclusions)
-        yield f"{safe} of all {len(conclusions)} conclusions survive another split of this corpus."
+        yield _list_safe(conclusions, level)
     else:
         yield ONE if first.partitions == 1 else TOO_FEW
+
+
+def _list_safe(conclusions: Sequence[Conclusion], level: float) -> str:
+    """Return which of several conclusions survive, and by what rule."""
+    safe = [f"{c.left} > {c.right}" for c in conclusions if c.status == "survives"]
+    rule = f"the lower {level:.0%} limit of the reproducibility is {TARGET:g} or more"
+    if not safe:
+        return f"None of the {len(conclusions)} conclusions is sure to survive another split of this corpus ({rule})."
+    named = ", ".join(safe[:MOST]) + (f" and {len(safe) - MOST} more" if len(safe) > MOST else "")
+    verb = "survives" if len(safe) == 1 else "survive"
+    return f"Of {len(conclusions)} conclusions, {named} {verb} another split of this corpus ({rule})."
 
 
 def _in_short(judged: Judged, c: Conclusion, metric: Metric, correction: str) -> str:
@@ -115,6 +150,7 @@ def _in_short(judged: Judged, c: Conclusion, metric: Metric, correction: str) ->
     lead = row.mean if metric.higher_is_better else -row.mean
     verb = "beats" if c.status in ("survives", "likely") else "is ahead of"
     times = "" if c.partitions == 1 else f" in {c.wins} of {c.partitions} re-partitions"
+    times += f", tied in {row.ties}" if row.ties and times else ""
     size = f"{'by' if lead >= 0 else 'behind by'} {_write_size(row)}"
     p = ""
     if test is not None:

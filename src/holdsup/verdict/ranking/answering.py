@@ -9,9 +9,10 @@ from holdsup.progress import Progress
 from holdsup.results import Rows
 from holdsup.scores import Scores
 from holdsup.verdict.directions import choose_directions
-from holdsup.verdict.ranking.answers import NO_CELLS, answer_questions
+from holdsup.verdict.ranking.answers import NO_CELLS, answer_questions, find_slopes
 from holdsup.verdict.ranking.companion import NONE, make_companion
 from holdsup.verdict.ranking.configuration import predict_configuration
+from holdsup.verdict.ranking.confounding import find_tuned
 from holdsup.verdict.ranking.contrasts import contrast_systems
 from holdsup.verdict.ranking.contributions import find_contributions
 from holdsup.verdict.ranking.effects import find_effects
@@ -23,7 +24,7 @@ from holdsup.verdict.ranking.means import rank_means
 from holdsup.verdict.ranking.quality import Validation, find_quantiles, validate_forms
 from holdsup.verdict.ranking.question import Question
 from holdsup.verdict.ranking.report import Ranking
-from holdsup.verdict.ranking.sentences import write_ranking_verdict
+from holdsup.verdict.ranking.sentences import say_isolated, say_settings, write_ranking_verdict
 from holdsup.verdict.ranking.terms import share_variance
 from holdsup.verdict.ranking.treatments import goes_with
 from holdsup.verdict.ranking.waterfall import choose_pair, isolate_gap
@@ -49,12 +50,16 @@ def answer(
     companion = make_companion(runs, order=order, lower_is_better=lower, level=level)
     influence = find_influence(fits, lower_is_better=lower, progress=progress)
     limits = find_limits(fits, contrasts, random)
-    missing = [*([] if companion else [NONE]), *([] if interactions else [NO_CELLS])]
+    names = (runs.system_name, runs.dataset_name)
+    # Other forms than one's own formula say themselves why they lack the term.
+    lacking = not interactions and form.name == "formula" and not find_slopes(random, names)
+    missing = [*([] if companion else [NONE]), *([NO_CELLS] if lacking else [])]
     warnings = (*said, *directions.cautions(), *limits, *missing, *validation.notes, *influence.notes)
     verdict = write_ranking_verdict(
         systems, contrasts, waterfall, datasets=runs.dataset.count, level=level, lower_is_better=lower,
-        interacts=fits.interacts(), settings=any(t.treated in ("fixed", "numeric") for t in form.treatments),
-        confounded=list(_confounded(fits)),
+        interacts=fits.interacts(), settings=say_settings(form.treatments, form.drawn),
+        isolated=say_isolated(datasets=fits.isolates_datasets(), nuisance=bool(fits.isolated_columns())),
+        confounded=list(_confounded(fits)), tuned=find_tuned(fits),
     )  # fmt: skip
     return Ranking(
         signature=question.sign(scores, form),
@@ -69,6 +74,7 @@ def answer(
         means_formula=form.means,
         formula=form.variances,
         datasets=runs.dataset.count,
+        scope="new datasets" if fits.interacts() and not fits.has_fixed_datasets() else "these datasets",
         systems=systems,
         contrasts=contrasts,
         fixed=fixed,
@@ -78,7 +84,7 @@ def answer(
         waterfall=waterfall,
         answers=answer_questions(
             fixed, contributions, random, interactions, systems, contrasts,
-            names=(runs.system_name, runs.dataset_name), datasets=runs.dataset.count, level=level,
+            names=names, datasets=runs.dataset.count, level=level,
             lower_is_better=lower,
         ),
         r2=r_squared(fits.variances),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
@@ -58,6 +59,11 @@ def _row(fits: RankFits, configuration: Mapping[str, str]) -> pa.Table:
         if name in form.numeric and number is None:
             raise ScoresError(f"--predict {name}={value}: {name!r} is a number in this form")
         columns[name] = pa.array([value]).dictionary_encode() if number is None else pa.array([number])
+    for name, factor in form.logs.items():
+        amount = parse_number(given[factor])
+        if amount is None or amount <= 0:
+            raise ScoresError(f"--predict {factor}={given[factor]}: {factor!r} is a positive number in this form")
+        columns[name] = pa.array([math.log10(amount)])
     for name, indicator in form.indicators.items():
         value, levels = given[indicator.factor], fits.runs.factors[indicator.factor].names
         if value not in levels:

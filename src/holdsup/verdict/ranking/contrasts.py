@@ -71,7 +71,7 @@ def _contrast(fits: RankFits, left: str, right: str, level: float) -> RankContra
     datasets = int((np.isfinite(fits.cells[[names.index(left), names.index(right)]])).all(axis=0).sum())
     own = compare_by_dataset(fits, combination, fits.cells, fits.combine, level=level)
     found = pooled if own is None else own
-    if fits.form.averages and datasets < LEAST_DATASETS:
+    if fits.form.averages and (datasets < LEAST_DATASETS or not fits.averages):
         # Datasets that one of them lacks count by weights that are estimated; Satterthwaite's t takes them for known.
         lacking = max(0.0, float(weights @ fits.lacking @ weights))
         found = _widen(pooled, pooled.se**2 + lacking, pooled.df, level)
@@ -106,7 +106,8 @@ def compare_by_dataset(
     The spread of its own differences between datasets is what counts: the fit takes the interactions of all systems
     to have one variance, and where they have not, its test of a pair is wrong. Where too few datasets are shared, or
     all differences are equal, there is none. Other forms than the default one may compare systems elsewhere than at the
-    average of all settings. In all of these the fit's own test stands.
+    average of all settings, and random levels that are spread unevenly cannot be taken out of the cells by hand. In all
+    of these the fit's own test stands.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def compare_by_dataset(
     used = np.abs(combination) > NIL * np.abs(combination).max()
     weights, means = combination[used, None], cells[used]
     shared = np.isfinite(means).all(axis=0)
-    if not fits.form.averages or int(shared.sum()) < LEAST_DATASETS:
+    if not fits.averages or int(shared.sum()) < LEAST_DATASETS:
         return None
     ahead, behind = ((np.maximum(side, 0.0) * means[:, shared]).sum(axis=0) for side in (weights, -weights))
     if np.ptp(ahead - behind) <= ROUNDING * np.abs([ahead, behind]).max():

@@ -15,9 +15,10 @@ def find_effects(fits: RankFits) -> tuple[NuisanceEffect, ...]:
     rows = []
     for effect, kept in zip(fits.variances.fixed, model.engine.kept, strict=True):
         factor, level, reference = _origin(fits, model, int(kept))
+        taken_log = factor is not None and factor in fits.form.logs.values()
         rows.append(
             NuisanceEffect(
-                name=(factor or effect.name) if level is None else f"{factor} {level}",
+                name=_name(effect.name, factor, level, taken_log=taken_log),
                 factor=factor,
                 level=level,
                 reference=reference,
@@ -34,6 +35,12 @@ def find_effects(fits: RankFits) -> tuple[NuisanceEffect, ...]:
     return tuple(rows)
 
 
+def _name(effect: str, factor: str | None, level: str | None, *, taken_log: bool) -> str:
+    if level is not None:
+        return f"{factor} {level}"
+    return f"log10 {factor}" if taken_log else factor or effect
+
+
 def _origin(fits: RankFits, model: Model, column: int) -> tuple[str | None, str | None, str | None]:
     """Return the factor, level and reference of a fixed column; of a product of several, its name alone."""
     spec = model.design.fixed[column]
@@ -45,6 +52,6 @@ def _origin(fits: RankFits, model: Model, column: int) -> tuple[str | None, str 
         if spec.numbers and any(index == spec.numbers[0] for _, index in coded.numbers):
             indicator = fits.form.indicators.get(factor.variable)
             if indicator is None:
-                return factor.variable, None, None
+                return fits.form.logs.get(factor.variable, factor.variable), None, None
             return indicator.factor, indicator.level, fits.runs.factors[indicator.factor].names[-1]
     return None, None, None

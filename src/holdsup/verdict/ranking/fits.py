@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.design import parse_formula
 from holdsup.design.newdata import code_fitted_rows
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import Contrast, LmmFit, fit_lmm
@@ -16,11 +18,12 @@ from holdsup.numerics.estimated_weights import lacking_covariance
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.ranking.forms import Form
 from holdsup.verdict.ranking.table import RunTable
-from holdsup.verdict.ranking.treatments import goes_with
+from holdsup.verdict.ranking.treatments import are_linked, goes_with
 
 __all__ = ["RankFits", "fit_form"]
 
 Floats = NDArray[np.float64]
+NIL = 1e-9  # by which shares of rows differ that are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +61,44 @@ class RankFits:
                 f"{list_names(same)} is the same in all rows of a system, so that its effect cannot be told from the "
                 f"system's: leave {join_names(same)} out of the formula"
             )
+        apart = [t.name for t in self.form.treatments if t.treated == "fixed" and not are_linked(runs, t.name)]
+        if apart:
+            number = runs.numbers(apart[0]) is not None
+            give = f"give --treat {shlex.quote(f'{apart[0]}=numeric')}, or leave" if number else "leave"
+            return ScoresError(
+                f"systems do not share levels of {apart[0]!r}, so that their effects cannot be told from those of the "
+                f"systems: {give} the column out of {'the formula' if self.form.name == 'formula' else '--nuisance'}"
+            )
         return ScoresError(
             f"the rows cannot tell the mean of {system!r} over all levels of the nuisance factors: some of them never "
             "occur with it; leave them out of the formula's interactions with systems"
         )
+
+    @cached_property
+    def averages(self) -> bool:
+        """Whether datasets can be averaged by hand: not where random levels are spread unevenly over the cells."""
+        return self.form.averages and all(self._is_even(name) for name in self.form.drawn)
+
+    def _is_even(self, name: str) -> bool:
+        """Return whether every system has the levels of a column in the same proportions on every dataset."""
+        codes = self.runs.factors[name].codes
+        shares = [self.runs.cell_means((codes == code).astype(float)) for code in range(self.runs.factors[name].count)]
+        return all(bool(np.nanmax(share) - np.nanmin(share) < NIL) for share in shares)
+
+    def isolates_datasets(self) -> bool:
+        """Return whether the form has an effect of datasets, so that systems are compared within them."""
+        return self.runs.dataset_name in self.means.levels or self.has_fixed_datasets()
+
+    def has_fixed_datasets(self) -> bool:
+        """Return whether datasets are fixed effects, so that limits of means are for these alone."""
+        formula = parse_formula(self.form.means)
+        return any(factor.variable == self.runs.dataset_name for term in formula.fixed for factor in term)
+
+    def isolated_columns(self) -> tuple[str, ...]:
+        """Return the nuisance columns of which the form has a term."""
+        added = {**self.form.logs, **{name: i.factor for name, i in self.form.indicators.items()}}
+        used = {added.get(name, name) for name in parse_formula(self.form.means).variables()}
+        return tuple(name for name in self.runs.factors if name in used)
 
     def interacts(self) -> bool:
         """Return whether contrasts let systems differ from dataset to dataset.

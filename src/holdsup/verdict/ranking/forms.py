@@ -6,18 +6,20 @@ are random, as in equation 1 of Sanchez Carmona et al.: it gives the shares of v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.scores.roles import is_replicate
 from holdsup.verdict.ranking.random_terms import RandomTerms, quote
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.term_records import Treatment
-from holdsup.verdict.ranking.treatments import treat_as_printed, treat_column
+from holdsup.verdict.ranking.treatments import can_be_levels, has_identity, treat_as_printed, treat_column
 
 __all__ = ["BY_SYSTEM", "Form", "Indicator", "make_default", "make_paper"]
 
@@ -49,6 +51,8 @@ class Form:
     variances : the formula in which they are random
     treatments : what it makes of each nuisance column
     numeric : the nuisance columns that it takes as numbers
+    logs : columns that it adds, by name, with the nuisance column of which each is the decimal logarithm
+    drawn : the nuisance columns whose levels are random, and the same thing in all systems and datasets
     indicators : columns that it adds, by name
     notes : what a reader must know of it
     """
@@ -58,6 +62,8 @@ class Form:
     variances: str
     treatments: tuple[Treatment, ...]
     numeric: frozenset[str] = frozenset()
+    logs: Mapping[str, str] = field(default_factory=dict)
+    drawn: frozenset[str] = frozenset()
     indicators: Mapping[str, Indicator] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -77,6 +83,7 @@ class Form:
             numbers = runs.numbers(name) if name in self.numeric else None
             columns[name] = _dictionary(labels) if numbers is None else pa.array(numbers)
         columns.update({name: pa.array(values) for name, values in runs.ingredients.items()})
+        columns.update({name: pa.array(np.log10(_positive(runs, factor))) for name, factor in self.logs.items()})
         for name, indicator in self.indicators.items():
             labels = runs.factors[indicator.factor]
             code = labels.names.index(indicator.level) if indicator.level in labels.names else -1
@@ -106,14 +113,19 @@ def make_default(
     terms.add((runs.system_name, runs.dataset_name))
     cell = (runs.system_name,) if by_system else (runs.system_name, runs.dataset_name)
     fixed: list[str] = []
+    logs, drawn = _log_columns(runs, treatments), set()
     for treatment in treatments:
         name = treatment.name
-        if treatment.treated == "numeric":
-            fixed.append(f"center({quote(name)})")
-            terms.add_slope(name, f"center({quote(name)})", cell)
+        if treatment.treated in ("numeric", "log"):
+            regressor = f"center({quote(next((log for log, of in logs.items() if of == name), name))})"
+            fixed.append(regressor)
+            terms.add_slope(name, regressor, cell)
         elif treatment.treated in ("fixed", "random"):
             if treatment.treated == "fixed":
                 fixed.append(quote(name))
+            elif has_identity(name, repeated=name in repeated, shared=name in set(shared)):
+                drawn.add(name)
+                terms.add((name,))
             terms.add((name, runs.dataset_name) if name in set(shared) else (name, *cell))
     means, variances = _formulas(runs, fixed, terms.written)
     return Form(
@@ -122,7 +134,9 @@ def make_default(
         variances=variances,
         treatments=tuple(treatments),
         numeric=frozenset(t.name for t in treatments if t.treated == "numeric"),
-        notes=tuple(terms.notes),
+        logs=logs,
+        drawn=frozenset(drawn),
+        notes=(*_say_lines(runs, treatments, treat), *terms.notes),
     )
 
 
@@ -136,12 +150,14 @@ def make_paper(runs: RunTable, *, treat: Mapping[str, str]) -> Form:
         treat_column(runs, name, treat.get(name, treat_as_printed(runs, name)), False, False) for name in runs.factors
     ]
     indicators: dict[str, Indicator] = {}
+    logs = _log_columns(runs, treatments)
     fixed: list[str] = []
     for i, treatment in enumerate(treatments):
         name, labels = treatment.name, runs.factors[treatment.name]
-        if treatment.treated == "numeric":
-            fixed.append(quote(name))
-            terms.add_slope(name, quote(name), cell)
+        if treatment.treated in ("numeric", "log"):
+            regressor = quote(next((log for log, of in logs.items() if of == name), name))
+            fixed.append(regressor)
+            terms.add_slope(name, regressor, cell)
         elif treatment.treated != "left out":
             treatments[i] = Treatment(
                 name=name, levels=labels.count, treated="fixed", reference=labels.names[-1], why="equation 1"
@@ -160,13 +176,46 @@ def make_paper(runs: RunTable, *, treat: Mapping[str, str]) -> Form:
         variances=variances,
         treatments=tuple(treatments),
         numeric=frozenset(t.name for t in treatments if t.treated == "numeric"),
+        logs=logs,
         indicators=indicators,
         notes=(
+            *_say_lines(runs, treatments, treat),
             *terms.notes,
             "Independent slopes of indicators depend on which level is the reference (the last one here): another "
             "reference gives another criterion and other variances. The default form does not.",
         ),
     )
+
+
+def _log_columns(runs: RunTable, treatments: Iterable[Treatment]) -> dict[str, str]:
+    """Return a name for the logarithm of each column that is taken so."""
+    found: dict[str, str] = {}
+    for treatment in treatments:
+        if treatment.treated == "log":
+            column = f"log10_{treatment.name}"
+            while column in runs.factors or column in (runs.score_name, runs.system_name, runs.dataset_name):
+                column += "_"
+            found[column] = treatment.name
+    return found
+
+
+def _say_lines(runs: RunTable, treatments: Iterable[Treatment], asked: Mapping[str, str]) -> Iterator[str]:
+    """Yield which columns are taken as numbers without having been asked for."""
+    for t in treatments:
+        if t.treated in ("numeric", "log") and t.name not in asked:
+            line = f"a straight line in {'its logarithm' if t.treated == 'log' else t.name}"
+            levels = (
+                f"--treat {shlex.quote(f'{t.name}=fixed')} gives each of them an effect of its own"
+                if can_be_levels(runs, t.name)
+                else "they recur too seldom, or too few systems share them, for an effect of each"
+            )
+            yield f"{t.name} has {t.levels} different numbers: it is taken as one, with {line}; {levels}."
+
+
+def _positive(runs: RunTable, name: str) -> NDArray[np.float64]:
+    numbers = runs.numbers(name)
+    assert numbers is not None, f"{name} was found to be positive numbers"
+    return numbers
 
 
 def _formulas(runs: RunTable, fixed: list[str], random: list[str]) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from holdsup.design import parse_formula
@@ -50,7 +50,25 @@ def make_own(runs: RunTable, formula: str, *, treat: Mapping[str, str]) -> Form:
         variances=write_formula(replace(parsed, fixed=(INTERCEPT, *rest), random=(own, *bare))),
         treatments=tuple(_describe(runs, name, numeric, parsed) for name in runs.factors),
         numeric=numeric,
+        notes=tuple(_note(runs, parsed, numeric - set(treat))),
     )
+
+
+def _note(runs: RunTable, formula: Formula, numeric: Collection[str]) -> Iterator[str]:
+    """Yield what a formula does that its writer may not have meant."""
+    plain = {f.variable for term in formula.fixed for f in term if not f.function}
+    for name in (name for name in runs.factors if name in numeric and name in plain):
+        yield (
+            f"{name} is a number in the formula, with a straight line: factor({quote(name)}) gives each of its "
+            f"{runs.factors[name].count} values an effect of its own."
+        )
+    dataset = runs.dataset_name
+    fixed = any(f.variable == dataset for term in formula.fixed for f in term)
+    if not fixed and not any(term.group == (dataset,) for term in formula.random):
+        yield (
+            "The formula has no effect of datasets, so that systems are not compared dataset by dataset: add "
+            f"(1 | {quote(dataset)})."
+        )
 
 
 def write_formula(formula: Formula) -> str:

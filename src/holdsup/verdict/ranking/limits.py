@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from holdsup.columns import Labels
-from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names
 from holdsup.rendering.numbers import format_counted
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.ranking.answers import name_term
+from holdsup.verdict.ranking.bends import find_bends
+from holdsup.verdict.ranking.confounding import find_confounded
 from holdsup.verdict.ranking.contrasts import LEAST_DATASETS
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.system_records import RankContrast
@@ -52,7 +50,8 @@ def find_limits(fits: RankFits, contrasts: Sequence[RankContrast], random: Seque
                 *_converged(fits),
                 *_singular(random),
                 *_left_out(fits),
-                *_confounded(fits),
+                *find_confounded(fits),
+                *find_bends(fits),
                 *_unbalanced(fits.runs),
                 *_apart(fits, contrasts),
                 *_turned(contrasts),
@@ -95,61 +94,6 @@ def _left_out(fits: RankFits) -> Iterator[str]:
             yield f"{treatment.name} is left out: {treatment.why}."
 
 
-def _confounded(fits: RankFits) -> Iterator[str]:
-    """Yield where a nuisance factor and the systems cannot be told apart, in part."""
-    runs = fits.runs
-    for treatment in fits.form.treatments:
-        if treatment.treated not in ("fixed", "numeric"):
-            continue
-        name, labels = treatment.name, runs.factors[treatment.name]
-        numbers = runs.numbers(name) if treatment.treated == "numeric" else None
-        if numbers is not None:
-            yield from _disjoint(runs, name, numbers)
-            continue
-        yield from _absent(runs, name, labels)
-        together = cross(runs.system, labels)
-        users = np.bincount(labels.codes[together.first], minlength=labels.count)
-        alone = [level for level, count in zip(labels.names, users, strict=True) if count == 1]
-        if alone:
-            yield (
-                f"{name} is confounded with systems: {format_counted(len(alone), 'level')} of {labels.count} "
-                f"({join_names(alone)}) {'is' if len(alone) == 1 else 'are'} used by one system only, so that "
-                "its effect there is partly that system's."
-            )
-
-
-def _absent(runs: RunTable, name: str, labels: Labels) -> Iterator[str]:
-    """Yield which systems have no row at some level of a fixed factor, where only the others can tell its effect."""
-    seen = np.zeros((runs.system.count, labels.count), bool)
-    seen[runs.system.codes, labels.codes] = True
-    lacking = [
-        f"{system} ({join_names([level for level, there in zip(labels.names, row, strict=True) if not there])})"
-        for system, row in zip(runs.system.names, seen, strict=True)
-        if not row.all()
-    ]
-    if lacking:
-        yield (
-            f"Some systems have no row at some levels of {name}: {join_names(lacking)}; there their means rest on what "
-            "these levels do in other systems."
-        )
-
-
-def _disjoint(runs: RunTable, name: str, numbers: NDArray[np.float64]) -> Iterator[str]:
-    spans = [
-        (float(numbers[mine].min()), float(numbers[mine].max()), system)
-        for code, system in enumerate(runs.system.names)
-        if (mine := runs.system.codes == code).any()
-    ]
-    spans.sort()
-    for (_, high, below), (low, _, above) in itertools.pairwise(spans):
-        if low > high:
-            yield (
-                f"{name} is confounded with systems: {below} has at most {high:g} of it and {above} at least {low:g}, "
-                "so that its slope is partly a difference of systems."
-            )
-            return
-
-
 def _unbalanced(runs: RunTable) -> Iterator[str]:
     cells = runs.cells()
     empty = int((cells == 0).sum())
@@ -162,7 +106,12 @@ def _unbalanced(runs: RunTable) -> Iterator[str]:
 
 def _apart(fits: RankFits, contrasts: Sequence[RankContrast]) -> Iterator[str]:
     """Yield the pairs that have no spread of their own."""
-    lent = [c for c in contrasts if fits.form.averages and c.method == "pooled"]
+    if fits.form.averages and not fits.averages:
+        yield (
+            f"Levels of {join_names(sorted(fits.form.drawn))}, which are random, are spread unevenly over systems and "
+            "datasets: contrasts are the fit's own, with one variance of interactions for all systems."
+        )
+    lent = [c for c in contrasts if fits.averages and c.method == "pooled"]
     apart, pooled = (
         [f"{c.left} - {c.right}" for c in lent if (c.datasets < LEAST_DATASETS) == few] for few in (True, False)
     )

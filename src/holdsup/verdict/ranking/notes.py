@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holdsup.columns import Labels
 from holdsup.errors import list_names
 from holdsup.scores import Scores
+from holdsup.scores.misleading import caution_faults
 from holdsup.scores.roles import is_usual
 from holdsup.verdict.ranking.question import Question
+from holdsup.verdict.ranking.spellings import find_spellings
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.repeats import caution_rows
 
@@ -18,14 +21,28 @@ def note_table(scores: Scores, runs: RunTable, question: Question) -> Iterator[s
     """Yield what was averaged, repeated, left aside or doubtful in a table."""
     if runs.items:
         yield f"The scores of items were averaged: {len(runs):,} means, one for each system, dataset and run."
+    yield from caution_faults(scores)
     yield from caution_rows(scores.only(scores.usable), runs.factors, averaged=runs.items > 0)
     yield from _doubt_datasets(scores)
+    yield from _join_spellings(scores, runs)
     left = [name for name in scores.others if name not in (*runs.factors, *runs.ingredients)]
     if question.nuisance is None and question.formula is None and left:
         yield (
             f"Columns that were not looked at: {list_names(left, most=6)}; name those in which runs differ with "
             "--nuisance."
         )
+
+
+def _join_spellings(scores: Scores, runs: RunTable) -> Iterator[str]:
+    """Yield the numbers of nuisance columns that are written in several ways."""
+    columns = {**scores.others, **scores.properties, **scores.facets}
+    for name in runs.factors:
+        column = columns[name]
+        twice = find_spellings(column) if isinstance(column, Labels) else []
+        if twice:
+            said = [" and ".join(spellings) for spellings in twice]
+            more = f" and {len(said) - 3} more" if len(said) > 3 else ""
+            yield f"One number written in several ways is one level of {name}: {'; '.join(said[:3])}{more}."
 
 
 def _doubt_datasets(scores: Scores) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdsup.errors import ScoresError, list_names, quote_names
@@ -72,12 +72,20 @@ class Question:
         """Return the nuisance columns: those of the formula, those asked for, or those found by their names."""
         if self.formula is not None:
             taken = [name_of_role(scores, role) for role in ("score", "system", "dataset")]
+            self._check_names(scores, taken)
             return mentioned_columns(self.formula, *taken)
         if self.nuisance is not None:
             self._check_roles(scores)
             repeated = [name for name in scores.facets if name in (*scores.roles.shared, *scores.roles.replicates)]
             return tuple(dict.fromkeys((*self.nuisance, *repeated)))
         return tuple(name for name in find_nuisance(scores) if name not in self.contribution)
+
+    def _check_names(self, scores: Scores, taken: Sequence[str]) -> None:
+        """Refuse a formula that calls a column by its role where it has a name of its own."""
+        others = {**scores.others, **scores.properties, **scores.facets}
+        for role, name in zip(("score", "system", "dataset"), taken, strict=True):
+            if role in mentioned_columns(self.formula or "", *taken) and role not in others:
+                raise ScoresError(f"--formula: there is no column {role!r}; the {role}s are in {name!r}: write {name}")
 
     def _check_roles(self, scores: Scores) -> None:
         """Refuse a nuisance column that by its name is that of the systems or datasets, where no other is."""

@@ -49,7 +49,7 @@ def rank_systems(
     nuisance : columns in which runs differ; by default replicates (seed) and those named like settings
     formula : a model of your own, with the system as a fixed or a random effect
     paper : equation 1 of Sanchez Carmona et al. as printed, instead of the default form
-    treat : nuisance columns as "fixed", "random" or "numeric", where the default is another
+    treat : nuisance columns as "fixed", "numeric", "log" or "random", where the default is another
     contribution : columns of numbers that describe systems, such as 0 and 1 for an ingredient
     predict : a configuration, ``{"system": "A", "dataset": "X", "lr": 0.1}``, whose score is predicted term by term
     pair : the two systems whose raw gap is explained; by default the first two of the ranking

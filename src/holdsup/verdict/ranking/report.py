@@ -46,6 +46,7 @@ class Ranking(Result):
     means_formula : the model that gives means and contrasts, systems fixed
     formula : the model that gives shares of variance, systems random
     datasets : number of datasets
+    scope : what limits of means are for: "new datasets" like these or, by some formulas, "these datasets" alone
     systems : the systems from best to worst
     contrasts : all pairs
     fixed : effects of nuisance factors
@@ -73,6 +74,7 @@ class Ranking(Result):
     means_formula: str
     formula: str
     datasets: int
+    scope: str
     systems: tuple[RankedSystem, ...]
     contrasts: tuple[RankContrast, ...]
     fixed: tuple[NuisanceEffect, ...]
@@ -96,7 +98,7 @@ class Ranking(Result):
 
     def _tables(self) -> Iterator[Table]:
         said = {answer.question: answer.answer for answer in self.answers}
-        yield tabulate_systems(self.systems, level=self.level)
+        yield tabulate_systems(self.systems, level=self.level, scope=self.scope)
         yield tabulate_contrasts(self.contrasts, level=self.level)
         yield tabulate_waterfall(self.waterfall)
         yield tabulate_effects(self.fixed, said, level=self.level)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from holdsup.rendering.numbers import format_interval, format_number, format_percent
 from holdsup.verdict.phrases import join_names, say_level, say_p
 from holdsup.verdict.ranking.system_records import RankContrast, RankedSystem, WaterfallStep
+from holdsup.verdict.ranking.term_records import Treatment
 
-__all__ = ["ISOLATED", "say_best", "write_ranking_verdict"]
+__all__ = ["ISOLATED", "say_best", "say_isolated", "say_settings", "write_ranking_verdict"]
 
 ISOLATED = "random effects"  # the step after which the gap is that of the adjusted means
 
@@ -22,13 +23,16 @@ def write_ranking_verdict(
     level: float,
     lower_is_better: bool,
     interacts: bool,
-    settings: bool,
+    isolated: str,
+    settings: str,
     confounded: Sequence[str],
+    tuned: Sequence[str],
 ) -> str:
     """Return the sentence that stands above the tables: claim, evidence, how sure, what is not covered.
 
-    `interacts` says whether systems may differ from dataset to dataset in the form, `settings` whether some are
-    averaged over, `confounded` which nuisance columns are the same in all rows of a system.
+    `interacts` says whether systems may differ from dataset to dataset in the form, `isolated` what it has effects of,
+    `settings` where nuisance columns are held, `confounded` which of them are the same in all rows of a system,
+    `tuned` which are the same in all rows of a system on a dataset.
     """
     scope = (
         f"This is for new datasets like these {datasets}"
@@ -36,12 +40,11 @@ def write_ranking_verdict(
         else f"This is for these {datasets} datasets alone, and too sure even of them: the formula has no term of "
         "systems on datasets, so that all rows of one count as evidence of their own"
     )
-    over = ", over the settings that the table has, equally weighted" if settings else ""
     best = say_best(systems, contrasts, datasets, level, lower_is_better)
-    isolated = _isolated(waterfall, contrasts, confounded)
+    gap = _isolated(waterfall, contrasts, isolated, confounded, tuned)
     by_raw = (min if lower_is_better else max)(systems, key=lambda system: system.raw_mean)
     raw = "" if by_raw.raw_mean == systems[0].raw_mean else f" By raw means {by_raw.name} would lead."
-    return f"{best} {isolated}{raw} {scope}{over}; nothing is said about other settings or systems."
+    return f"{best} {gap}{raw} {scope}{settings}; nothing is said about other settings or systems."
 
 
 def say_best(
@@ -100,17 +103,51 @@ def _join(names: Sequence[str]) -> str:
     return join_names([f'"{name}"' if "," in name else name for name in names])
 
 
-def _isolated(waterfall: Sequence[WaterfallStep], contrasts: Sequence[RankContrast], confounded: Sequence[str]) -> str:
+def _isolated(
+    waterfall: Sequence[WaterfallStep],
+    contrasts: Sequence[RankContrast],
+    what: str,
+    confounded: Sequence[str],
+    tuned: Sequence[str],
+) -> str:
     raw = waterfall[0]
-    isolated = next(step for step in waterfall if step.step == ISOLATED)
+    after = next(step for step in waterfall if step.step == ISOLATED)
     se = next(c.se for c in contrasts if {c.left, c.right} == {raw.left, raw.right})
-    shown = [format_number(step.gap, uncertainty=se) for step in (raw, isolated)]
+    shown = [format_number(step.gap, uncertainty=se) for step in (raw, after)]
     pair = f"The raw gap of {raw.left} - {raw.right} in this table"
     mixed = (
         f" {join_names(confounded)} is the same in all rows of a system: its effect is part of the system's."
         if confounded
         else ""
     )
+    if tuned:
+        mixed += (
+            f" Every system has one setting of {join_names(tuned)} on each dataset: if it was tuned there, what that "
+            "gained is adjusted away."
+        )
+    if not what:
+        return f"{pair} is {shown[0]}; the form isolates neither datasets nor nuisance factors from it.{mixed}"
     if shown[0] == shown[1]:
-        return f"{pair}, {shown[0]}, stays with datasets and nuisance factors isolated.{mixed}"
-    return f"{pair} is {shown[0]}; with datasets and nuisance factors isolated it is {shown[1]}.{mixed}"
+        return f"{pair}, {shown[0]}, stays with {what} isolated.{mixed}"
+    return f"{pair} is {shown[0]}; with {what} isolated it is {shown[1]}.{mixed}"
+
+
+def say_isolated(*, datasets: bool, nuisance: bool) -> str:
+    """Return what a form isolates, in words."""
+    return join_names([*(["datasets"] if datasets else []), *(["nuisance factors"] if nuisance else [])])
+
+
+def say_settings(treatments: Sequence[Treatment], drawn: Collection[str]) -> str:
+    """Return at which settings systems are compared, as it follows on what a claim is for."""
+    by = {how: [t.name for t in treatments if t.treated == how] for how in ("fixed", "numeric", "log", "random")}
+    means = [*by["numeric"], *(f"log {name}" for name in by["log"])]
+    levels = [name for name in by["random"] if name in drawn]
+    parts = []
+    if by["fixed"]:
+        which = f"levels of {join_names(by['fixed'])}" if means or levels else "settings"
+        parts.append(f"over the {which} that the table has, equally weighted")
+    if means:
+        parts.append(f"at the mean of {join_names(means)}, by a straight line")
+    if levels:
+        parts.append(f"over levels of {join_names(levels)} like these")
+    return f", {', and '.join(parts)}" if parts else ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from holdsup.errors import list_names
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.verdict.comparison.contrasts import note_disagreement
 from holdsup.verdict.phrases import join_names, say_level, show_limits
@@ -15,11 +16,12 @@ __all__ = ["tabulate_contrasts", "tabulate_systems", "tabulate_waterfall"]
 MOST_PAIRS = 21  # contrasts that are all shown; of more, those of the leader and of neighbours
 
 
-def tabulate_systems(systems: Sequence[RankedSystem], *, level: float) -> Table:
+def tabulate_systems(systems: Sequence[RankedSystem], *, level: float, scope: str) -> Table:
     """Return the ranking."""
     spread = min((s.se for s in systems if s.se > 0), default=0.0)
+    datasets = f"{scope} like these" if scope == "new datasets" else scope
     return Table(
-        title=f"Systems by adjusted mean, {say_level(level)} limits for new datasets like these",
+        title=f"Systems by adjusted mean, {say_level(level)} limits for {datasets}",
         columns=("rank", "system", "mean", "limits", "places", "best in", "raw mean", "shrunken"),
         rows=tuple(
             (
@@ -46,7 +48,7 @@ def tabulate_systems(systems: Sequence[RankedSystem], *, level: float) -> Table:
 def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Table:
     """Return the contrasts: all of them, or those that a reader looks for first."""
     shown = _shown(contrasts)
-    notes = [METHODS[method] for method in dict.fromkeys(c.method for c in contrasts)]
+    notes = list(_say_methods(contrasts))
     if len(shown) < len(contrasts):
         notes.append(f"Shown are {len(shown)} of {len(contrasts)} pairs: those of the leader and of neighbours.")
     return Table(
@@ -73,9 +75,17 @@ def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Ta
     )
 
 
+def _say_methods(contrasts: Sequence[RankContrast]) -> Iterator[str]:
+    """Yield where p come from; where pairs differ in it, the fewer pairs are named."""
+    by = {method: [f"{c.left} - {c.right}" for c in contrasts if c.method == method] for method in METHODS}
+    used = sorted((method for method in METHODS if by[method]), key=lambda method: -len(by[method]))
+    for place, method in enumerate(used):
+        yield f"{f'p of {list_names(by[method], most=6)}' if place else 'p'}: {METHODS[method]}"
+
+
 METHODS = {
-    "dataset differences": "p: t on the differences of adjusted means between datasets, pair by pair.",
-    "pooled": "p: Satterthwaite's t of the fit.",
+    "dataset differences": "t on the differences of adjusted means between datasets, pair by pair.",
+    "pooled": "Satterthwaite's t of the fit.",
 }
 
 

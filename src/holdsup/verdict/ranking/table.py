@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 from holdsup.columns import Column, Labels
 from holdsup.columns.crossing import cross
 from holdsup.columns.encoding import order_labels
-from holdsup.columns.values import parse_number, write_value
+from holdsup.columns.values import write_value
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.scores import Scores
-from holdsup.scores.roles import is_setting, plain_name
+from holdsup.scores.roles import is_replicate, is_setting, plain_name
+from holdsup.verdict.ranking.spellings import join_spellings, parse_labels
 
-__all__ = ["RunTable", "find_nuisance", "lay_out_runs", "name_of_role"]
+__all__ = ["SPLITS", "RunTable", "find_nuisance", "is_named_setting", "lay_out_runs", "name_of_role"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -26,8 +28,9 @@ Codes = NDArray[np.int64]
 # columns seldom describe items.
 MORE_SETTINGS = (
     "batch bs epoch num_epochs n_epochs num_train_epochs steps max_steps warmup_steps warmup_ratio optimizer optimiser "
-    "fold split max_length hidden_size prompt template shots n_shots num_shots"
+    "max_length hidden_size prompt template shots n_shots num_shots"
 ).split()
+SPLITS = ("fold", "split")  # nuisance, too, but the first fold of one dataset is not that of another
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +87,7 @@ class RunTable:
     def numbers(self, name: str) -> Floats | None:
         """Return a nuisance column as numbers, None if some level is none."""
         labels = self.factors[name]
-        parsed = _numbers(labels)
+        parsed = parse_labels(labels)
         return None if parsed is None else parsed[labels.codes]
 
 
@@ -96,8 +99,15 @@ def name_of_role(scores: Scores, role: str) -> str:
 
 def find_nuisance(scores: Scores) -> tuple[str, ...]:
     """Return the columns that are nuisance factors by their names: facets, and settings that have no role yet."""
-    settings = [name for name in scores.others if is_setting(name) or plain_name(name) in MORE_SETTINGS]
+    settings = [
+        name for name in scores.others if is_named_setting(name) or is_replicate(name) or plain_name(name) in SPLITS
+    ]
     return (*scores.facets, *settings)
+
+
+def is_named_setting(name: str) -> bool:
+    """Return whether a column is named like a setting, of which each level is the same thing everywhere."""
+    return is_setting(name) or plain_name(name) in MORE_SETTINGS
 
 
 def lay_out_runs(scores: Scores, nuisance: Iterable[str], ingredients: Iterable[str]) -> RunTable:
@@ -106,10 +116,10 @@ def lay_out_runs(scores: Scores, nuisance: Iterable[str], ingredients: Iterable[
     if not len(usable):
         raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
     if usable.metric is not None and usable.metric.count > 1:
-        first = usable.metric.names[0]
+        first = shlex.quote(f"{name_of_role(scores, 'metric')}={usable.metric.names[0]}")
         raise ScoresError(
             f"{scores.source} has {usable.metric.count} metrics, and a ranking is by one: choose it with "
-            f"--where {name_of_role(scores, 'metric')}={first}"
+            f"--where {first}"
         )
     if usable.dataset is None:
         raise ScoresError(f"{scores.source} has no column of datasets: name it with --dataset")
@@ -149,9 +159,10 @@ def _factor(scores: Scores, name: str) -> Labels:
         raise ScoresError(
             f"{lacking:,} of {len(scores):,} rows have no {name}: fill the column, or leave it out of --nuisance"
         )
-    parsed = _numbers(labels)
+    parsed = parse_labels(labels)
     if parsed is None:
         return labels
+    labels, parsed = join_spellings(labels, parsed)
     order = pa.array([labels.names[i] for i in np.argsort(parsed, kind="stable")], pa.string())
     return order_labels(labels.codes, labels.levels, order)
 
@@ -171,7 +182,7 @@ def _ingredient(scores: Scores, name: str) -> Floats:
     column = _find(scores, name, "--contribution")
     values: Floats | None
     if isinstance(column, Labels):
-        parsed = _numbers(column)
+        parsed = parse_labels(column)
         values = None if parsed is None or (column.codes < 0).any() else parsed[column.codes]
     else:
         values = column.values
@@ -198,10 +209,3 @@ def _labels(values: Floats) -> Labels:
     every = np.full(len(values), -1)
     every[known] = codes
     return Labels.of(every, [write_value(float(level)) or "" for level in levels])
-
-
-def _numbers(labels: Labels) -> Floats | None:
-    parsed = [parse_number(name) for name in labels.names]
-    if any(number is None or not np.isfinite(number) for number in parsed):
-        return None
-    return np.array(parsed, dtype=float)

@@ -15,7 +15,7 @@ class Treatment:
     ----------
     name : the column
     levels : number of its distinct values
-    treated : "fixed", "random", "numeric" or "left out"
+    treated : "fixed", "random", "numeric", "log" or "left out"
     reference : the level that its effects are compared with; null where there is none
     why : the rule, or why it is left out
     """
@@ -37,7 +37,7 @@ class NuisanceEffect:
     factor : the column, null for the intercept
     level : its level, null for a number
     reference : the level that it is compared with, null for a number
-    estimate : its value; of a number, per unit
+    estimate : its value; of a number, per unit, of its logarithm, per tenfold
     se : standard error
     df : Satterthwaite's degrees of freedom
     t : estimate / se

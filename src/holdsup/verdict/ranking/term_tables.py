@@ -99,7 +99,8 @@ def tabulate_terms(random: Sequence[TermVariance], said: Mapping[str, str]) -> T
         ),
         notes=(
             said[SHARES],
-            "Share: variance over the sum of variances, as in the paper. Exact: slopes weighed by their regressors.",
+            "Share: variance over the sum of variances, as in Sanchez Carmona et al. (2025). Exact: slopes weighed by "
+            "their regressors.",
             f"p: rise of the REML criterion without the term, by {' or '.join(methods)}. "
             "Ranova p: by chi-square with 1 df, too large for a variance.",
         ),
@@ -143,7 +144,13 @@ def tabulate_prediction(parts: Sequence[PredictionPart]) -> Table:
 
 
 def tabulate_treatments(treatments: Sequence[Treatment], *, means: str, variances: str) -> Table:
-    """Return what is made of each nuisance column."""
+    """Return what is made of each nuisance column, and the formulas."""
+    if not treatments:
+        return Table(
+            title="The form, without a nuisance column",
+            columns=("for", "formula (REML)"),
+            rows=(("means and contrasts", means), ("shares of variance", variances)),
+        )
     return Table(
         title="The form: what is made of nuisance columns",
         columns=("column", "levels", "treated as", "reference", "why"),

@@ -48,7 +48,7 @@ def share_variance(fit: LmmFit, *, seed: int) -> tuple[TermVariance, ...]:
                 percent_exact=0.0 if nil else 100 * weighed / total_exact,
                 lrt=test.statistic,
                 df=test.df,
-                p=test.p,
+                p=1.0 if nil and test.p is not None else test.p,  # the criterion rises by rounding alone
                 method=test.method,
                 p_ranova=test.p_ranova,
                 log10_p_ranova=test.log10_p_ranova,

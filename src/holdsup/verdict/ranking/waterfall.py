@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from holdsup.design.newdata import code_fitted_rows
 from holdsup.errors import ScoresError, list_names, quote_names
+from holdsup.fit import random_effects
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.sentences import ISOLATED
 from holdsup.verdict.ranking.system_records import RankedSystem, WaterfallStep
+from holdsup.verdict.ranking.table import RunTable
 
 __all__ = ["choose_pair", "isolate_gap"]
 
@@ -68,13 +70,34 @@ def _isolated(fits: RankFits, left: str, right: str) -> Iterator[tuple[str, floa
     scores = runs.score.copy()
     if not np.isfinite(_gap(runs.cell_means(scores), pair)):
         return  # they share no dataset: only the fit can compare them
-    yield "datasets weighed equally", _gap(runs.cell_means(scores), pair)
+    within = fits.isolates_datasets()  # else rows count equally, as in the raw gap
+    if within:
+        yield "datasets weighed equally", _gap(runs.cell_means(scores), pair)
     coded = code_fitted_rows(model.design).fixed
     for name in runs.factors:
         columns = [i for i, kept in enumerate(model.engine.kept) if _mentions(fits, kept, name)]
         if columns:
             scores = scores - coded[:, model.engine.kept[columns]] @ model.beta[columns]
-            yield name, _gap(runs.cell_means(scores), pair)
+        elif name in fits.form.drawn:
+            scores = scores - _drawn(fits, name)
+        else:
+            continue
+        yield name, _gap(runs.cell_means(scores) if within else _system_means(runs, scores), pair)
+
+
+def _system_means(runs: RunTable, scores: Floats) -> Floats:
+    """Return the mean of each system's rows, shape (systems, 1)."""
+    return np.array([[scores[runs.system.codes == code].mean()] for code in range(runs.system.count)])
+
+
+def _drawn(fits: RankFits, name: str) -> Floats:
+    """Return the predicted effect of a random nuisance column in each row; 0 where its term was left out."""
+    labels = fits.runs.factors[name]
+    for effects in random_effects(fits.means, with_sd=False):
+        if effects.group == name:
+            by_level = dict(zip((level for (level,) in effects.levels), effects.values[:, 0], strict=True))
+            return np.array([by_level[level] for level in labels.names])[labels.codes]
+    return np.zeros(len(labels))
 
 
 def _gap(cells: Floats, pair: Sequence[int]) -> float:
@@ -87,7 +110,9 @@ def _mentions(fits: RankFits, column: int, name: str) -> bool:
     """Return whether a fixed column belongs to a nuisance factor, itself or by an indicator."""
     design = fits.means.model().design
     spec = design.fixed[column]
-    names = {name, *(key for key, i in fits.form.indicators.items() if i.factor == name)}
+    form = fits.form
+    added = {**form.logs, **{key: indicator.factor for key, indicator in form.indicators.items()}}
+    names = {name, *(key for key, factor in added.items() if factor == name)}
     for factor, coded in design.variables.coded.items():
         if factor.variable in names:
             if coded.factor is not None and any(index == coded.factor for index, _ in spec.levels):

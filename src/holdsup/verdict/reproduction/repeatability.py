@@ -15,6 +15,7 @@ from holdsup.measurements import CONDITIONS, Measurement
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows, sign
 from holdsup.scores import Scores, read_scores
+from holdsup.scores.misleading import caution_faults
 from holdsup.verdict.evaluation import is_repetition
 from holdsup.verdict.reproduction.assessing import assess_reproduction
 from holdsup.verdict.reproduction.report import Reproduction
@@ -60,8 +61,8 @@ def assess_repeatability(
     runs = list(_measure_runs(scores, scale_minimum))
     if max(Counter((run.object, run.measurand) for run, _ in runs).values(), default=0) < 2:
         raise ScoresError(
-            f"no system of {scores.source} has two runs, so that there is no spread between runs: name the columns "
-            "in which runs differ with --facets (seed, say), or the run with --run"
+            f"no system of {scores.source} has two runs, so that there is no spread between runs: name the column "
+            "that repeats runs with --replicates (seed, say), or the run with --run"
         )
     if below := next((run for run, _ in runs if run.value < scale_minimum), None):
         raise ScoresError(
@@ -82,7 +83,7 @@ def assess_repeatability(
     unused = {UNASSESSED: rows.used - used} if used < rows.used else {}
     return dataclasses.replace(
         found,
-        warnings=(*scores.notes, *found.warnings),
+        warnings=(*scores.notes, *caution_faults(scores), *found.warnings),
         rows=Rows(rows.planned, used, {**rows.reasons, **unused}),
         signature=sign(
             "qra", data=scores.digest, runs=len(runs), scale_minimum=scale_minimum or None, level=level,

@@ -93,7 +93,8 @@ class Tuning(Result):
     def _candidates(self) -> Table:
         rows = self.ranked()
         notes = [
-            "wins: partitions on which it is the best. P(best): over all partitions of this corpus, not on new data.",
+            "wins: partitions on which it is the best, alone or with others. P(best): over all partitions of this "
+            "corpus, not on new data; a posterior, which believes a lead the less, the more candidates are near it.",
             f"lead: the most that it may be better than the pick by, all limits together at {self.level:.0%}.",
             *self._about_dropped(),
             *self.next,

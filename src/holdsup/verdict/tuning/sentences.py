@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from holdsup.numerics.rounding import NOISE
 from holdsup.numerics.tuning.advice import LEAST_K
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.verdict.tuning.failing import has_failures, say_failures
@@ -38,8 +39,8 @@ def write_tuning_verdict(tuning: Tuning) -> str:
         )
     won = round(pick.wins * tuning.partitions)
     return (
-        f"{pick.name} wins on {100 * pick.wins:.0f}% of partitions ({won} of {tuning.partitions}); with "
-        f"J={tuning.partitions} the pick is the best over all partitions with probability "
+        f"{pick.name} wins on {100 * pick.wins:.0f}% of partitions ({won} of {tuning.partitions}{_say_shared(tuning)});"
+        f" with J={tuning.partitions} the pick is the best over all partitions with probability "
         f"{format_probability(tuning.probability)}.{failed} {_alike(tuning)} {_regret(tuning)} "
         f"Best means the {'highest' if tuning.higher_is_better else 'lowest'} mean over all partitions of this corpus; "
         "it says nothing about new data."
@@ -149,9 +150,31 @@ def _regret(tuning: Tuning) -> str:
     limit = format_number(tuning.regret, uncertainty=tuning.regret)
     if tuning.regret == 0:
         none = "None of those judged" if has_failures(tuning) else "None"
-        return f"{none} is better than it ({tuning.level:.0%} confidence)."
+        return f"{none} is better than it ({tuning.level:.0%} confidence).{_say_smaller(tuning)}"
     best = "The best of those judged" if has_failures(tuning) else "The best"
     return f"{best} may be better than it by {limit} at most ({tuning.level:.0%} confidence{_say_farthest(tuning)})."
+
+
+def _say_shared(tuning: Tuning) -> str:
+    """Return on how many partitions the pick is the best together with a candidate that has other scores elsewhere."""
+    pick = tuning.pick
+    rivals = [row.scores for row in tuning.candidates if row.status != "failed" and row.scores != pick.scores]
+    sign = 1 if tuning.higher_is_better else -1
+    shared = 0
+    for place, own in enumerate(pick.scores):
+        ahead = [sign * (scores[place] - own) for scores in rivals if not math.isnan(scores[place])]
+        shared += bool(ahead) and abs(max(ahead)) <= NOISE * abs(own)
+    return f", {shared} of them with others" if shared else ""
+
+
+def _say_smaller(tuning: Tuning) -> str:
+    """Return why the probability may be below the confidence with which all others are told to be worse."""
+    if not tuning.probability < tuning.level:
+        return ""
+    return (
+        " The probability is smaller since it takes good candidates to be often nearly equal, where the confidence "
+        "takes nothing for granted."
+    )
 
 
 def _farthest(tuning: Tuning) -> CandidateRow:

@@ -12,6 +12,7 @@ from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
 from holdsup.scores.lookalikes import caution_lookalikes
+from holdsup.scores.misleading import caution_faults
 from holdsup.verdict.arguments import check_level, check_levels, list_names_given
 from holdsup.verdict.copies import leave_out_copies
 from holdsup.verdict.evaluation import Evaluation, lay_out
@@ -75,7 +76,7 @@ def decompose_variance(
     chosen, rows = select_rows(scores, where)
     check_facets(chosen.only(chosen.usable))
     evaluations = lay_out(chosen)
-    said: list[str] = [*scores.notes, *caution_lookalikes(chosen), *_repeats(evaluations)]
+    said: list[str] = [*scores.notes, *caution_faults(chosen), *caution_lookalikes(chosen), *_repeats(evaluations)]
     asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
     tried = [decompose_system(evaluation, name, interactions, said, level=level) for evaluation, name in asked]
     everyone = [one for one in tried if isinstance(one, Decomposed)]
