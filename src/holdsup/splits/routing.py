@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any, Self
 
-__all__ = ["GroupsConsumer", "route_groups"]
+__all__ = ["GroupsConsumer", "route_groups", "warn_of_unrouted"]
 
 
 class GroupsConsumer:
@@ -47,6 +47,19 @@ def route_groups(estimator: Any, groups: Any) -> dict[str, Any]:
     if get_config()["enable_metadata_routing"]:
         return {"groups": groups} if _asks(estimator) else {}
     return dict.fromkeys(_list_askers(estimator), groups)
+
+
+def warn_of_unrouted(estimator: Any, groups: Any) -> Iterator[str]:
+    """Yield a warning where a part of an estimator, such as `EarlyStopping`, asks for groups that do not reach it."""
+    if groups is None or route_groups(estimator, groups):
+        return
+    parts = (part for part in estimator.get_params(deep=True).values() if hasattr(part, "fit"))
+    if asker := next((part for part in (estimator, *parts) if any(_list_askers(part))), None):
+        yield (
+            f"{type(asker).__name__} inside {type(estimator).__name__} cuts its validation sets item by item, through "
+            "groups: turn scikit-learn's metadata routing on (sklearn.set_config(enable_metadata_routing=True)), which "
+            "hands them on, or wrap it in a pipeline at most."
+        )
 
 
 def _list_askers(estimator: Any) -> Iterator[str]:

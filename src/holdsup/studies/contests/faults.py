@@ -13,6 +13,7 @@ from holdsup.metrics.labels import AveragedMetric, LabelMetric
 from holdsup.metrics.means import Agreement
 from holdsup.rendering.numbers import format_counted
 from holdsup.splits import Split
+from holdsup.splits.routing import warn_of_unrouted
 from holdsup.studies.contests.copies import warn_of_copies
 from holdsup.studies.contests.strategies import Strategy
 
@@ -32,10 +33,8 @@ def check_corpus(corpus: Corpus, metric: Metric, strategy: Strategy, repeats: in
 
 def warn_of_torn_groups(systems: Mapping[str, Any], corpus: Corpus) -> tuple[str, ...]:
     """Return warnings about estimators in memory that stop early on validation sets cut through groups."""
-    from holdsup.studies.tuning.cautions import warn_of_stopping  # rests on contests itself
-
     estimators = [system for system in systems.values() if hasattr(system, "get_params")]
-    return tuple(said for estimator in estimators for said in warn_of_stopping(estimator, corpus.groups))
+    return tuple(said for estimator in estimators for said in warn_of_unrouted(estimator, corpus.groups))
 
 
 def _warn_of_classes(corpus: Corpus, metric: Metric, strategy: Strategy, splits: Sequence[Split]) -> str | None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from holdsup.errors import list_names
 from holdsup.splits import JKFold
-from holdsup.splits.routing import route_groups
+from holdsup.splits.routing import warn_of_unrouted
 from holdsup.studies.tuning.candidates import Params
-from holdsup.studies.tuning.stopping import EarlyStopping
 
-__all__ = ["find_unseeded", "list_cautions", "warn_of_stopping", "warn_of_weights"]
+__all__ = ["find_unseeded", "list_cautions", "warn_of_weights"]
 
 # Where scikit-learn's own estimators have a random_state that their settings leave unused.
 STEADY: dict[str, Callable[[Params], bool]] = {
@@ -73,17 +72,7 @@ def list_cautions(
         )
     if splitter.match is not None:
         yield from _rare_classes(np.asarray(y), splitter.k)
-    yield from warn_of_stopping(listed[0], groups)
-
-
-def warn_of_stopping(estimator: Any, groups: Any) -> Iterator[str]:
-    """Yield a warning where groups do not reach the early stopping inside an estimator (see `route_groups`)."""
-    if groups is not None and _stops_early(estimator) and not route_groups(estimator, groups):
-        yield (
-            f"EarlyStopping inside {type(estimator).__name__} cuts its validation sets item by item, through groups: "
-            "turn scikit-learn's metadata routing on (sklearn.set_config(enable_metadata_routing=True)), which hands "
-            "them on, or wrap it in a pipeline at most."
-        )
+    yield from warn_of_unrouted(listed[0], groups)
 
 
 def warn_of_weights(weights: Any) -> Iterator[str]:
@@ -109,8 +98,3 @@ def _rare_classes(y: Any, k: int) -> Iterator[str]:
             f"Class {classes[rare].item()!r} has {sizes[rare]} items, fewer than there are folds ({k}): not all of "
             "them test it."
         )
-
-
-def _stops_early(estimator: Any) -> bool:
-    parts: Mapping[str, Any] = estimator.get_params(deep=True)
-    return any(isinstance(part, EarlyStopping) for part in (estimator, *parts.values()))

@@ -11,8 +11,7 @@ from sklearn.utils.validation import _num_samples
 
 from holdsup.errors import MissingExtra, TuningError
 from holdsup.splits.copies import skip_copies
-from holdsup.splits.routing import route_groups
-from holdsup.studies.tuning.cautions import warn_of_stopping
+from holdsup.splits.routing import route_groups, warn_of_unrouted
 from holdsup.studies.tuning.options import require_folds
 from holdsup.studies.tuning.pools import choose_splitter, deal_partitions, run_partitions
 from holdsup.studies.tuning.scoring import ONE_METRIC
@@ -74,7 +73,7 @@ class Objective:
             estimator, [{}], self.X, self.y, scoring=self.scoring, strict=True,
             fit_params=route_groups(estimator, self.groups),
         )  # fmt: skip
-        trial.set_user_attr(CAUTIONS, list(warn_of_stopping(estimator, self.groups)))
+        trial.set_user_attr(CAUTIONS, list(warn_of_unrouted(estimator, self.groups)))
         scores: list[float] = []
         splitter = choose_splitter(
             estimator, self.y, self.groups, j=self.j, k=self.k, seed=self.seed, stratify=self.stratify,
