@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import holdsup
-from conftest import SPEC
 from holdsup.errors import ResultError
 from holdsup.rendering import Table
 from holdsup.rendering.markup import render_latex
@@ -230,9 +229,7 @@ def test_the_command_of_a_signature_gives_the_same_signature(
     assert json.loads(run(*again, "--format", "json").out)["signature"] == result.signature
 
 
-CONTEST = (
-    SPEC.replace('"run"', '"contest"').partition("[splits]")[0]
-    + """
+CONTEST = """
 [contest]
 repeats = 20
 
@@ -242,10 +239,7 @@ call = "systems:train_length"
 [systems.majority]
 call = "systems:train_majority"
 """
-)
-TUNE = (
-    SPEC.replace('"run"', '"tune"').partition("[splits]")[0]
-    + """
+TUNE = """
 [splits]
 name = "jkfold"
 j = 2
@@ -257,7 +251,6 @@ call = "systems:train_length"
 [candidates]
 floor = [0, 1]
 """
-)
 
 
 @pytest.mark.slow
@@ -269,9 +262,10 @@ floor = [0, 1]
 def test_the_command_of_a_spec_gives_the_same_signature(
     spec: str, asked: list[str], study: Path, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (study.parent / "own spec.toml").write_text(spec)
-    monkeypatch.chdir(study.parent)
     kind, *options = asked
+    data_and_metric = study.read_text().replace('"run"', f'"{kind}"').partition("[splits]")[0]
+    (study.parent / "own spec.toml").write_text(data_and_metric + spec)
+    monkeypatch.chdir(study.parent)
     assert run(kind, "own spec.toml", *options, "--format", "json", "-o", "first.json").code == 0
     result = holdsup.read_result("first.json")
     command = command_of(result)

@@ -29,6 +29,9 @@ SANS = "'DejaVu Sans', Verdana, Geneva, sans-serif"  # the font that the layout 
 PREFIX = 8 * "0"  # of names, until what is drawn gives them one
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
+ElementTree.register_namespace("", SVG)
+ElementTree.register_namespace("xlink", LINK)
+
 
 @in_style
 def draw_bytes(figure: Figure, kind: str) -> bytes:
@@ -63,8 +66,6 @@ def draw_svg(figure: Figure, *, follow_page: bool) -> str:
     slim(root)
     _own_names(root, names)
     root.attrib.pop("version", None)
-    ElementTree.register_namespace("", SVG)
-    ElementTree.register_namespace("xlink", LINK)
     return ElementTree.tostring(root, encoding="unicode")
 
 
