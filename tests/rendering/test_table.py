@@ -114,6 +114,13 @@ def test_latex_shows_the_same_cells_and_nothing_else(table: Table) -> None:
     assert squeezed(shown) == squeezed(table.cells())
 
 
+def test_titles_and_notes_of_wide_letters_fit_the_terminal() -> None:
+    table = Table(title=18 * "模型" + " b", columns=("x",), rows=((1,),), notes=(30 * "模型 ",))
+    lines = render_text(table, width=40).split("\n")
+    assert max(map(display_width, lines)) <= 40
+    assert "".join("".join(lines).split()).count("模型") == 48
+
+
 @given(tables(), st.integers(40, 160), st.sampled_from([UNICODE, ASCII]))
 def test_text_holds_every_cell_and_fits_the_terminal(table: Table, width: int, ink: object) -> None:
     text = render_text(table, width=width, ink=ink)  # type: ignore[arg-type]

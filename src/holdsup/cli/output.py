@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -92,10 +91,10 @@ def emit(result: Result, *, style: str, output: Path | None, picture: Path | Non
 
 def print_tables(sentence: str, tables: Sequence[Table]) -> None:
     """Print a sentence and tables that are no result: nothing was computed."""
-    from holdsup.rendering.text import render_text
+    from holdsup.rendering.text import render_text, wrap_text
 
     width, ink = _sheet(sys.stdout.encoding, sys.stdout.isatty())
-    parts = [textwrap.fill(sentence, width), *(render_text(table, width=width, ink=ink) for table in tables)]
+    parts = ["\n".join(wrap_text(sentence, width)), *(render_text(table, width=width, ink=ink) for table in tables)]
     click.echo("\n\n".join(parts))
 
 

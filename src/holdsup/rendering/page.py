@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import textwrap
 from dataclasses import dataclass
 
 from holdsup.rendering.markup import (
@@ -15,7 +14,7 @@ from holdsup.rendering.markup import (
     render_markdown,
 )
 from holdsup.rendering.table import Table, visible
-from holdsup.rendering.text import UNICODE, Ink, render_text
+from holdsup.rendering.text import UNICODE, Ink, render_text, wrap_text
 
 __all__ = ["Page"]
 
@@ -49,11 +48,11 @@ class Page:
 
     def text(self, *, width: int = 100, ink: Ink = UNICODE) -> str:
         """Return plain text no wider than `width`, drawn with `ink`."""
-        parts = [textwrap.fill(visible(self.verdict), width)]
+        parts = ["\n".join(wrap_text(visible(self.verdict), width))]
         parts.extend(render_text(table, width=width, ink=ink) for table in self.tables)
         if self.warnings:
             parts.append("\n".join(self._wrapped_warnings(width)))
-        parts.append("\n".join([*textwrap.wrap(self.rows, width), f"signature: {visible(self.signature)}"]))
+        parts.append("\n".join([*wrap_text(self.rows, width), f"signature: {visible(self.signature)}"]))
         return "\n\n".join(parts) + "\n"
 
     def markdown(self) -> str:
@@ -93,8 +92,4 @@ class Page:
         )
 
     def _wrapped_warnings(self, width: int) -> list[str]:
-        return [
-            line
-            for warning in self.warnings
-            for line in textwrap.wrap(f"! {visible(warning)}", width, subsequent_indent="  ")
-        ]
+        return [line for warning in self.warnings for line in wrap_text(f"! {visible(warning)}", width, indent="  ")]

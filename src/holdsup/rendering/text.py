@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from holdsup.rendering.table import Cell, Interval, Shown, Table
 
-__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text"]
+__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text", "wrap_text"]
 
 GAP = "  "
 PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
@@ -59,8 +59,8 @@ def render_text(table: Table, *, width: int = 100, ink: Ink = UNICODE) -> str:
     room = width - len(GAP) * (len(heads) - 1)
     widths = fit_widths([_natural(head, column) for head, column in zip(heads, columns, strict=True)], numeric, room)
     body = _grid(heads, columns, numeric, widths, ink) if widths else _cards(shown, width)
-    notes = [line for note in shown.notes for line in textwrap.wrap(note, width, subsequent_indent="  ")]
-    return "\n".join([*textwrap.wrap(shown.title, width), *body, *notes])
+    notes = [line for note in shown.notes for line in wrap_text(note, width, indent="  ")]
+    return "\n".join([*wrap_text(shown.title, width), *body, *notes])
 
 
 def display_width(text: str) -> int:
@@ -74,6 +74,27 @@ def display_width(text: str) -> int:
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
+
+
+def wrap_text(text: str, width: int, *, indent: str = "") -> list[str]:
+    """Return lines no wider than `width` columns, all but the first indented.
+
+    Lines end between words; where there is no blank to end at, as in Chinese, anywhere.
+
+    >>> wrap_text("ab 模型模型 cd", 6)
+    ['ab', '模型模', '型 cd']
+    """
+    if display_width(text) == len(text):
+        return textwrap.wrap(text, width, subsequent_indent=indent)
+    lines, line = list[str](), ""
+    for char in " ".join(text.split()):  # textwrap counts characters, not columns
+        while display_width(line + char) > width:
+            head, _, tail = line.rpartition(" ")
+            kept, rest = (head, tail) if head.strip() else (line, "")
+            lines.append(kept)
+            line = indent + rest
+        line += char if char != " " or line.strip() else ""
+    return [*lines, line]
 
 
 def _natural(head: str, column: list[str]) -> int:
@@ -164,17 +185,7 @@ def _pad(cell: str, width: int, flush_right: bool) -> str:
 
 
 def _wrap(cell: str, width: int) -> list[str]:
-    if display_width(cell) <= width:
-        return [cell]
-    if display_width(cell) == len(cell):
-        return textwrap.wrap(cell, width) or [""]
-    lines, line = [], ""
-    for char in cell:  # textwrap counts characters, not columns: break wide scripts anywhere, as they do
-        if display_width(line + char) > width:
-            lines.append(line)
-            line = ""
-        line += char
-    return [*lines, line]
+    return [cell] if display_width(cell) <= width else wrap_text(cell, width) or [""]
 
 
 def _cards(table: Shown, width: int) -> list[str]:
