@@ -7,11 +7,12 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import holdsup
-from holdsup.cli.options import split_names
+from holdsup.cli.options import split_names, split_pairs
 from holdsup.cli.program import program
 from holdsup.errors import ColumnError, quote_names
 from holdsup.report.redoing import command_of
@@ -71,3 +72,13 @@ def test_a_signature_with_commas_in_names_gives_the_command_that_was_asked(run: 
     assert command is not None
     words = [str(table) if word == "DATA" else word for word in shlex.split(command)[1:]]
     assert json.loads(run(*words, "--format", "json").out)["signature"] == result.signature
+
+
+def test_a_name_with_commas_is_quoted_before_its_value_and_two_names_are_refused() -> None:
+    assert dict(split_pairs(['"lr, x"=1', "seed = 2", '"lr, x"=3'], "--treat", "a=b")) == {
+        "lr, x": ["1", "3"],
+        "seed": ["2"],
+    }
+    for wrong in ('"a",b=1', '""=1', "=1", "a=", "a"):
+        with pytest.raises(click.BadParameter, match="is not of the form a=b"):
+            split_pairs([wrong], "--treat", "a=b")

@@ -102,13 +102,18 @@ def split_names(given: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_pairs(given: Iterable[str], option: str, example: str) -> Iterable[tuple[str, list[str]]]:
-    """Return the values given for each name in NAME=VALUE; a name may come several times."""
+    """Return the values given for each name in NAME=VALUE; a name may come several times, and may be quoted.
+
+    >>> dict(split_pairs(['"lr (peak), x"=numeric', "seed=random"], "--treat", "lr=fixed"))
+    {'lr (peak), x': ['numeric'], 'seed': ['random']}
+    """
     found: dict[str, list[str]] = {}
     for pair in given:
-        name, equals, value = pair.partition("=")
-        if not (name.strip() and equals and value.strip()):
+        name, equals, value = (part.strip() for part in pair.partition("="))
+        names = split_names([name]) if name.startswith('"') else (name,)
+        if not (len(names) == 1 and names[0] and equals and value):
             raise click.BadParameter(f"{pair!r} is not of the form {example}.", param_hint=option)
-        found.setdefault(name.strip(), []).append(value.strip())
+        found.setdefault(names[0], []).append(value)
     return found.items()
 
 

@@ -121,7 +121,6 @@ def command(
 
     arguments = split_roles(roles)
     treated = _single(treat, "--treat", "epochs=numeric")
-    treated = {(split_names([name]) if name.startswith('"') else (name,))[0]: how for name, how in treated.items()}
     chosen = dict(split_pairs(where, "--where", "metric=f1"))
     configuration = None if predict is None else _single(split_names([predict]), "--predict", "system=A,dataset=X")
     refuse_to_overwrite(data, output, picture)
