@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from holdsup.cli import main
 
 Run = Callable[..., Any]
 
@@ -161,3 +164,23 @@ def test_a_status_column_is_named_or_refused_by_an_option(run: Run) -> None:
     Path("s.csv").write_text("system,item,score,state\nA,1,0.5,Success\nA,2,0.25,crashed\n")
     assert "1 with status 'crashed'" in run("check", "s.csv", "--status", "state").out
     assert "2 of 2 rows used." in run("check", "s.csv").out
+
+
+@pytest.mark.parametrize("style", ["text", "json"])
+def test_a_stand_in_for_standard_output_need_know_no_encoding(monkeypatch: pytest.MonkeyPatch, style: str) -> None:
+    class Bare:
+        def __init__(self) -> None:
+            self.parts: list[str] = []
+
+        def write(self, text: str) -> int:
+            self.parts.append("" + text)  # refuses bytes, as a text stream does
+            return len(text)
+
+        def flush(self) -> None: ...
+
+    for stand_in, read in ((io.StringIO(), io.StringIO.getvalue), (Bare(), lambda bare: "".join(bare.parts))):
+        monkeypatch.setattr(sys, "stdout", stand_in)
+        with pytest.raises(SystemExit) as ended:
+            main(["check", "scores.csv", "--format", style])
+        assert ended.value.code == 0
+        assert "duplicate" in read(stand_in) or "No problems" in read(stand_in)

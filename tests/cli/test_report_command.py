@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import holdsup
+from holdsup.results import Result
 
 
 @pytest.fixture
@@ -83,3 +86,37 @@ def test_a_result_is_never_overwritten(run: Callable[..., object], saved: Path) 
     assert code == 1
     assert "it is one of the results to read; give another name" in err
     assert json.loads(named_so.read_text())["kind"] == "check"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_results_are_read_in_any_unicode_with_its_mark_or_without(
+    run: Callable[..., object], saved: Path, encoding: str
+) -> None:
+    saved.write_bytes(saved.read_text(encoding="utf-8").encode(encoding))
+    assert run("report", saved, "-o", saved.with_name("page.html")) == (0, "", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_result_is_read_from_a_pipe_which_gives_it_once(run: Callable[..., object], saved: Path) -> None:
+    pipe = saved.with_name("pipe")
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(saved.read_bytes()), daemon=True)
+    writer.start()
+    assert run("report", pipe, "-o", saved.with_name("page.html")) == (0, "", "")
+
+
+def test_a_ranking_that_was_edited_and_names_an_unknown_system_is_one_clear_line(
+    run: Callable[..., object], results: list[Result], tmp_path: Path
+) -> None:
+    ranking = next(result for result in results if result.kind == "rank")
+    whole = json.dumps(ranking.to_dict())
+    name = json.loads(whole)["systems"][0]["name"]
+    for part in ("systems", "interactions", "companion"):
+        plain = json.loads(whole)
+        edited = plain[part]["ranks"][0] if part == "companion" else plain[part][0]
+        edited["name" if part == "systems" else "system"] = "nobody"
+        (tmp_path / "edited.json").write_text(json.dumps(plain))
+        code, out, err = run("report", tmp_path / "edited.json", "-o", tmp_path / "p.html")  # type: ignore[misc]
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        assert "edited.json cannot be shown, since its parts contradict each other" in err
+        assert name in err or "nobody" in err

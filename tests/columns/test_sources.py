@@ -121,3 +121,19 @@ def test_files_of_another_kind_are_called_by_it(head: bytes, said: str, packed: 
     (folder / "x.csv").write_bytes(gzip.compress(raw) if packed else raw)
     with pytest.raises(ReadError, match=said):
         open_tables("x.csv")
+
+
+def test_standard_input_is_read_in_pieces_that_any_memory_limit_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Pipe(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            asked.append(size)
+            return super().read(size)
+
+    class Input:
+        buffer = Pipe(TABLE.encode())
+
+    monkeypatch.setattr(sys, "stdin", Input())
+    assert read_columns(open_tables("-"), numbers=["score"]).lengths == (2,)
+    assert all(size is not None and 0 < size <= 2**26 for size in asked)

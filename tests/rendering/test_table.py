@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
-from holdsup.rendering import Cell, Estimate, Interval, Page, Percent, PValue, Table
+from holdsup.rendering import Cell, Estimate, Interval, Page, Percent, PValue, Table, text as setting
 from holdsup.rendering.markup import (
     break_latex,
     escape_latex,
@@ -267,3 +267,27 @@ def test_advice_is_shown_by_all_renderings_but_latex_which_is_to_publish() -> No
 def test_names_in_backticks_are_typewriter_letters_in_latex_and_signatures_keep_them() -> None:
     assert escape_latex("`F1_x` ~ a") == r"\texttt{F1\_x} $\sim$ a"
     assert break_latex("fit|`a`") == r"fit\textbar{}\allowbreak{}\`{}a\`{}"
+
+
+@pytest.mark.parametrize("mark", ["e\u0301", "\u0301", "模", "x"])
+def test_wrapping_looks_at_each_character_a_few_times_however_long_a_label_is(
+    monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    looks = 0
+
+    def count(char: str) -> int:
+        nonlocal looks
+        looks += 1
+        return measure(char)
+
+    measure = setting._char_width
+    monkeypatch.setattr(setting, "_char_width", count)
+    label = mark * 20_000
+    lines = setting.wrap_text(label, 40)
+    assert "".join(lines) == label
+    assert all(display_width(line) <= 40 for line in lines)
+    assert looks <= 10 * len(label)
+
+
+def test_a_character_wider_than_a_line_is_a_line_of_its_own() -> None:
+    assert setting.wrap_text("模型", 1) == ["模", "型"]

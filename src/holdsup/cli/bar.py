@@ -21,7 +21,7 @@ PATIENCE = 2.0  # seconds
 @contextmanager
 def show_progress(*, quiet: bool) -> Iterator[Progress]:
     """Give a `progress` callback that draws a bar on stderr."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or not getattr(sys.stderr, "isatty", bool)():
         yield no_progress
         return
     drawn = _DrawnLate()

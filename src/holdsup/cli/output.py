@@ -82,7 +82,7 @@ def emit(result: Result, *, style: str, output: Path | None, picture: Path | Non
 
         save_plot(result, picture)
     if output is None or output == STANDARD_OUTPUT:
-        click.echo(_rendered(result, style, sys.stdout.encoding, sys.stdout.isatty()), nl=False)
+        click.echo(_rendered(result, style, *_terminal()), nl=False)
         return
     from holdsup.results import write_file
 
@@ -93,9 +93,14 @@ def print_tables(sentence: str, tables: Sequence[Table]) -> None:
     """Print a sentence and tables that are no result: nothing was computed."""
     from holdsup.rendering.text import render_text, wrap_text
 
-    width, ink = _sheet(sys.stdout.encoding, sys.stdout.isatty())
+    width, ink = _sheet(*_terminal())
     parts = ["\n".join(wrap_text(sentence, width)), *(render_text(table, width=width, ink=ink) for table in tables)]
     click.echo("\n\n".join(parts))
+
+
+def _terminal() -> tuple[str, bool]:
+    """Return the encoding of standard output and whether it is a terminal; a stand-in may know neither."""
+    return getattr(sys.stdout, "encoding", None) or "utf-8", bool(getattr(sys.stdout, "isatty", bool)())
 
 
 def _sheet(encoding: str, terminal: bool) -> tuple[int, Ink]:

@@ -7,6 +7,7 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -134,17 +135,24 @@ def _raw(source: Source) -> pa.Buffer:
     if source.path is None:
         if sys.stdin is None:
             raise ReadError("there is no standard input to read: it is closed")
-        data = sys.stdin.buffer.read(LARGEST_STREAM + 1)
-    elif source.path.is_file():
+        return _drain(source.name, sys.stdin.buffer)
+    if source.path.is_file():
         return pa.memory_map(str(source.path)).read_buffer() if source.path.stat().st_size else pa.py_buffer(b"")
-    elif source.path.is_fifo():  # cannot be mapped
+    if source.path.is_fifo():  # cannot be mapped
         with source.path.open("rb") as stream:
-            data = stream.read(LARGEST_STREAM + 1)
-    else:  # /dev/zero never ends
-        raise ReadError(f"{source.name} is a device, not a file: give a file, a folder, or - for standard input")
-    if len(data) > LARGEST_STREAM:
-        raise ReadError(f"{source.name} gives more than {LARGEST_STREAM >> 30} GiB: write it to a Parquet file first")
-    return pa.py_buffer(data)
+            return _drain(source.name, stream)
+    # /dev/zero never ends
+    raise ReadError(f"{source.name} is a device, not a file: give a file, a folder, or - for standard input")
+
+
+def _drain(name: str, stream: BinaryIO) -> pa.Buffer:
+    """Return what a stream gives, piece by piece: asked for all at once, Python sets as much memory aside."""
+    out = pa.BufferOutputStream()
+    while chunk := stream.read(CHUNK):
+        out.write(chunk)
+        if out.tell() > LARGEST_STREAM:
+            raise ReadError(f"{name} gives more than {LARGEST_STREAM >> 30} GiB: write it to a Parquet file first")
+    return out.getvalue()
 
 
 def _unpack(name: str, raw: pa.Buffer, packing: str) -> pa.Buffer:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from holdsup.arguments import check_count, check_pairs
 from holdsup.errors import ScoresError
 
 __all__ = ["simulate_scores"]
@@ -40,10 +41,11 @@ def simulate_scores(
     >>> simulate_scores({"A": 0.7, "B": 0.7}, items=3, runs=2).num_rows
     12
     """
+    means = check_pairs(means, "means", "{'A': 0.7, 'B': 0.7}")
+    for name, count in (("items", items), ("runs", runs), ("seed", seed)):
+        check_count(count, name)
     if items < 1 or runs < 1 or not means:
         raise ScoresError(f"cannot simulate {len(means)} systems, {items} items, {runs} runs: each must be 1 or more")
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise ScoresError(f"the seed is {seed!r:.60}: it must be a whole number, 0 or more")
     rng = np.random.default_rng(seed)
     names = list(means)
     shape = (len(names), runs, items)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdsup.arguments import check_level
 from holdsup.errors import FitError, list_names
 from holdsup.fit.bootstrap import check_draws
 from holdsup.fit.contrasts import effect_weights
@@ -187,8 +188,8 @@ def bootstrap_fit(
     check_draws(draws, seed, processes)
     if draws < 2:
         raise FitError("1 draw was asked for, and limits need at least 2 (1000 is usual)")
-    if level is not None and not 0 < level < 1:
-        raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    if level is not None:
+        check_level(level, FitError)
     engine = fit.model().engine
     theta = engine.optimum.theta
     truth = Truth(theta, engine.solution.beta, fit.model().engine_sigma)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from holdsup.arguments import check_level
 from holdsup.columns.batches import open_data
 from holdsup.design import Design, build_design, parse_formula
 from holdsup.design.statistics import summarize
@@ -58,8 +59,7 @@ def fit_lmm(
     if str(method).lower() not in ("ml", "reml"):
         raise FitError(f"method is {method!r}; it can be 'ml' or 'reml'")
     method = method.lower()
-    if not 0 < level < 1:
-        raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    check_level(level, FitError)
     parsed = parse_formula(formula)
     uses = uses_of(parsed, weights)
     columns = uses.columns()

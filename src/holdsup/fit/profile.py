@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holdsup.arguments import check_level
 from holdsup.design.matrices import RandomBlock
 from holdsup.errors import FitError, list_names
 from holdsup.fit.result import LmmFit
@@ -90,8 +91,8 @@ def profile_share(fit: LmmFit, *groups: str, level: float | None = None) -> Prof
 def _check(fit: LmmFit, level: float | None) -> None:
     if not fit.converged:
         raise FitError("a fit that did not converge has no profile: see its optimizer's reason")
-    if level is not None and not 0 < level < 1:
-        raise FitError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    if level is not None:
+        check_level(level, FitError)
 
 
 def _quantities(block: RandomBlock, parameters: int) -> list[tuple[str, str, str, Quantity]]:

@@ -14,6 +14,7 @@ __all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_tex
 
 GAP = "  "
 PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
+LONG = 10_000  # characters; textwrap takes the square of a word's length
 NARROWEST = 12  # a wrapped column below this is harder to read than one cell a line
 
 
@@ -69,11 +70,11 @@ def display_width(text: str) -> int:
     >>> display_width("abc"), display_width("模型")
     (3, 4)
     """
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
-    )
+    return len(text) if text.isascii() else sum(map(_char_width, text))
+
+
+def _char_width(char: str) -> int:
+    return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def wrap_text(text: str, width: int, *, indent: str = "") -> list[str]:
@@ -84,16 +85,20 @@ def wrap_text(text: str, width: int, *, indent: str = "") -> list[str]:
     >>> wrap_text("ab 模型模型 cd", 6)
     ['ab', '模型模', '型 cd']
     """
-    if display_width(text) == len(text):
+    if len(text) <= LONG and display_width(text) == len(text):
         return textwrap.wrap(text, width, subsequent_indent=indent)
-    lines, line = list[str](), ""
-    for char in " ".join(text.split()):  # textwrap counts characters, not columns
-        while display_width(line + char) > width:
+    lines, line, used = list[str](), "", 0  # textwrap counts characters, not columns
+    for char in " ".join(text.split()):
+        wide = _char_width(char)
+        while used + wide > width and line != indent:
             head, _, tail = line.rpartition(" ")
             kept, rest = (head, tail) if head.strip() else (line, "")
             lines.append(kept)
             line = indent + rest
-        line += char if char != " " or line.strip() else ""
+            used = display_width(line)
+        if char != " " or line.strip():
+            line += char
+            used += wide
     return [*lines, line]
 
 

@@ -64,7 +64,7 @@ def _files(view: View) -> dict[str, bytes]:
     files = {}
     with one_palette(view.systems):
         for picture in _pictures(view):
-            figure = picture.panel.draw()
+            figure = picture.draw()
             files.update({f"figures/{picture.name}{ending}": draw_file(figure, ending) for ending in ENDINGS})
     texts = {f"tables/{name}.tex": f"{latex}\n" for name, latex in _tables(view)}
     texts["methods.md"] = "\n\n".join(_methods_markdown(section) for section in view.sections) + "\n"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from holdsup.errors import ResultError
 from holdsup.plots import Panel, find_panels
@@ -41,6 +43,19 @@ class Entry:
     remarks: tuple[str, ...] = ()
 
 
+@contextmanager
+def showing(source: str) -> Iterator[None]:
+    """Say of which file a result cannot be shown: one that was edited may name what it does not hold."""
+    try:
+        yield
+    except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
+        if not source:  # made here, just now: a fault of ours
+            raise
+        raise ResultError(
+            f"{source} cannot be shown, since its parts contradict each other (at {error}): was it edited? Make it anew"
+        ) from error
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """A picture in a report.
@@ -51,12 +66,19 @@ class Picture:
     caption : what is drawn
     alt : the same for who does not see it, with the verdict
     panel : what draws it
+    source : the file that its result was read from
     """
 
     name: str
     caption: str
     alt: str
     panel: Panel
+    source: str = ""
+
+    def draw(self) -> Any:
+        """Return the picture as a figure."""
+        with showing(self.source):
+            return self.panel.draw()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +212,11 @@ def _subject(entry: Entry, digest: str = "") -> str:
 
 
 def _section(entry: Entry, place: int, subject: str) -> Section:
+    with showing(entry.source):
+        return _show(entry, place, subject)
+
+
+def _show(entry: Entry, place: int, subject: str) -> Section:
     result = entry.result
     name = f"{place}-{result.kind}"
     page, method, command = result.page(), describe_method(result), command_of(result)
@@ -206,7 +233,7 @@ def _section(entry: Entry, place: int, subject: str) -> Section:
         remarks=tuple(visible(remark) for remark in (remark_version(result), *entry.remarks) if remark),
         verdict=visible(page.verdict),
         warnings=warnings,
-        blocks=_blocks(result, page.tables, beside, name),
+        blocks=_blocks(result, page.tables, beside, name, entry.source),
         rows=visible(page.rows),
         method=tuple(map(visible, method.sentences)),
         citations=method.citations,
@@ -216,7 +243,7 @@ def _section(entry: Entry, place: int, subject: str) -> Section:
 
 
 def _blocks(
-    result: Result, tables: Sequence[Table], warnings: Mapping[int, tuple[str, ...]], name: str
+    result: Result, tables: Sequence[Table], warnings: Mapping[int, tuple[str, ...]], name: str, source: str
 ) -> tuple[Block, ...]:
     """Return the tables with their pictures; one that belongs to none of them stands beside the first.
 
@@ -228,7 +255,7 @@ def _blocks(
         own = [i for i, table in enumerate(tables) if panel.beside and table.title.startswith(panel.beside)]
         shows = visible(scored.caption_table(panel.shows or "The figure of this result."))
         alt = f"{shows} {visible(result.verdict)}"
-        picture = Picture(name=f"{name}-{panel.name}", caption=shows, alt=alt, panel=panel)
+        picture = Picture(name=f"{name}-{panel.name}", caption=shows, alt=alt, panel=panel, source=source)
         beside.setdefault(own[0] if own else 0, []).append(picture)
     return tuple(
         Block(

@@ -133,7 +133,7 @@ def _sort_key(cell: Cell) -> float | None:
 
 def _draw(picture: Picture) -> Markup:
     """Return the picture as SVG that follows the colours of the page, or as pixels where that is smaller."""
-    figure = picture.panel.draw()
+    figure = picture.draw()
     svg = draw_svg(figure, follow_page=True)
     if len(svg) <= LARGEST_SVG:
         return _raw(re.sub(r'(width|height)="([\d.]+)pt"', _enlarge, svg, count=2))

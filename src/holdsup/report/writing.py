@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from holdsup.report.origins import remark_fields
 from holdsup.report.paper import list_paper_files, save_paper
 from holdsup.report.view import Entry, View, make_view
 from holdsup.report.webpage import render_webpage
-from holdsup.results import Result, read_result, write_file
+from holdsup.results import Result, write_file
+from holdsup.results.reading import read_saved
 
 __all__ = ["list_written", "read_entries", "write_paper", "write_report"]
 
@@ -61,7 +61,7 @@ def write_report(
         raise ResultError(f"cannot make the folder {folder}: {error.strerror or error}") from error
     with one_palette(view.systems):
         for picture in pictures:
-            save_figure(picture.panel.draw(), folder / f"{picture.name}.svg")
+            save_figure(picture.draw(), folder / f"{picture.name}.svg")
     write_file(file, render_markdown_report(view, pictures=folder.name).encode())
 
 
@@ -90,8 +90,8 @@ def read_entries(paths: Iterable[Path]) -> list[Entry]:
 
 
 def _read_entry(file: Path, source: str) -> Entry:
-    result = read_result(file)
-    strange = remark_fields(result, json.loads(file.read_text(encoding="utf-8")))
+    result, plain = read_saved(file)
+    strange = remark_fields(result, plain)
     return Entry(result=result, source=source, remarks=(strange,) if strange else ())
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from holdsup.errors import ReadError, ResultError, list_names
 from holdsup.results.envelope import Result
 
-__all__ = ["KINDS", "read_result"]
+__all__ = ["KINDS", "read_result", "read_saved"]
 
 LARGEST = 512 * 2**20  # bytes; a result is a summary, and this is far beyond any of ours
+PIECE = 2**20  # bytes read at a time
 
 TOO_DEEP = "is nested far deeper than a saved result"
 REMEDY = "If it is a table of scores, save a result first: holdsup compare TABLE --format json -o RESULT.json"
@@ -42,25 +43,32 @@ KINDS = {
 
 def read_result(path: str | Path) -> Result:
     """Return the frozen result that a command saved with ``--format json -o FILE``."""
-    file = Path(path)
+    return read_saved(Path(path))[0]
+
+
+def read_saved(file: Path) -> tuple[Result, dict[str, Any]]:
+    """Return the result that a file or a pipe holds, and the JSON object that it was made from."""
     try:
-        if file.stat().st_size > LARGEST:
-            raise ResultError(f"{file} has {file.stat().st_size:,} bytes: too large for a saved result")
-        content = file.read_bytes()
+        with file.open("rb") as stream:  # once: a pipe gives its bytes a single time
+            content = bytearray()
+            while len(content) <= LARGEST and (piece := stream.read(PIECE)):
+                content += piece
+        if len(content) > LARGEST:
+            raise ResultError(f"{file} has more than {LARGEST >> 20} MiB: too large for a saved result")
     except OSError as error:
         raise ReadError(f"cannot read {file}: {error.strerror or error}") from error
     plain = _parse(file, content)
     if not isinstance(plain, dict) or "kind" not in plain or "schema" not in plain:
         raise ResultError(f"{file} is JSON, but no result of holdsup. {REMEDY}")
     try:
-        return class_of(plain["kind"], plain["schema"]).from_dict(plain)
+        return class_of(plain["kind"], plain["schema"]).from_dict(plain), plain
     except ResultError as error:
         raise ResultError(f"{file}: {error}") from error
     except RecursionError:
         raise ResultError(f"{file} {TOO_DEEP}") from None
 
 
-def _parse(file: Path, content: bytes) -> Any:
+def _parse(file: Path, content: bytearray) -> Any:
     """Return what a file of JSON holds, in UTF-8, 16 or 32, with the mark of the order of bytes or without."""
     try:
         return json.loads(content)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from holdsup.arguments import check_level, is_number
 from holdsup.errors import TuningError
 from holdsup.studies.tuning.scoring import choose_metric, list_metrics
 
@@ -51,9 +52,8 @@ def require_sense(search: Any, candidates: int, items: int) -> None:
     """Refuse options of a `JKSearchCV` that make no sense with so many candidates and items."""
     _require_counts(search)
     require_folds(search.k, items)
-    if not 0 < search.level < 1:
-        raise TuningError(f"level is {search.level!r}: give a confidence between 0 and 1, such as 0.95")
-    if search.margin is not None and not 0 <= search.margin < np.inf:
+    check_level(search.level, TuningError)
+    if search.margin is not None and not (is_number(search.margin) and 0 <= search.margin < np.inf):
         raise TuningError(f"margin is {search.margin!r}: give a difference in score that does not matter, 0 or more")
     _require_error_score(search.error_score)
     if (metrics := list_metrics(search.scoring)) is not None:

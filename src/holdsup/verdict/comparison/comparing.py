@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from holdsup.arguments import check_count, check_level, check_margin, check_text, list_names_given
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
@@ -13,7 +14,6 @@ from holdsup.scores.audit import sign_roles
 from holdsup.scores.lookalikes import caution_lookalikes
 from holdsup.scores.misleading import caution_faults
 from holdsup.scores.telling import point_to_roles
-from holdsup.verdict.arguments import check_level, check_margin, list_names_given
 from holdsup.verdict.comparison.advice import advise
 from holdsup.verdict.comparison.answers import Answer, Question, answer, test_systems
 from holdsup.verdict.comparison.best import pick_best
@@ -82,6 +82,10 @@ def compare_systems(
     ('new-runs', 1, 'B')
     """
     check_level(level)
+    for name, text in (("claim", claim), ("baseline", baseline), ("best", best)):
+        check_text(text, name)
+    for name, count in (("bootstrap", bootstrap), ("seed", seed)):
+        check_count(count, name)
     by = list_names_given(by, "by")
     everything, said = _read(data, by, roles, progress)
     scores, passed_over = choose_rows(everything, where)

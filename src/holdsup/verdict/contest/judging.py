@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations, permutations
 from typing import Any
 
+from holdsup.arguments import check_level, is_number
 from holdsup.errors import MetricError, ScoresError, list_names
 from holdsup.metrics import Metric
 from holdsup.rendering.numbers import format_counted, format_number
@@ -137,9 +138,8 @@ def check_question(
 
 
 def _check_options(level: float, margin: float, estimator: str | None, correction: str) -> None:
-    if not 0 < level < 1:
-        raise ScoresError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
-    if not (math.isfinite(margin) and margin >= 0):
+    check_level(level)
+    if not is_number(margin) or not (math.isfinite(margin) and margin >= 0):
         raise ScoresError(f"margin is {margin!r}; it must be a number that is not negative")
     if estimator is not None and estimator not in ESTIMATORS:
         raise ScoresError(f"no estimator {estimator!r}; there are {', '.join(ESTIMATORS)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from holdsup.arguments import check_level
 from holdsup.errors import ScoresError
 from holdsup.numerics.contests import confidence_sequence
 from holdsup.verdict.contest.estimates import ENOUGH
@@ -69,8 +70,7 @@ def decide_sequentially(
     """
     if not 0.5 < target < 1:
         raise ScoresError(f"target is {target!r}; it must lie between 0.5 and 1, such as 0.8")
-    if not 0 < level < 1:
-        raise ScoresError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
     number, left, right = len(leads), sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
     for_left = confidence_sequence(left, number, level=level)
     for_right = confidence_sequence(right, number, level=level)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from holdsup.arguments import check_count, check_level, check_text
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.results import sign
 from holdsup.scores import Scores
@@ -56,9 +57,10 @@ class Question:
 
     def check(self) -> None:
         """Refuse options that mean nothing, or nothing together."""
-        if not 0 < self.level < 1:
-            raise ScoresError(f"level is {self.level!r}; it must lie between 0 and 1, such as 0.95")
-        if self.folds and self.folds < FEWEST_FOLDS:
+        check_level(self.level)
+        check_text(self.formula, "formula")
+        check_count(self.seed, "seed")
+        if check_count(self.folds, "folds") and self.folds < FEWEST_FOLDS:
             raise ScoresError(f"folds is {self.folds!r}; give 2 or more, or 0 for no cross-validation")
         if self.paper and self.formula is not None:
             raise ScoresError("--paper and --formula are two forms: give one of them")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from holdsup.arguments import check_pairs, list_names_given
 from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 from holdsup.scores import Scores, read_scores
@@ -19,6 +20,9 @@ from holdsup.verdict.ranking.table import lay_out_runs
 from holdsup.verdict.rows import select_rows
 
 __all__ = ["rank_systems"]
+
+
+EXAMPLE = "{'system': 'A', 'dataset': 'X'}"
 
 
 def rank_systems(
@@ -69,9 +73,11 @@ def rank_systems(
     (['softmax', 'hinge', 'vectors', 'hidden'], 'default')
     """
     question = Question(
-        nuisance=None if nuisance is None else _names(nuisance), formula=formula, paper=paper, treat=dict(treat or {}),
-        contribution=_names(contribution), predict=None if predict is None else {k: str(v) for k, v in predict.items()},
-        pair=None if pair is None else tuple(pair), compare_forms=compare_forms, where=where or {},
+        nuisance=None if nuisance is None else list_names_given(nuisance, "nuisance"), formula=formula, paper=paper,
+        treat=check_pairs(treat, "treat", "{'lr': 'log'}"),
+        contribution=list_names_given(contribution, "contribution"),
+        predict=None if predict is None else {k: str(v) for k, v in check_pairs(predict, "predict", EXAMPLE).items()},
+        pair=None if pair is None else list_names_given(pair, "pair"), compare_forms=compare_forms, where=where or {},
         lower_is_better=lower_is_better, level=level, seed=seed, folds=folds,
     )  # fmt: skip
     question.check()
@@ -88,13 +94,9 @@ def rank_systems(
 
 def _read(data: Any, question: Question, roles: Mapping[str, Any], progress: Progress) -> Scores:
     """Return the scores; columns that are named for something else have no role by their names."""
-    facets = dict.fromkeys((*_names(roles.get("facets", ())), *(question.nuisance or ())))
-    properties = dict.fromkeys((*_names(roles.get("properties", ())), *question.contribution))
+    facets = dict.fromkeys((*list_names_given(roles.get("facets"), "facets"), *(question.nuisance or ())))
+    properties = dict.fromkeys((*list_names_given(roles.get("properties"), "properties"), *question.contribution))
     return read_scores(data, progress=progress, **{**roles, "facets": tuple(facets), "properties": tuple(properties)})
-
-
-def _names(given: Iterable[str] | str) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _with_facets(scores: Scores, names: Iterable[str]) -> Scores:

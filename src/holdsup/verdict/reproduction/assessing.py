@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from holdsup.arguments import check_count, check_level
 from holdsup.errors import MeasurementError
 from holdsup.measurements import Measurement, read_measurements, reading_notes
 from holdsup.numerics.precision import Precision, share_within
@@ -64,8 +65,8 @@ def assess_reproduction(
     >>> round(found.assessments[0].cv, 3), found.assessments[0].repeatability, found.assessments[0].differing
     (16.372, False, ('performed_by',))
     """
-    if not 0 < level < 1:
-        raise MeasurementError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
+    check_level(level, MeasurementError)
+    check_count(seed, "seed", MeasurementError)
     given = read_measurements(measurements)
     chosen, unasked = select_measurements(given, where or {})
     groups, unused, said = group_measurements(chosen)

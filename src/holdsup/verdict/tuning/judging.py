@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdsup.arguments import check_count, check_level, is_number
 from holdsup.errors import TuningError
 from holdsup.numerics.tuning import AdaptivePlan, Review, best_probabilities, limit_regret, measure_standing
 from holdsup.numerics.tuning.adaptation import MARGIN
@@ -87,6 +88,7 @@ def judge_tuning(
     >>> found.best, found.candidates[1].wins, found.probability > 0.95
     ('C=10', 1.0, True)
     """
+    check_count(seed, "seed", TuningError)
     table = _check(scores, candidates, k, level, margin)
     failed = _find_failed(table, failures)
     if failed.all():
@@ -164,11 +166,10 @@ def _check(
             f"tuning needs a score for each partition and each of {len(candidates)} candidates, but the scores have "
             f"shape {table.shape}: give a row for each partition and a column for each candidate"
         )
-    if k < 2:
+    if check_count(k, "k", TuningError) < 2:
         raise TuningError(f"k is {k}; cross-validation needs 2 folds or more, and 3 or more are advised")
-    if not 0 < level < 1:
-        raise TuningError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
-    if margin is not None and not margin >= 0:
+    check_level(level, TuningError)
+    if margin is not None and not (is_number(margin) and margin >= 0):
         raise TuningError(f"margin is {margin!r}; it is a difference in score that does not matter: zero or more")
     return np.where(np.isinf(table), np.nan, table)
 

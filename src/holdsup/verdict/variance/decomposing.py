@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from holdsup.arguments import check_count, check_level, check_levels, list_names_given
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
@@ -13,7 +14,6 @@ from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
 from holdsup.scores.lookalikes import caution_lookalikes
 from holdsup.scores.misleading import caution_faults
-from holdsup.verdict.arguments import check_level, check_levels, list_names_given
 from holdsup.verdict.copies import leave_out_copies
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.facets import check_facets
@@ -70,6 +70,7 @@ def decompose_variance(
     (['item', 'seed', 'Residual'], 'poor to good')
     """
     check_level(level)
+    check_count(seed, "seed")
     interactions, by = list_names_given(interactions, "interactions"), list_names_given(by, "by")
     planned = check_levels(levels)
     scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
