@@ -1,4 +1,4 @@
-"""Who is called better: as asked, by the names of our own errors, and with a doubt where a name speaks against it."""
+"""Who is called better: as asked, by the names of metrics, and with a doubt where a name speaks against it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from holdsup import ScoresError, compare_systems, simulate_scores
+from holdsup import MetricError, ScoresError, audit_scores, compare_systems, rank_systems, simulate_scores
+from holdsup.metrics import make_metric
+from holdsup.report.redoing import command_of
+from holdsup.results.direction_names import find_direction
 from holdsup.verdict.comparison.report import Comparison
 
 
@@ -45,29 +48,62 @@ def test_a_direction_against_the_name_of_a_metric_is_doubted_beside_the_verdict(
     assert "by bleu A is better than B" in found.verdict
     assert found.verdict.startswith("This takes a lower bleu for better: ")
     assert sum("A lower bleu is called better here" in line for line in found.warnings) == 1
-    neither = compare_systems(both)
-    assert neither.verdict.startswith("This takes a higher ter for better: give --lower ter if it is not. ")
-    assert said(neither, "A higher ter is called better here")
 
 
-@pytest.mark.parametrize("column", ["wer", "Log-Loss", "rmse", "perplexity"])
-def test_a_column_named_like_an_error_is_doubted_unless_lower_is_asked_for(column: str) -> None:
+def test_where_nothing_is_asked_names_tell_the_direction_and_it_is_said(both: pd.DataFrame) -> None:
+    found = compare_systems(both)
+    assert {c.metric: c.lower_is_better for c in found.contrasts} == {"bleu": False, "ter": True}
+    assert "by ter B is better than A" in found.verdict
+    assert said(found, "ter: lower is better, by its name; --higher-is-better if not.")
+    assert "lower_is_better" not in found.signature  # the names are in it: nothing was asked
+
+
+@pytest.mark.parametrize("column", ["wer", "Log-Loss", "rmse", "perplexity", "valLoss"])
+def test_a_column_named_like_an_error_is_better_when_lower_unless_higher_is_asked_for(column: str) -> None:
     frame = simulated("x").drop(columns="metric").rename(columns={"score": column})
-    found = compare_systems(frame, score=column)
-    assert found.verdict.startswith(f"This takes a higher {column} for better: give --lower-is-better if it is not. ")
-    assert said(found, f"A higher {column} is called better here")
+    found, line = compare_systems(frame, score=column), f"{column}: lower is better, by its name"
+    assert found.verdict.startswith("A is better than B")
+    assert found.lower_is_better
+    assert said(found, line)
     for lower in (True, [column]):
         given = compare_systems(frame, score=column, lower_is_better=lower)
-        assert given.verdict.startswith("A is better than B")
-        assert not said(given, "called better")
+        assert given.contrasts == found.contrasts
+        assert not said(given, "lower is better")
+    higher = compare_systems(frame, score=column, lower_is_better=False)
+    assert higher.verdict.startswith("B is better than A")
+    assert not said(higher, "better")
+    assert "|lower_is_better:False|" in higher.signature
+    assert (command_of(higher) or "").endswith(" --higher-is-better")
 
 
-@pytest.mark.parametrize("metric", ["mae", "rmse", "mse,power=2"])
-def test_our_own_errors_are_better_when_lower_and_it_is_said(metric: str) -> None:
-    found = compare_systems(simulated(metric))
-    assert found.verdict.startswith("A is better than B")
-    assert said(found, f"By {metric} lower is better: an error, as its name says.")
+@pytest.mark.parametrize("metric", ["mae", "rmse", "mse,power=2", "x:y,lower_is_better=true"])
+def test_errors_in_a_metric_column_are_better_when_lower_beside_those_asked_for(metric: str) -> None:
+    found = compare_systems(pd.concat([simulated(metric), simulated("quality")]), lower_is_better="quality")
+    assert {c.metric for c in found.contrasts if c.lower_is_better} == {metric, "quality"}
+    assert said(found, f"{metric}: lower is better, by its name")
     assert not said(compare_systems(simulated("f1")), "lower is better")
+
+
+def test_rank_and_check_take_the_direction_of_the_name_too() -> None:
+    frame = simulated("x").drop(columns="metric").rename(columns={"score": "ter"})
+    frame = pd.concat([frame.assign(dataset=name) for name in "XYZ"])
+    line = "ter: lower is better, by its name; --higher-is-better if not."
+    ranked, turned = (rank_systems(frame, lower_is_better=asked, folds=0) for asked in (None, False))
+    assert ([s.name for s in ranked.systems], [s.name for s in turned.systems]) == (["A", "B"], ["B", "A"])
+    assert line in ranked.warnings
+    assert line not in turned.warnings
+    assert line in audit_scores(frame).warnings
+    assert not audit_scores(frame, lower_is_better=False).warnings
+
+
+def test_a_run_is_picked_by_the_name_of_the_column_it_is_picked_by() -> None:
+    frame = simulated("x").drop(columns="metric").rename(columns={"score": "ter"})
+    frame = frame.assign(dev_bleu=frame.seed.astype(float), dev_loss=frame.seed.astype(float), dev=frame.seed * 1.0)
+    picked = {
+        best: compare_systems(frame, best=best).best[0].value == frame.dev.max()
+        for best in ("dev_bleu", "dev_loss", "dev")
+    }
+    assert picked == {"dev_bleu": True, "dev_loss": False, "dev": False}
 
 
 def test_the_best_run_cannot_be_picked_where_directions_differ(both: pd.DataFrame) -> None:
@@ -82,7 +118,6 @@ def test_the_best_run_cannot_be_picked_where_directions_differ(both: pd.DataFram
         ("wer", "lower is better by 'wer', which is no metric here; there are 'bleu', 'ter'"),
         (1, "lower_is_better is 1: give True, False, or the names of metrics"),
         ([3], "give True, False, or the names of metrics"),
-        (None, "lower_is_better is None"),
     ],
 )
 def test_what_is_no_direction_is_refused_in_one_line(both: pd.DataFrame, asked: object, words: str) -> None:
@@ -99,9 +134,40 @@ def test_the_command_takes_directions_for_all_metrics_or_by_name(tmp_path: Path,
     assert "by ter B is better than A" in shown
     refused = run(*asked, "--lower", "wer")
     assert (refused.code, len(refused.err.splitlines())) == (1, 1)
-    assert run(*asked, "--lower", "ter", "--lower-is-better").code == 2
+    for flag in ("--lower-is-better", "--higher-is-better"):
+        assert run(*asked, "--lower", "ter", flag).code == 2
+    assert "by ter A is better than B" in " ".join(run(*asked, "--higher-is-better").out.split())
 
 
-def test_a_metric_that_is_suggested_is_quoted_for_the_shell() -> None:
-    frame = pd.concat([simulated("bleu"), simulated("Latency (ms)")])
-    assert "give --lower 'Latency (ms)' if it is not" in compare_systems(frame).verdict
+@pytest.mark.parametrize(
+    ("direction", "names"),
+    [
+        ("lower", "TER WER|WER (%)|cer|PER|test_per|val/loss|Log-Loss|logLoss|meanSquaredError|top1_err|eval.rmse|MAE"),
+        ("lower", "perplexity|ppl|FID|p95 latency|cost_per_token|toxicity_score|percent_error|loss2|jiwer:wer|score ↓"),
+        ("lower", "cross-entropy|negative log likelihood|normalized_rmse|word error rate|mse,power=2|equalErrorRate"),
+        ("higher", "bleu|ROUGE-L accuracy|val_accuracy|F1 (macro)|em|map|exact match|loss ↑|loss,lower_is_better=false"),
+        (None, "score|percent|performance|per_item|per_item_gain|tokens_per_second|error_free|1-error|1 - WER|100-TER"),
+        (None, "neg_mean_squared_error|sklearn:neg_log_loss|accuracy_loss|error_detection_f1|non_toxicity|pattern|ether"),
+        (None, "error_correction|cost_savings|win_loss|map_scale|quality|scoreter|éter|personality|closs|ferret||  |↑↓"),
+    ],
+)  # fmt: skip
+def test_only_whole_words_of_a_name_tell_a_direction(direction: str | None, names: str) -> None:
+    found = {name: find_direction(name) for name in names.split("|")}
+    assert found == dict.fromkeys(found, direction)
+
+
+def test_the_name_of_a_function_tells_the_direction_of_a_metric_unless_a_spec_does() -> None:
+    named, told = make_metric("jiwer:wer"), make_metric("jiwer:wer", lower_is_better=False)
+    assert (named.higher_is_better, told.higher_is_better) == (False, True)
+    assert named.cautions == ("jiwer:wer: lower is better, by its name; lower_is_better = false in [metric] if not.",)
+    for metric in (told, make_metric("sklearn:max_error"), make_metric("losses:hit"), make_metric("mae")):
+        assert metric.cautions == ()
+    assert make_metric("sklearn:max_error").higher_is_better
+    with pytest.raises(MetricError, match="lower_is_better = 'no' of the metric a:b: give true or false"):
+        make_metric("a:b", lower_is_better="no")
+
+
+def test_translation_error_names_marking_best_without_an_option(real_data: Path) -> None:
+    found = compare_systems(real_data / "hagmann_statnlp" / "data_ter.csv.gz")
+    assert found.ordered()[0].name == "Marking"
+    assert "Marking is ahead of Baseline" in found.verdict

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import parse_range, scores_options, split_roles
+from holdsup.cli.options import direction_option, parse_range, scores_options, split_roles
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 from holdsup.errors import ScoresError
 
@@ -26,13 +26,13 @@ __all__ = ["command"]
 @click.argument("data", nargs=-1, required=True)
 @scores_options
 @click.option("--range", "score_range", callback=parse_range, metavar="LOW,HIGH", help="Scores that can occur: 0,1")
-@click.option("--lower-is-better", is_flag=True, help="A lower score is a better one: a failure is not a 0.")
+@direction_option
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is a finding of severity error.")
 @output_options
 def command(
     data: tuple[str, ...],
     score_range: tuple[float, float] | None,
-    lower_is_better: bool,
+    lower_is_better: bool | None,
     strict: bool,
     style: str,
     output: Path | None,

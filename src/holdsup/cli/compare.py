@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import scores_options, split_names, split_pairs, split_roles
+from holdsup.cli.options import direction_option, scores_options, split_names, split_pairs, split_roles
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
@@ -20,7 +20,7 @@ __all__ = ["command"]
       holdsup compare scores.csv
       holdsup compare a.txt b.txt                                 one score a line, paired by line
       holdsup compare scores.csv --baseline A --bootstrap 1000
-      holdsup compare runs/*.csv --score ter --lower-is-better --margin 0.01
+      holdsup compare runs/*.csv --score ter --margin 0.01
       holdsup compare scores.csv --wide metric=bleu,ter --lower ter
       holdsup compare scores.csv --by readability --property "readability=flesch(source)"
       holdsup compare scores.csv --claim these-runs --plot systems.svg
@@ -50,7 +50,7 @@ __all__ = ["command"]
 @click.option(
     "--best",
     metavar="COL",
-    help="Compare the best run of each system by this column, such as dev_score; the lowest with --lower-is-better.",
+    help="Compare the best run of each system by this column, such as dev_score; the lowest where lower is better.",
 )
 @click.option(
     "--by",
@@ -71,12 +71,12 @@ __all__ = ["command"]
     metavar="N",
     help="Check the likelihood ratio against N simulated nulls.",
 )
-@click.option("--lower-is-better", is_flag=True, help="A lower score is a better one (TER, loss), by every metric.")
+@direction_option
 @click.option(
     "--lower",
     metavar="METRICS",
     multiple=True,
-    help="The metrics of which a lower one is better, such as ter,wer, where others are better when higher.",
+    help="The metrics of which a lower one is better, such as ter,wer; of others the name tells.",
 )
 @scores_options
 @output_options
@@ -89,7 +89,7 @@ def command(
     by: tuple[str, ...],
     where: tuple[str, ...],
     bootstrap: int,
-    lower_is_better: bool,
+    lower_is_better: bool | None,
     lower: tuple[str, ...],
     style: str,
     output: Path | None,
@@ -111,15 +111,15 @@ def command(
     from holdsup.cli.bar import show_progress
     from holdsup.verdict import compare_systems
 
-    if lower and lower_is_better:
-        raise click.UsageError("--lower-is-better holds for every metric: give it or --lower, not both.")
+    if lower and lower_is_better is not None:
+        raise click.UsageError("--lower-is-better and --higher-is-better hold for every metric: leave --lower out.")
     arguments = split_roles(roles)
     refuse_to_overwrite(data, output, picture)
     with show_progress(quiet=quiet) as progress:
         found = compare_systems(
             list(data), claim=claim, baseline=baseline, margin=margin, best=best, by=split_names(by),
             where=dict(split_pairs(where, "--where", "dataset=news")) or None, bootstrap=bootstrap,
-            lower_is_better=lower_is_better or split_names(lower), level=level, seed=seed,
+            lower_is_better=split_names(lower) or lower_is_better, level=level, seed=seed,
             processes=jobs if jobs > 1 else None, progress=progress, **arguments,
         )  # fmt: skip
     emit(found, style=style, output=output, picture=picture)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["ROLES", "parse_range", "scores_options", "split_names", "split_pairs", "split_roles"]
+__all__ = ["ROLES", "direction_option", "parse_range", "scores_options", "split_names", "split_pairs", "split_roles"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 SEVERAL = ("facets", "replicates", "shared", "properties")
@@ -28,6 +28,14 @@ ROLES = (
     "property",
     "wide",
     "names",
+)
+
+
+direction_option = click.option(
+    "--lower-is-better/--higher-is-better",
+    default=None,
+    help="Which scores are better, by every metric. By default as its name says: lower for ter, loss, rmse, latency "
+    "and their like, else higher.",
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import scores_options, split_names, split_pairs, split_roles
+from holdsup.cli.options import direction_option, scores_options, split_names, split_pairs, split_roles
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
@@ -83,7 +83,7 @@ __all__ = ["command"]
 )
 @click.option("--folds", type=click.IntRange(min=0), default=10, show_default=True,
               help="Folds of the cross-validation; 0 for none.")  # fmt: skip
-@click.option("--lower-is-better", is_flag=True, help="The lowest mean is the best; differences stay as they are.")
+@direction_option
 @scores_options
 @output_options
 def command(
@@ -98,7 +98,7 @@ def command(
     pair: str | None,
     where: tuple[str, ...],
     folds: int,
-    lower_is_better: bool,
+    lower_is_better: bool | None,
     style: str,
     output: Path | None,
     picture: Path | None,

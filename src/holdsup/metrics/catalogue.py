@@ -57,7 +57,9 @@ def make_metric(name: str, **options: Any) -> Metric:
     MetricError : no metric of this name, or an option that it does not take
     """
     if ":" in name:
-        lower_is_better = bool(options.pop("lower_is_better", False))
+        lower_is_better = options.pop("lower_is_better", None)
+        if not isinstance(lower_is_better, bool | None):
+            raise MetricError(f"lower_is_better = {lower_is_better!r:.40} of the metric {name}: give true or false.")
         return FunctionMetric(name=name, lower_is_better=lower_is_better, options=options)
     _check_options(name, options)
     measure = name.removeprefix("chunk_")

@@ -42,6 +42,11 @@ class Metric(ABC):
         return True
 
     @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader of the scores must know."""
+        return ()
+
+    @property
     def keeps_counts(self) -> bool:
         """Whether counts are few enough to be kept for each item; others are made again from predictions."""
         return True

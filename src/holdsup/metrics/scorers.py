@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from holdsup.errors import MetricError
 from holdsup.metrics.metric import Counts, Floats, Metric
 from holdsup.metrics.pairs import read_pairs
+from holdsup.results.direction_names import find_direction, say_by_name
 
 __all__ = ["FunctionMetric"]
 
@@ -28,17 +29,27 @@ class FunctionMetric(Metric):
     Attributes
     ----------
     name : "module:function", or "sklearn:scorer" for one of scikit-learn's scorers by its name
-    lower_is_better : whether a smaller score is a better one; scikit-learn's scorers never are
+    lower_is_better : whether a smaller score is a better one; None where the name of the function tells.
+        scikit-learn's scorers never are
     options : what the function is called with besides
     """
 
-    lower_is_better: bool = False
+    lower_is_better: bool | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def higher_is_better(self) -> bool:
         """Whether a larger score is a better one."""
-        return not self.lower_is_better
+        return not self._is_lower_by_name() if self.lower_is_better is None else not self.lower_is_better
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader of the scores must know: which way is better, where only the name tells."""
+        by_name = self.lower_is_better is None and self._is_lower_by_name()
+        return (say_by_name([self.name], "lower_is_better = false in [metric]"),) if by_name else ()
+
+    def _is_lower_by_name(self) -> bool:
+        return not self.name.startswith(f"{SKLEARN}:") and find_direction(self.name) == "lower"
 
     @property
     def keeps_counts(self) -> bool:

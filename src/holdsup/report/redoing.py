@@ -72,8 +72,8 @@ def command_of(result: Result) -> str | None:
 def _words(option: str, value: str) -> list[str]:
     if not option:
         return []
-    if option == "--lower-is-better" and value != "True":  # metrics are named
-        return ["--lower", value]
+    if option == "--lower-is-better" and value != "True":  # not at all, or metrics are named
+        return ["--higher-is-better"] if value == "False" else ["--lower", value]
     if option in REPEATED:
         return [word for pair in value.split(",") for word in (option, pair)]
     return [option] if option in FLAGS else [option, value.replace("..", ",") if option == "--range" else value]

@@ -88,7 +88,7 @@ def find_scored(result: Result) -> Scored:
     if metrics:
         lower = {row.metric for row in _rows(result, "lower_is_better") if row.lower_is_better}
         return Scored(tuple(names), tuple(name for name in names if name in lower))
-    signed = parts.get("lower_is_better") is not None or parts.get("better") == "lower"
+    signed = parts.get("lower_is_better") not in (None, "False") or parts.get("better") == "lower"
     return Scored(tuple(names), (), signed if told is None else bool(told))
 
 

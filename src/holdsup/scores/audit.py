@@ -14,6 +14,7 @@ from holdsup.results.findings import Finding, tabulate_findings
 from holdsup.scores.column_faults import find_column_faults
 from holdsup.scores.coverage import SystemCoverage, cover_systems
 from holdsup.scores.design_faults import find_design_faults
+from holdsup.scores.directions import choose_directions
 from holdsup.scores.overview import COLUMNS, describe_columns
 from holdsup.scores.reading import read_scores
 from holdsup.scores.roles import is_replicate
@@ -91,7 +92,7 @@ class Audit(Result):
 
 
 def audit_scores(
-    data: Any, *, score_range: tuple[float, float] | None = None, lower_is_better: bool = False, **roles: Any
+    data: Any, *, score_range: tuple[float, float] | None = None, lower_is_better: bool | None = None, **roles: Any
 ) -> Audit:
     """Return what a table of scores holds and what is wrong with it.
 
@@ -99,7 +100,8 @@ def audit_scores(
     ----------
     data : `Scores`, or anything that `read_scores` takes
     score_range : the lowest and the highest score that can occur
-    lower_is_better : whether a lower score is a better one, which tells what a failure may count as
+    lower_is_better : whether a lower score is a better one, which tells what a failure may count as; by default as
+        the name of the score says
     roles : passed on to `read_scores`
 
     Examples
@@ -112,12 +114,13 @@ def audit_scores(
     scores = data if isinstance(data, Scores) else read_scores(data, **roles)
     # A row that does not say what it belongs to is one finding; it must not make others.
     labelled = scores.only(scores.labelled)
-    found = [*find_gaps(scores, lower_is_better=lower_is_better), *_faults(labelled, limits)]
+    directions = choose_directions(scores, lower_is_better)
+    found = [*find_gaps(scores, lower_is_better=directions.are_lower()), *_faults(labelled, limits)]
     findings = tuple(sorted(found, key=lambda f: SEVERITIES.index(f.severity)))
     return Audit(
         signature=_signature(scores, limits, lower_is_better),
         seed=None,
-        warnings=scores.notes,
+        warnings=(*scores.notes, *directions.cautions()),
         rows=scores.rows(),
         verdict=_verdict(labelled, findings),
         source=scores.source,
@@ -160,11 +163,15 @@ def sign_roles(scores: Scores) -> dict[str, str]:
     return {role: _joined(value) for role, value in named.items() if value}
 
 
-def _signature(scores: Scores, limits: tuple[float, float] | None, lower_is_better: bool) -> str:
+def _signature(scores: Scores, limits: tuple[float, float] | None, lower_is_better: bool | None) -> str:
     limited = None if limits is None else f"{limits[0]:g}..{limits[1]:g}"
-    lower = lower_is_better or None
     return sign(
-        "check", data=scores.digest, **sign_roles(scores), rows=len(scores), range=limited, lower_is_better=lower
+        "check",
+        data=scores.digest,
+        **sign_roles(scores),
+        rows=len(scores),
+        range=limited,
+        lower_is_better=lower_is_better,
     )
 
 

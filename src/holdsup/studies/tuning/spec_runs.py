@@ -62,7 +62,7 @@ def run_tuning_spec(
         higher_is_better=search.metric.higher_is_better, level=level, margin=search.margin, budget=search.budget,
         seed=search.spec.seed, fits=pool.fits, failures=pool.failures, plan=search.plan,
         copies=copies, grouped=search.field.corpus.groups is not None,
-        signed=search.signed(),
+        cautions=search.metric.cautions, signed=search.signed(),
     )  # fmt: skip
 
 
@@ -116,7 +116,8 @@ def advise_tuning_spec(
         samples, budget=budget, metric_name=search.metric.name, higher_is_better=search.metric.higher_is_better
     )
     spent = f"This rests on {format_counted(fits, 'fit')}; those with K={advice.k} are the first of the tuning to come."
-    return replace(advice, verdict=f"{advice.verdict} {spent}")
+    said = (*search.metric.cautions, *advice.warnings)
+    return replace(advice, verdict=f"{advice.verdict} {spent}", warnings=said)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.fit import bootstrap_test
 from holdsup.numerics.tails import Tail
 from holdsup.progress import Progress
+from holdsup.scores.directions import Directions
 from holdsup.verdict.claims import STRONGEST, Pair, choose_claim, pair_systems
 from holdsup.verdict.comparison.contrasts import contrast_of
 from holdsup.verdict.comparison.likelihoods import chi2_p, fit_ours, test_as_published
@@ -18,7 +19,6 @@ from holdsup.verdict.comparison.means import mean_of
 from holdsup.verdict.comparison.records import PaperTest, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.conditional.conditioning import Conditions, condition
 from holdsup.verdict.copies import Distinct, leave_out_copies
-from holdsup.verdict.directions import Directions
 from holdsup.verdict.evaluation import Evaluation
 
 __all__ = ["Answer", "Question", "answer", "test_systems"]

@@ -11,6 +11,7 @@ from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
+from holdsup.scores.directions import LowerIsBetter, choose_directions, sign_direction
 from holdsup.scores.lookalikes import caution_lookalikes
 from holdsup.scores.misleading import caution_faults
 from holdsup.scores.telling import point_to_roles
@@ -26,7 +27,6 @@ from holdsup.verdict.comparison.row_counts import count_rows
 from holdsup.verdict.comparison.sentences import Coverage, write_verdict
 from holdsup.verdict.conditional.conditioning import adjust_conditions, check_properties, name_properties
 from holdsup.verdict.conditional.report import describe_conditions
-from holdsup.verdict.directions import LowerIsBetter, choose_directions, sign_direction
 from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.facets import check_item_facets
 from holdsup.verdict.repeats import check_repeats
@@ -49,7 +49,7 @@ def compare_systems(
     by: str | Sequence[str] | None = (),
     where: Where = None,
     bootstrap: int = 0,
-    lower_is_better: LowerIsBetter = False,
+    lower_is_better: LowerIsBetter = None,
     level: float = 0.95,
     seed: int = 0,
     processes: int | None = None,
@@ -65,12 +65,13 @@ def compare_systems(
     baseline : the system that all others are compared with; by default all pairs are
     margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
-        lower is better); the claim is then these-runs, and the pick is named as what it is
+        lower is better by its name, or else by the scores); the claim is then these-runs, and the pick is named as
+        what it is
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
     bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
-    lower_is_better : who is called better; differences stay as they are. True for all metrics, or the names of those
-        of which a lower one is better, such as ["ter"]; the errors that holdsup computes (mse, rmse, mae) are known
+    lower_is_better : who is called better; differences stay as they are. True for all metrics, False for none, or the
+        names of those of which a lower one is better, such as ["ter"]; others by their names: ter, loss, rmse, latency
     level : coverage of limits; a difference is told where its p is 1 - level or less
     roles : passed on to `read_scores`
 
@@ -94,7 +95,7 @@ def compare_systems(
     directions = choose_directions(scores, lower_is_better)
     faults = (*caution_faults(scores), *caution_lookalikes(scores))
     said.extend((*directions.cautions(), *faults))
-    picked = None if best is None else pick_best(scores, best, lower_is_better=directions.of_all(f"--best {best}"))
+    picked = None if best is None else pick_best(scores, best, lower_is_better=directions.of_column(best))
     if picked is not None:
         scores = picked.scores
         said.extend(picked.warnings)

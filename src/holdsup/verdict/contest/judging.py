@@ -99,7 +99,7 @@ def judge_contest(
             **(signed or {}),
         }),
         seed=seed,
-        warnings=_warn(scored, used, judged),
+        warnings=(*metric.cautions, *_warn(scored, used, judged)),
         rows=Rows(planned, planned - left, {"an undefined score in their partition": left} if left else {}),
         verdict=write_contest_verdict(
             judged, mean_scores(used), metric, level=level, margin=margin, correction=correction

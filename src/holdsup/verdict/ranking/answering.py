@@ -8,7 +8,7 @@ from holdsup.fit import r_squared
 from holdsup.progress import Progress
 from holdsup.results import Rows
 from holdsup.scores import Scores
-from holdsup.verdict.directions import choose_directions
+from holdsup.scores.directions import choose_directions
 from holdsup.verdict.ranking.answers import NO_CELLS, answer_questions, find_slopes
 from holdsup.verdict.ranking.companion import NONE, make_companion
 from holdsup.verdict.ranking.configuration import predict_configuration

@@ -35,7 +35,7 @@ class Question:
     pair : the systems whose raw gap is explained
     compare_forms : whether other forms are validated, too
     where : the values that rows must have
-    lower_is_better : whether the lowest mean is the best
+    lower_is_better : whether the lowest mean is the best, None where the name of the score tells
     level : coverage of limits
     seed : of everything random
     folds : of the cross-validation
@@ -50,7 +50,7 @@ class Question:
     pair: tuple[str, ...] | None
     compare_forms: bool
     where: Mapping[str, Iterable[str] | str]
-    lower_is_better: bool
+    lower_is_better: bool | None
     level: float
     seed: int
     folds: int
@@ -137,6 +137,6 @@ class Question:
             "rank", data=scores.digest, **sign_roles(scores), form=form.name, formula=self.formula,
             contribution=quote_names(self.contribution) or None, pair=quote_names(self.pair or ()) or None,
             **{option: written or None for option, written in pairs.items()}, forms=self.compare_forms or None,
-            lower_is_better=self.lower_is_better or None, method="reml", folds=self.folds or None,
+            lower_is_better=self.lower_is_better, method="reml", folds=self.folds or None,
             level=self.level, seed=self.seed,
         )  # fmt: skip

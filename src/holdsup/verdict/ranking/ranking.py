@@ -37,7 +37,7 @@ def rank_systems(
     pair: Sequence[str] | None = None,
     compare_forms: bool = False,
     where: Mapping[str, Iterable[str] | str] | None = None,
-    lower_is_better: bool = False,
+    lower_is_better: bool | None = None,
     level: float = 0.95,
     seed: int = 0,
     folds: int = 10,
@@ -59,7 +59,7 @@ def rank_systems(
     pair : the two systems whose raw gap is explained; by default the first two of the ranking
     compare_forms : whether to add cross-validated errors of other forms
     where : columns and the values that rows must have
-    lower_is_better : whether the lowest mean is the best
+    lower_is_better : whether the lowest mean is the best; by default as the name of the score says (ter, loss, ...)
     level : coverage of limits
     seed : of the draws of means and of nulls, and of the folds
     folds : of the cross-validation; 0 for none

@@ -1,0 +1,61 @@
+"""Which way a score is better, as its name says: a TER, a loss or a latency when it is lower."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["find_direction", "say_by_name"]
+
+LOWER = frozenset(
+    "ter wer cer per eer der mindcf loss losses logloss nll perplexity perplexities ppl bpb bpc bpd error errors err "
+    "mse rmse nrmse msle rmsle mae mape smape mase medae brier ece fid fvd lpips latency latencies runtime ttft cost "
+    "costs regret toxicity hallucination hallucinations misclassification miscalibration".split()
+)
+LOWER_PHRASES = (
+    "cross_entropy edit_distance inception_distance negative_log_likelihood neg_log_likelihood false_positive "
+    "false_negative inference_time response_time run_time".split()
+)
+HIGHER = frozenset(
+    "accuracy acc f1 fscore precision recall bleu sacrebleu chrf comet bleurt meteor rouge rouge1 rouge2 rougel "
+    "rougelsum bertscore auc auroc auprc mrr ndcg mcc iou kappa correct reward".split()
+)
+HIGHER_ALONE = frozenset("em exact_match map".split())
+# Words that turn such a name round, as scikit-learn's neg_ does, or make it one of something else.
+TURNING = frozenset(
+    "neg negative negated minus inverse inv reciprocal anti non no not without free reduction improvement gain saved "
+    "saving savings decrease tolerance resistance robust robustness detection detected correction corrected recovery "
+    "efficiency effectiveness benefit sensitive aware skill win wins profit".split()
+)
+COMPLEMENT = re.compile(r"\s*(1(\.0*)?|100)\s*[-\N{MINUS SIGN}\N{EN DASH}]")  # 1-WER
+STATED = re.compile(r",\s*lower_is_better=(true|false)\b", re.IGNORECASE)  # as exports name metrics with options
+HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def find_direction(name: str) -> str | None:
+    """Return "lower" or "higher" where the whole words of a name say which is better; None where they do not.
+
+    >>> [find_direction(name) for name in ("WER (%)", "valLoss", "BLEU", "percent", "1 - error", "neg_log_loss")]
+    ['lower', 'lower', 'higher', None, None, None]
+    """
+    if stated := STATED.search(name):
+        return "lower" if stated[1].lower() == "true" else "higher"
+    if arrows := {"\N{DOWNWARDS ARROW}", "\N{UPWARDS ARROW}"}.intersection(name):
+        return ("lower" if "\N{DOWNWARDS ARROW}" in arrows else "higher") if len(arrows) == 1 else None
+    own = name.partition(",")[0].rpartition(":")[2]  # without options, and of module:function the function
+    words = [word for word in re.split(r"[\W_]+", HUMPS.sub("_", own).lower()) if word]
+    plain = "_".join(words)
+    if any(f"_{phrase}" in f"_{plain}" for phrase in LOWER_PHRASES):
+        return "lower"
+    if plain in HIGHER_ALONE or HIGHER.intersection(words):
+        return None if LOWER.intersection(words) - {"per"} or TURNING.intersection(words) else "higher"
+    errors = LOWER.intersection(word.rstrip("0123456789") for word in words)
+    if words[-1:] != ["per"]:  # elsewhere a preposition, as in tokens_per_second
+        errors -= {"per"}
+    return "lower" if errors and not TURNING.intersection(words) and not COMPLEMENT.match(own) else None
+
+
+def say_by_name(names: Sequence[str], remedy: str) -> str:
+    """Return the line that says which scores are better when lower, for no other reason than their names."""
+    known = "its name" if len(names) == 1 else "their names"
+    return f"{', '.join(names)}: lower is better, by {known}; {remedy} if not."

@@ -1,0 +1,109 @@
+"""Which way a metric is better: as the user says, else by its name, and where that is doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from holdsup.errors import ScoresError, list_names, quote_names
+from holdsup.results.direction_names import find_direction, say_by_name
+from holdsup.scores.table import Scores
+
+__all__ = ["Directions", "LowerIsBetter", "choose_directions", "sign_direction"]
+
+LowerIsBetter: TypeAlias = bool | str | Collection[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Directions:
+    """Which metrics are better when they are lower.
+
+    Attributes
+    ----------
+    names : how each metric is called; None, a table's only metric, by the column of the scores
+    lower : the metrics of which a lower one is better
+    by_name : those among them that nobody asked for: their names say so
+    """
+
+    names: dict[str | None, str]
+    lower: frozenset[str | None]
+    by_name: tuple[str, ...]
+
+    def is_lower(self, metric: str | None) -> bool:
+        """Return whether a lower score is a better one."""
+        return metric in self.lower
+
+    def are_lower(self) -> bool:
+        """Return whether a lower score is a better one by every metric."""
+        return len(self.lower) == len(self.names)
+
+    def of_all(self, option: str) -> bool:
+        """Return the same for all metrics; `option` is what cannot be had where they differ."""
+        if self.lower and not self.are_lower():
+            lower = ", ".join(name for metric, name in self.names.items() if metric in self.lower)
+            raise ScoresError(
+                f"{option}: lower is better by {lower}, and not by the others: compare one metric at a time"
+            )
+        return bool(self.lower)
+
+    def of_column(self, column: str) -> bool:
+        """Return whether runs with a lower number in another column are better: by its name, else as the scores are."""
+        by_name = find_direction(column)
+        return self.of_all(f"--best {column}") if by_name is None else by_name == "lower"
+
+    def doubt(self) -> str:
+        """Return a doubt that stands before the verdict: who is better turns around if the direction is wrong."""
+        return "".join(
+            f"This takes a lower {names} for better: {remedy} if it is not. " for names, remedy in self._odd()
+        )
+
+    def cautions(self) -> Iterator[str]:
+        """Yield what is known by name alone, and names that speak against the direction asked for."""
+        if self.by_name:
+            yield say_by_name(self.by_name, "--higher-is-better")
+        for names, remedy in self._odd():
+            yield f"A lower {names} is called better here, against its name: {remedy} if it is not."
+
+    def _odd(self) -> Iterator[tuple[str, str]]:
+        """Yield the metrics that are asked for as better when lower against their names, and what to do."""
+        gains = [n for metric, n in self.names.items() if metric in self.lower and find_direction(n) == "higher"]
+        if gains:
+            several = "name the metrics of which a lower one is better with --lower"
+            yield ", ".join(gains), several if len(self.names) > 1 else "leave --lower-is-better out"
+
+
+def choose_directions(scores: Scores, asked: LowerIsBetter) -> Directions:
+    """Return which metrics of a table are better when lower.
+
+    True is all of them and False none; where nothing is asked names tell, also beside metrics that are asked for.
+    """
+    score = scores.roles.score
+    alone = score if isinstance(score, str) else "score"
+    names: dict[str | None, str] = {None: alone} if scores.metric is None else {m: m for m in scores.metric.names}
+    if isinstance(asked, bool):
+        return Directions(names, frozenset(names if asked else ()), ())
+    told = set() if asked is None else _named(names, asked)
+    by_name = {m: n for m, n in names.items() if m not in told and find_direction(n) == "lower"}
+    return Directions(names, frozenset((*told, *by_name)), tuple(by_name.values()))
+
+
+def sign_direction(asked: LowerIsBetter) -> str | bool | None:
+    """Return how a signature says what was asked for; what names tell is in it already."""
+    return (
+        asked if isinstance(asked, bool | None) else (asked if isinstance(asked, str) else quote_names(asked)) or None
+    )
+
+
+def _named(names: dict[str | None, str], asked: object) -> set[str | None]:
+    """Return the metrics that are asked for by name."""
+    given = [asked] if isinstance(asked, str) else list(asked) if isinstance(asked, Collection) else None
+    if given is None or not all(isinstance(name, str) for name in given):
+        raise ScoresError(f"lower_is_better is {asked!r:.60}: give True, False, or the names of metrics")
+    found = {name: metric for metric, name in names.items()}
+    if unknown := [str(name) for name in given if name not in found]:
+        raise ScoresError(
+            f"lower is better by {list_names(unknown)}, which is no metric here; there "
+            f"{'is' if len(found) == 1 else 'are'} {list_names(found)}"
+        )
+    return {found[str(name)] for name in given}
