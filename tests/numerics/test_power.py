@@ -62,3 +62,23 @@ def test_what_does_not_vary_is_found_and_what_is_not_measured_is_not() -> None:
     assert find_detectable(nothing, 0.05) == 0
     unknown = Spread(np.zeros(()), np.ones(()), 0.5, (), (), ())
     assert find_detectable(unknown, 0.05) == math.inf
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-6])
+@pytest.mark.parametrize("unit", [1e-40, 1.0, 1e40])
+def test_any_small_table_has_an_answer_in_any_unit(alpha: float, unit: float) -> None:
+    """Run means that tie by luck, or on purpose, leave draws on next to no degrees of freedom."""
+    clusters = find_clusters(None, 10)
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(0, 0.1, (2, 10, 2))
+        if seed % 3 == 1:
+            scores = np.round(2 * scores) / 2
+        if seed % 3 == 2:
+            scores -= scores.mean(1, keepdims=True)
+        arms = [measure_arm(each, None, clusters) for each in unit * scores]
+        found = find_detectable(measure_spread(arms, arms[0].items - arms[1].items, clusters), alpha)
+        assert found >= 0
+        arms = [measure_arm(each, None, clusters) for each in scores]
+        plain = find_detectable(measure_spread(arms, arms[0].items - arms[1].items, clusters), alpha)
+        assert found == pytest.approx(unit * plain, rel=1e-6, abs=0)

@@ -6,12 +6,13 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from holdsup.errors import ResultError
+from holdsup.errors import HoldsupError, ResultError
 
 if TYPE_CHECKING:
     from holdsup.rendering import Table
@@ -77,16 +78,28 @@ def refuse_to_overwrite(data: Sequence[str], *written: Path | None) -> None:
 
 def emit(result: Result, *, style: str, output: Path | None, picture: Path | None) -> None:
     """Print a result or write it to a file, and draw it if asked; files appear whole or not at all."""
-    if picture is not None:
-        from holdsup.plots import save_plot
-
-        save_plot(result, picture)
+    result, refusal = (result, None) if picture is None else _draw(result, picture)
     if output is None or output == STANDARD_OUTPUT:
         click.echo(_rendered(result, style, *_terminal()), nl=False)
-        return
-    from holdsup.results import write_file
+    else:
+        from holdsup.results import write_file
 
-    write_file(output, _rendered(result, style, "utf-8", False).encode("utf-8", "backslashreplace"))
+        write_file(output, _rendered(result, style, "utf-8", False).encode("utf-8", "backslashreplace"))
+    if refusal is not None:
+        raise refusal
+
+
+def _draw(result: Result, picture: Path) -> tuple[Result, HoldsupError | None]:
+    """Draw a result; return it with what became of the picture, and why it was refused: the answer comes first."""
+    from holdsup.plots import save_plot
+    from holdsup.results.extras import find_extra
+
+    said: list[str] = []
+    try:
+        find_extra(f"the picture {picture.name}", lambda: save_plot(result, picture), said, None, asked=True)
+    except HoldsupError as error:
+        return result, error
+    return replace(result, warnings=(*result.warnings, *said)), None
 
 
 def print_tables(sentence: str, tables: Sequence[Table]) -> None:

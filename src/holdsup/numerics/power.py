@@ -21,32 +21,47 @@ from holdsup.numerics.spread import Spread, cautious_df, total_variance
 __all__ = ["find_detectable"]
 
 POWER = 0.8
+HOPELESS = 1e6  # standard errors: no such difference is looked for
+SURE = 10.0  # standard errors beyond which a difference is found for certain
 POINTS = 512  # draws, spread evenly: the power is then right to half a percent
 
 
 def find_detectable(spread: Spread, alpha: float) -> float:
     """Return the difference that a test at the level `alpha` finds four times in five.
 
-    Infinite on less than one degree of freedom, zero where nothing varies.
+    Infinite on less than one degree of freedom, and where one draw in five needs more than anybody looks for; zero
+    where nothing varies.
     """
     scale = math.sqrt(float(total_variance([spread])))
     if scale == 0:
         return 0.0
     if float(cautious_df([spread], alpha)) < FEWEST_DF:
         return math.inf
-    critical = _critical(spread, alpha)
-    # At this difference nine draws in ten find it for certain: it is too large.
-    large = float(np.quantile(critical, (1 + POWER) / 2)) + 10 * scale
-    return float(optimize.brentq(lambda d: special.ndtr((d - critical) / scale).mean() - POWER, 0.0, large))
+    critical = np.sort(_critical(spread, alpha) / scale)
+    # Between what the luckiest draw needs and what finds four draws in five for certain. The ends may be a million
+    # apart, for a draw on a fraction of a degree of freedom needs that much: the search is for the logarithm.
+    low, high = critical[0] + special.ndtri(POWER), critical[math.ceil(POWER * POINTS)] + SURE
+    if not high < HOPELESS:
+        return math.inf
+    found = optimize.brentq(
+        lambda x: special.ndtr(math.exp(x) - critical).mean() - POWER, math.log(low), math.log(high), maxiter=1000
+    )
+    return scale * math.exp(found)
 
 
 def _critical(spread: Spread, alpha: float) -> Floats:
     """Return the smallest difference that is told, for each draw of the parts; p of both tests must be small."""
     draws = _draw(spread)
     level = 1 - alpha / 2
-    both = special.stdtrit(cautious_df([draws], alpha), level) * np.sqrt(total_variance([draws]))
     items = special.stdtrit(spread.item_df, level) * np.sqrt(draws.these)
-    return np.asarray(np.maximum(both, items) if spread.runs else items)
+    if not spread.runs:
+        return np.asarray(items)
+    variance = total_variance([draws])
+    some = variance > 0  # where neither runs nor items add to the noise, the test over runs has nothing to say
+    both = special.stdtrit(np.where(some, cautious_df([draws], alpha), np.inf), level) * np.sqrt(variance)
+    return np.asarray(
+        np.maximum(np.where(np.isnan(both), np.inf, both), items)
+    )  # next to no df: the quantile is not computed
 
 
 def _draw(spread: Spread) -> Spread:

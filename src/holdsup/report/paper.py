@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from holdsup.errors import ResultError, list_names
-from holdsup.plots import draw_file, one_palette
+from holdsup.plots import draw_file
 from holdsup.rendering.markup import break_latex, escape_latex, escape_markdown, render_latex
 from holdsup.report.manifest import PREVIEW, add_manifest, read_manifest, refuse_changed
+from holdsup.report.pictures import draw_pictures
 from holdsup.report.references import REFERENCES, write_bibtex
 from holdsup.report.view import Block, Picture, Section, View
 from holdsup.results import write_file
@@ -41,7 +42,8 @@ def save_paper(view: View, folder: Path) -> None:
     files of others are never touched, and one that was changed since is not replaced but refused.
     """
     _check_folder(view, folder)
-    files, preview = _files(view), _preview(view)
+    view, figures = draw_pictures(view, lambda figure: {ending: draw_file(figure, ending) for ending in ENDINGS})
+    files, preview = _files(view, figures), _preview(view)
     gone = _written_before(folder) - files.keys()
     before = read_manifest(folder)
     refuse_changed(folder, files, gone)
@@ -59,13 +61,9 @@ def save_paper(view: View, folder: Path) -> None:
     write_file(folder / PREVIEW, add_manifest(preview, files))
 
 
-def _files(view: View) -> dict[str, bytes]:
+def _files(view: View, figures: Mapping[str, Mapping[str, bytes]]) -> dict[str, bytes]:
     """Return all files but the preview."""
-    files = {}
-    with one_palette(view.systems):
-        for picture in _pictures(view):
-            figure = picture.draw()
-            files.update({f"figures/{picture.name}{ending}": draw_file(figure, ending) for ending in ENDINGS})
+    files = {f"figures/{name}{ending}": own[ending] for name, own in figures.items() for ending in ENDINGS}
     texts = {f"tables/{name}.tex": f"{latex}\n" for name, latex in _tables(view)}
     texts["methods.md"] = "\n\n".join(_methods_markdown(section) for section in view.sections) + "\n"
     texts["methods.tex"] = "\n\n".join(_methods_latex(section) for section in view.sections) + "\n"

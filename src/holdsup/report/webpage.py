@@ -6,21 +6,24 @@ import base64
 import hashlib
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdsup import __version__
-from holdsup.plots import draw_bytes, draw_svg, one_palette
+from holdsup.plots import draw_bytes, draw_svg
 from holdsup.rendering.markup import render_latex
 from holdsup.rendering.numbers import SMALLEST_P
 from holdsup.rendering.spreadsheet import render_csv
 from holdsup.rendering.table import Cell, Estimate, Interval, Percent, PValue, Table, has_long_word
+from holdsup.report.pictures import draw_pictures
 from holdsup.report.references import REFERENCES, write_bibtex
-from holdsup.report.view import Block, Picture, Section, View
+from holdsup.report.view import Block, Section, View
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.figure import Figure
 
 __all__ = ["render_webpage"]
 
@@ -38,19 +41,19 @@ def render_webpage(view: View) -> str:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     style, script = _template("page.css"), _template("page.js")
-    with one_palette(view.systems):
-        return environment.get_template("page.html").render(
-            view=view,
-            sections=[_show(section) for section in view.sections],
-            references=[(key, REFERENCES[key].line()) for key in view.citations],
-            cite={key: REFERENCES[key].cite() for key in view.citations},
-            bibtex=write_bibtex(view.citations),
-            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
-            "base-uri 'none'; form-action 'none'",
-            style=_raw(style),
-            script=_raw(script),
-            version=__version__,
-        )
+    view, pictures = draw_pictures(view, _draw)
+    return environment.get_template("page.html").render(
+        view=view,
+        sections=[_show(section, pictures) for section in view.sections],
+        references=[(key, REFERENCES[key].line()) for key in view.citations],
+        cite={key: REFERENCES[key].cite() for key in view.citations},
+        bibtex=write_bibtex(view.citations),
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'",
+        style=_raw(style),
+        script=_raw(script),
+        version=__version__,
+    )
 
 
 class GridCell(NamedTuple):
@@ -88,11 +91,11 @@ class Grid:
     pictures: tuple[tuple[str, str, Markup], ...]
 
 
-def _show(section: Section) -> dict[str, Any]:
-    return {"section": section, "grids": [_grid(block) for block in section.blocks]}
+def _show(section: Section, pictures: Mapping[str, Markup]) -> dict[str, Any]:
+    return {"section": section, "grids": [_grid(block, pictures) for block in section.blocks]}
 
 
-def _grid(block: Block) -> Grid:
+def _grid(block: Block, pictures: Mapping[str, Markup]) -> Grid:
     table, shown = block.table, block.table.shown()
     return Grid(
         title=shown.title,
@@ -107,7 +110,7 @@ def _grid(block: Block) -> Grid:
         sortable=_is_sortable(table),
         csv=render_csv(table),
         latex=render_latex(table),
-        pictures=tuple((picture.caption, picture.alt, _draw(picture)) for picture in block.pictures),
+        pictures=tuple((picture.caption, picture.alt, pictures[picture.name]) for picture in block.pictures),
     )
 
 
@@ -131,9 +134,8 @@ def _sort_key(cell: Cell) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _draw(picture: Picture) -> Markup:
-    """Return the picture as SVG that follows the colours of the page, or as pixels where that is smaller."""
-    figure = picture.draw()
+def _draw(figure: Figure) -> Markup:
+    """Return a picture as SVG that follows the colours of the page, or as pixels where that is smaller."""
     svg = draw_svg(figure, follow_page=True)
     if len(svg) <= LARGEST_SVG:
         return _raw(re.sub(r'(width|height)="([\d.]+)pt"', _enlarge, svg, count=2))

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from holdsup.errors import ResultError
-from holdsup.plots import one_palette, save_figure
+from holdsup.plots import draw_file
 from holdsup.report.markdown import render_markdown_report
 from holdsup.report.origins import remark_fields
 from holdsup.report.paper import list_paper_files, save_paper
+from holdsup.report.pictures import draw_pictures
 from holdsup.report.view import Entry, View, make_view
 from holdsup.report.webpage import render_webpage
 from holdsup.results import Result, write_file
@@ -54,14 +55,13 @@ def write_report(
         write_file(file, render_webpage(view).encode())
         return
     folder = _picture_folder(file)
-    pictures = [picture for section in view.sections for block in section.blocks for picture in block.pictures]
+    view, pictures = draw_pictures(view, lambda figure: draw_file(figure, ".svg"))
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise ResultError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    with one_palette(view.systems):
-        for picture in pictures:
-            save_figure(picture.draw(), folder / f"{picture.name}.svg")
+    for name, content in pictures.items():
+        write_file(folder / f"{name}.svg", content)
     write_file(file, render_markdown_report(view, pictures=folder.name).encode())
 
 

@@ -11,12 +11,13 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.fit import bootstrap_test
 from holdsup.numerics.tails import Tail
 from holdsup.progress import Progress
+from holdsup.results.extras import find_extra
 from holdsup.scores.directions import Directions
 from holdsup.verdict.claims import STRONGEST, Pair, choose_claim, pair_systems
 from holdsup.verdict.comparison.contrasts import contrast_of
-from holdsup.verdict.comparison.likelihoods import chi2_p, fit_ours, test_as_published
+from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, test_as_published
 from holdsup.verdict.comparison.means import mean_of
-from holdsup.verdict.comparison.records import PaperTest, SystemContrast, SystemMean, SystemTest
+from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.conditional.conditioning import Conditions, condition
 from holdsup.verdict.copies import Distinct, leave_out_copies
 from holdsup.verdict.evaluation import Evaluation
@@ -74,8 +75,8 @@ class Answer:
         return tuple(sorted(dict.fromkeys(claims), key=lambda claim: -claims.count(claim)))
 
 
-def answer(evaluation: Evaluation, question: Question, progress: Progress) -> Answer:
-    """Return what one metric says; a pair that cannot be compared is left out."""
+def answer(evaluation: Evaluation, question: Question, said: list[str], progress: Progress) -> Answer:
+    """Return what one metric says; a pair that cannot be compared is left out, and `said` gets what else is missing."""
     distinct = leave_out_copies(evaluation)
     evaluation = distinct.evaluation
     claim = choose_claim(evaluation, question.claim)
@@ -93,10 +94,15 @@ def answer(evaluation: Evaluation, question: Question, progress: Progress) -> An
             refused.append(error)
     if not pairs:
         return Answer(distinct, (), tuple(refused), (), (), None, Conditions())
-    lower, paper = question.directions.is_lower(evaluation.metric), test_as_published(evaluation)
+    lower = question.directions.is_lower(evaluation.metric)
+    paper = find_extra(f"the test of {PAPER}", lambda: test_as_published(evaluation), said, None)
     sigma = None if paper is None else paper.sigma
     asked = question.claim or STRONGEST
-    conditions = condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower)
+    conditions = find_extra(
+        f"how differences depend on {list_names(question.by)}",
+        lambda: condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower),
+        said, Conditions(), asked=True,
+    )  # fmt: skip
     contrasts = (
         contrast_of(pair, metric=evaluation.metric, sigma=sigma, margin=question.margin, lower_is_better=lower)
         for pair in pairs
@@ -117,10 +123,16 @@ def _couples(evaluation: Evaluation, question: Question) -> Iterator[tuple[str, 
     yield from itertools.combinations(sorted(means, key=lambda name: -means[name]), 2)
 
 
-def test_systems(found: Answer, contrasts: Sequence[SystemContrast], question: Question) -> SystemTest:
-    """Return the test of all systems by one metric: its p is the smallest adjusted one of the pairs."""
+def test_systems(found: Answer, contrasts: Sequence[SystemContrast], question: Question, said: list[str]) -> SystemTest:
+    """Return the test of all systems by one metric: its p is the smallest adjusted one of the pairs.
+
+    `said` gets what is missing beside it.
+    """
     several = len(found.claims) > 1
-    fits = "pairs carry different claims, and a model has one" if several else fit_ours(found.evaluation, *found.claims)
+    fits: OurFits | str = "pairs carry different claims, and a model has one"
+    if not several:
+        compute, failed = lambda: fit_ours(found.evaluation, *found.claims), "its computation failed"
+        fits = find_extra("the likelihood ratio of the systems", compute, said, failed)
     own = [c for c in contrasts if c.metric == found.evaluation.metric]
     least = min(own, key=lambda c: c.log10_p_adjusted)
     rule = ", each for its own claim" if several else f" by {least.p_method}"
@@ -130,9 +142,12 @@ def test_systems(found: Answer, contrasts: Sequence[SystemContrast], question: Q
     if not isinstance(fits, str):
         statistic, df, chi2 = chi2_p(fits)
         if question.bootstrap:
-            check = bootstrap_test(
-                fits.null, fits.alternative, question.bootstrap, seed=question.seed, processes=question.processes
-            )
+            null, alternative, seed, shared = fits.null, fits.alternative, question.seed, question.processes
+            check = find_extra(
+                "the bootstrap of the likelihood ratio",
+                lambda: bootstrap_test(null, alternative, question.bootstrap, seed=seed, processes=shared),
+                said, None, asked=True,
+            )  # fmt: skip
     return SystemTest(
         metric=found.evaluation.metric,
         model=None if isinstance(fits, str) else fits.shown,

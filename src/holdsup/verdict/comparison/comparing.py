@@ -9,6 +9,7 @@ from holdsup.arguments import check_count, check_level, check_margin, check_text
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
+from holdsup.results.extras import find_extra
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
 from holdsup.scores.directions import LowerIsBetter, choose_directions, sign_direction
@@ -110,7 +111,7 @@ def compare_systems(
     _check_systems(scores, question)
     for evaluation in evaluations:
         check_repeats(evaluation)
-    asked = [answer(evaluation, question, progress) for evaluation in evaluations]
+    asked = [answer(evaluation, question, said, progress) for evaluation in evaluations]
     found = [each for each in asked if each.pairs]
     if not found:
         raise _refuse(scores, asked[0].refused[0], faults)
@@ -118,8 +119,9 @@ def compare_systems(
     contrasts = adjust_contrasts([c for each in found for c in each.contrasts], pairs, level=level)
     systems = tuple(mean for each in found for mean in each.means)
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
-    tests = tuple(test_systems(each, contrasts, question) for each in found)
+    tests = tuple(test_systems(each, contrasts, question, said) for each in found)
     covered = Coverage(evaluations[0].unit, len(evaluations[0].dataset_names))
+    advice = find_extra("the advice on what to do next", lambda: _next(found, contrasts, level), said, ())
     verdict = write_verdict(contrasts, systems, covered, baseline=baseline, level=level)
     return Comparison(
         signature=_signature(scores, claim, best, where, lower_is_better, question),
@@ -140,7 +142,7 @@ def compare_systems(
         conditional=conditional,
         paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),
-        next=(WITHOUT_PICK,) if picked and picked.passed_over else _next(found, contrasts, level),
+        next=(WITHOUT_PICK,) if picked and picked.passed_over else advice,
     )
 
 

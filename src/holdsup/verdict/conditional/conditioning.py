@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from holdsup.errors import ScoresError
 from holdsup.numerics.adjustment import adjust_holm
 from holdsup.rendering.numbers import format_counted
+from holdsup.results.extras import find_extra
 from holdsup.scores.roles import is_usual
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.contrasts import adjust_p
@@ -69,12 +71,18 @@ def condition(
             "may differ between them; compare one dataset at a time"
         )
     properties = [find_property(evaluation, name) for name in dict.fromkeys(by)]
-    ours = []
+    ours, said = [], list[str]()
     for given in properties:
         others = [each for each in properties if each is not given]
-        ours.append(_along(evaluation, pairs, given, others, asked, level=level, lower_is_better=lower_is_better))
-    paper = tuple(condition_as_published(evaluation, given) for given in properties)
-    return Conditions(tuple(found for found, _ in ours), paper, tuple(_warnings(pairs, ours)))
+        ours.append(_along(evaluation, pairs, given, others, asked, said, level=level, lower_is_better=lower_is_better))
+    published = (
+        find_extra(
+            f"the published test along {given.name}", partial(condition_as_published, evaluation, given), said, None
+        )
+        for given in properties
+    )
+    paper = tuple(found for found in published if found is not None)
+    return Conditions(tuple(found for found, _ in ours), paper, (*_warnings(pairs, ours), *said))
 
 
 def _along(
@@ -83,6 +91,7 @@ def _along(
     given: ItemProperty,
     others: list[ItemProperty],
     asked: str,
+    said: list[str],
     *,
     level: float,
     lower_is_better: bool,
@@ -103,7 +112,9 @@ def _along(
     systems = [subject_of_system(evaluation, s, [given], new_runs=asked != "these-runs") for s in evaluation.systems]
     tried: Ratios | str = "pairs carry different claims, and a model has one"
     if len(set(claims)) == 1:
-        tried = compare_models(evaluation, given, new_runs=claim != "these-runs")
+        name, new_runs = f"the likelihood ratio along {given.name}", claim != "these-runs"
+        compute = partial(compare_models, evaluation, given, new_runs=new_runs)
+        tried = find_extra(name, compute, said, "its computation failed")
     ratios, why = (None, tried) if isinstance(tried, str) else (tried, "")
     known = given.known
     found = Conditional(

@@ -12,6 +12,7 @@ from holdsup.errors import MetricError, ScoresError, list_names
 from holdsup.metrics import Metric
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.results import Rows, sign
+from holdsup.results.extras import list_extras
 from holdsup.verdict.contest.curve import TOLD, LearningCurve, check_curve, list_points
 from holdsup.verdict.contest.estimates import ENOUGH, ESTIMATORS, order_strategies
 from holdsup.verdict.contest.pairs import Judged, Question, find_decider, judge_pairs
@@ -85,7 +86,9 @@ def judge_contest(
             f"{scored[0].problem}, and no partition is without such a fold. Stratify the splits, match them on the "
             "targets, or test on more items"
         )
-    judged = judge_pairs(used, question, learning_curve)
+    said: list[str] = []
+    judged = judge_pairs(used, question, learning_curve, said)
+    votes = list_extras("the votes", lambda: count_votes(used), said)
     curve = () if learning_curve is None else list_points(learning_curve, systems)
     planned = _instances(scored) + sum(point.repeats for point in curve)
     left = _instances(scored) - _instances(used)
@@ -99,7 +102,7 @@ def judge_contest(
             **(signed or {}),
         }),
         seed=seed,
-        warnings=(*metric.cautions, *_warn(scored, used, judged)),
+        warnings=(*metric.cautions, *_warn(scored, used, judged), *dict.fromkeys(said)),
         rows=Rows(planned, planned - left, {"an undefined score in their partition": left} if left else {}),
         verdict=write_contest_verdict(
             judged, mean_scores(used), metric, level=level, margin=margin, correction=correction
@@ -115,7 +118,7 @@ def judge_contest(
         estimators=judged.estimators,
         signs=judged.signs,
         tests=judged.tests,
-        votes=count_votes(used),
+        votes=votes,
         curve=curve,
         curve_checks=judged.checks,
         scores=list_scores(scored),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from holdsup.errors import ScoresError
 from holdsup.metrics import Metric
+from holdsup.results.extras import list_extras
 from holdsup.verdict.contest.curve import LearningCurve, check_sign
 from holdsup.verdict.contest.estimates import Duel, count_signs, describe_estimators, make_duel, order_strategies
 from holdsup.verdict.contest.fold_tests import adjust_tests, find_ratio, run_tests
@@ -42,8 +44,11 @@ class Judged:
     checks: tuple[CurveCheck, ...]
 
 
-def judge_pairs(scored: Sequence[Scored], question: Question, curve: LearningCurve | None) -> Judged:
-    """Return the answers; all strategies of a pair speak of the conclusion that the first one draws."""
+def judge_pairs(scored: Sequence[Scored], question: Question, curve: LearningCurve | None, said: list[str]) -> Judged:
+    """Return the answers; all strategies of a pair speak of the conclusion that the first one draws.
+
+    `said` gets what is missing beside them.
+    """
     higher = question.metric.higher_is_better
     strategies = {name: [one for one in scored if one.partition.strategy == name] for name in order_strategies(scored)}
     ratios = {name: find_ratio(own, question.items) for name, own in strategies.items()}
@@ -61,7 +66,9 @@ def judge_pairs(scored: Sequence[Scored], question: Question, curve: LearningCur
         rows: list[EstimatorRow] = []
         for duel in duels:
             rows += describe_estimators(duel, margin=question.margin, level=question.level, higher_is_better=higher)
-            tests += run_tests(duel, margin=question.margin, ratio=ratios[duel.strategy], higher_is_better=higher)
+            ratio, name = ratios[duel.strategy], f"the tests of {duel.left} - {duel.right}"
+            compute = partial(run_tests, duel, margin=question.margin, ratio=ratio, higher_is_better=higher)
+            tests += list_extras(name, compute, said)
             signs.append(count_signs(duel))
         estimators += rows
         conclusions.append(_conclude(duels[0], rows, checks[-1] if checks else None, question))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from holdsup.fit import r_squared
 from holdsup.progress import Progress
 from holdsup.results import Rows
+from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores import Scores
 from holdsup.scores.directions import choose_directions
 from holdsup.verdict.ranking.answers import NO_CELLS, answer_questions, find_slopes
@@ -17,7 +18,7 @@ from holdsup.verdict.ranking.contrasts import contrast_systems
 from holdsup.verdict.ranking.contributions import find_contributions
 from holdsup.verdict.ranking.effects import find_effects
 from holdsup.verdict.ranking.fits import RankFits, fit_form
-from holdsup.verdict.ranking.influence import find_influence
+from holdsup.verdict.ranking.influence import Influences, find_influence
 from holdsup.verdict.ranking.interactions import find_interactions
 from holdsup.verdict.ranking.limits import find_limits
 from holdsup.verdict.ranking.means import rank_means
@@ -45,15 +46,29 @@ def answer(
     random = share_variance(fits.variances, seed=question.seed)
     fixed, interactions = find_effects(fits), find_interactions(fits, level=level)
     contributions = find_contributions(fits, level=level)
-    validation = _validate(fits, scores, question, progress)
+    lost: list[str] = []
+    validation = find_extra(
+        "the cross-validated errors", lambda: _validate(fits, scores, question, progress), lost, Validation((), ()),
+        asked=question.compare_forms,
+    )  # fmt: skip
     order = [system.name for system in systems]
-    companion = make_companion(runs, order=order, lower_is_better=lower, level=level)
-    influence = find_influence(fits, lower_is_better=lower, progress=progress)
+    companion = find_extra(
+        "average ranks", lambda: make_companion(runs, order=order, lower_is_better=lower, level=level), lost, ""
+    )
+    influence = find_extra(
+        "the ranking without each dataset and system",
+        lambda: find_influence(fits, lower_is_better=lower, progress=progress), lost, Influences((), ()),
+    )  # fmt: skip
+    diagnostics = list_extras("the Q-Q plots", lambda: find_quantiles(fits.variances), lost)
+    asked = question.predict
+    prediction = list_extras(
+        "the prediction", lambda: () if asked is None else predict_configuration(fits, asked), lost, asked=True
+    )
     limits = find_limits(fits, contrasts, random)
     names = (runs.system_name, runs.dataset_name)
     # Other forms than one's own formula say themselves why they lack the term.
     lacking = not interactions and form.name == "formula" and not find_slopes(random, names)
-    missing = [*([] if companion else [NONE]), *([NO_CELLS] if lacking else [])]
+    missing = [*lost, *([NONE] if companion is None else []), *([NO_CELLS] if lacking else [])]
     warnings = (*said, *directions.cautions(), *limits, *missing, *validation.notes, *influence.notes)
     verdict = write_ranking_verdict(
         systems, contrasts, waterfall, datasets=runs.dataset.count, level=level, lower_is_better=lower,
@@ -92,9 +107,9 @@ def answer(
         forms=validation.rows,
         treatments=form.treatments,
         influence=influence.rows,
-        companion=companion,
-        prediction=() if question.predict is None else predict_configuration(fits, question.predict),
-        diagnostics=find_quantiles(fits.variances),
+        companion=None if isinstance(companion, str) else companion,
+        prediction=prediction,
+        diagnostics=diagnostics,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from holdsup.measurements import Measurement, read_measurements, reading_notes
 from holdsup.numerics.precision import Precision, share_within
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows, sign
+from holdsup.results.extras import find_extra, list_extras
 from holdsup.verdict.reproduction.groups import Group, digest_measurements, group_measurements, select_measurements
 from holdsup.verdict.reproduction.matrix import (
     MOST_PAIRED,
@@ -70,16 +71,26 @@ def assess_reproduction(
     given = read_measurements(measurements)
     chosen, unasked = select_measurements(given, where or {})
     groups, unused, said = group_measurements(chosen)
-    cvs = reference_cvs() if reference else None
+    cvs = find_extra("the published results", reference_cvs, said, None) if reference else None
     parts = []
     for i, group in enumerate(groups):
         progress(i, len(groups), f"assessing {group.object}")
-        parts.append((group, *_assess(group, level, measures, cvs, seed)))
+        parts.append((group, *_assess(group, level, measures, cvs, seed, said)))
     parts.sort(key=lambda part: (part[1].cv, part[1].object, part[1].measurand))
     ordered = [group for group, _, _ in parts]
     assessments = tuple(assessment for _, assessment, _ in parts)
     spread = tuple(row for _, _, rows in parts for row in rows)
-    models = model_conditions(ordered, said, level=level, seed=seed, progress=progress)
+    models = list_extras(
+        "the mixed models over conditions",
+        lambda: model_conditions(ordered, said, level=level, seed=seed, progress=progress), said,
+    )  # fmt: skip
+    conditions = list_extras(
+        "conditions side by side", lambda: (row for group in ordered for row in compare_conditions(group)), said
+    )
+    paired = [group for group in ordered if _is_paired(group)]
+    pairs = list_extras(
+        "measurements pair by pair", lambda: (pair for group in paired for pair in pair_measurements(group)), said
+    )
     drawn = any(row for group, _, rows in parts for row in rows if not is_exact(group))
     return Reproduction(
         signature=_signature(chosen, where, level, measures, seed if drawn else None),
@@ -90,8 +101,8 @@ def assess_reproduction(
         level=level,
         assessments=assessments,
         measurements=tuple(value for group in ordered for value in _values(group)),
-        conditions=tuple(row for group in ordered for row in compare_conditions(group)),
-        pairs=tuple(pair for group in ordered if _is_paired(group) for pair in pair_measurements(group)),
+        conditions=conditions,
+        pairs=pairs,
         spread=spread,
         models=models,
         reference=cvs or (),
@@ -99,11 +110,11 @@ def assess_reproduction(
 
 
 def _assess(
-    group: Group, level: float, measures: bool, cvs: Sequence[float] | None, seed: int
+    group: Group, level: float, measures: bool, cvs: Sequence[float] | None, seed: int, said: list[str]
 ) -> tuple[Assessment, tuple[ConditionSpread, ...]]:
     found = group.precision(level)
     agreement = sort_conditions(group)
-    spread = spread_within(group, agreement, seed=seed)
+    spread = list_extras("what goes with the spread", lambda: spread_within(group, agreement, seed=seed), said)
     return _assessment(group, found, agreement, spread, measures, cvs), spread
 
 

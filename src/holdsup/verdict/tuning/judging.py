@@ -15,6 +15,7 @@ from holdsup.errors import TuningError
 from holdsup.numerics.tuning import AdaptivePlan, Review, best_probabilities, limit_regret, measure_standing
 from holdsup.numerics.tuning.adaptation import MARGIN
 from holdsup.results import Rows, sign
+from holdsup.results.extras import list_extras
 from holdsup.verdict.tuning.listing import list_candidates
 from holdsup.verdict.tuning.naming import digest_candidates
 from holdsup.verdict.tuning.records import FailedFit
@@ -139,11 +140,13 @@ def judge_tuning(
         ),
         next=(),
     )  # fmt: skip
+    said: list[str] = []
+    advice = list_extras("the advice on how many partitions to run", lambda: suggest_partitions(found), said)
     return replace(
         found,
         verdict=write_tuning_verdict(found),
-        warnings=(*list_warnings(found), *cautions),
-        next=tuple(suggest_partitions(found)),
+        warnings=(*list_warnings(found), *cautions, *said),
+        next=advice,
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from holdsup.arguments import check_count, check_level, check_levels, list_names_given
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
+from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
 from holdsup.scores.lookalikes import caution_lookalikes
@@ -85,8 +87,14 @@ def decompose_variance(
     if not everyone:
         raise _nothing_left(left_out)
     said.extend(f"{name_of(one.system, one.metric)} is left out: {one.why}." for one in left_out)
-    study = tuple(plan for one in everyone if one.item for plan in _plans(one, planned))
-    properties = tuple(crossed for one in everyone for name in by for crossed in one.by(name, level))
+    study = list_extras(
+        "the plans of other numbers of levels",
+        lambda: (plan for one in everyone if one.item for plan in _plans(one, planned)), said, asked=True,
+    )  # fmt: skip
+    properties = list_extras(
+        f"how effects depend on {list_names(by)}",
+        lambda: (crossed for one in everyone for name in by for crossed in one.by(name, level)), said, asked=True,
+    )  # fmt: skip
     found: list[tuple[Decomposed, Limits]] = []
     for i, one in enumerate(everyone):
         progress(i, len(everyone), f"limits for {one.system}")
@@ -95,6 +103,10 @@ def decompose_variance(
         found.append((one, limits))
     drawn = any(limits.method == BOOTSTRAP for _, limits in found)
     pairs = [pair for evaluation in evaluations for pair in _pairs(evaluation, everyone, said)]
+    differences = list_extras(
+        "the plans for differences", lambda: (plan for pair in pairs for plan in pair.plans()), said
+    )
+    advice = list_extras("the advice on what to do next", lambda: (pair.sentence() for pair in pairs), said)
     reliabilities = tuple(_reliability(one, limits) for one, limits in found if one.item)
     components = tuple(c for one, limits in found for c in _components(one, limits))
     return Decomposition(
@@ -110,8 +122,8 @@ def decompose_variance(
         reliabilities=reliabilities,
         study=study,
         properties=properties,
-        differences=tuple(plan for pair in pairs for plan in pair.plans()),
-        next=tuple(pair.sentence() for pair in pairs),
+        differences=differences,
+        next=advice,
     )
 
 
@@ -191,10 +203,9 @@ def _pairs(evaluation: Evaluation, found: Sequence[Decomposed], said: list[str])
         said.append(f"{by}There is no plan for differences: how much they vary between datasets is what decides them.")
         return
     for left, right in itertools.pairwise(sorted(able, key=lambda name: -evaluation.system(name).mean())):
-        try:
-            yield study_pair(evaluation, left, right)
-        except (ValueError, ScoresError) as error:
-            said.append(f"{by}There is no plan for the difference of {left} and {right}: {str(error).rstrip('.')}.")
+        name = f"{by}the plan for the difference of {left} and {right}"
+        if (study := find_extra(name, partial(study_pair, evaluation, left, right), said, None)) is not None:
+            yield study
 
 
 def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[str]:

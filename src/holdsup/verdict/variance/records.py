@@ -195,7 +195,7 @@ class DifferencePlan:
     se : standard error of the difference
     df : its degrees of freedom, cautious as those of compare at 5%
     detectable : the smallest difference that a two-sided test at 5% finds four times in five; null where its df are
-        below one
+        too few to find any
     """
 
     left: str

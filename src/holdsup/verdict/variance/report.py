@@ -24,7 +24,7 @@ from holdsup.verdict.variance.sentences import list_objects, name_of
 
 __all__ = ["Decomposition"]
 
-UNMEASURED = "Where nothing is detectable, runs are too few to measure their spread: it has less than one df."
+UNMEASURED = "Where nothing is detectable, runs are too few to measure their spread: it has one df or less."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

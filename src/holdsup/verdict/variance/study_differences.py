@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from holdsup.errors import ScoresError
 from holdsup.numerics.power import find_detectable
 from holdsup.numerics.spread import cautious_df, total_variance
 from holdsup.rendering.numbers import format_count, format_number
@@ -87,5 +88,8 @@ class PairStudy(PairPlan):
 
 def study_pair(evaluation: Evaluation, left: str, right: str) -> PairStudy:
     """Return the study of two systems; see `plan_pair`."""
-    plan = plan_pair(evaluation, left, right)
+    try:
+        plan = plan_pair(evaluation, left, right)
+    except ValueError as error:
+        raise ScoresError(str(error)) from error
     return PairStudy(*(getattr(plan, field.name) for field in fields(plan)))
