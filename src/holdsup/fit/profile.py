@@ -11,15 +11,16 @@ import numpy as np
 from holdsup.arguments import check_level
 from holdsup.design.matrices import RandomBlock
 from holdsup.errors import FitError, list_names
-from holdsup.fit.result import LmmFit
+from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.profiling import Quantity, profile_limits
+from holdsup.numerics.profiling import Profile, Quantity
 from holdsup.numerics.threads import blas_threads, threads_for
 from holdsup.progress import Progress, no_progress
 
 __all__ = ["ProfileInterval", "profile_intervals", "profile_share"]
 
 SURE = 1 - 1e-6  # a correlation beyond this is one of -1 or 1
+TINY = 1e-6  # a relative standard deviation below this is one of zero, with no direction of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +54,18 @@ def profile_intervals(
     """
     _check(fit, level)
     model = fit.model()
-    optimum = np.append(model.engine.optimum.theta, math.log(model.engine_sigma))
-    wanted = [q for block in model.design.random for q in _quantities(block, len(optimum) - 1)]
+    wanted = [q for block in model.design.random for q in _quantities(block, len(model.engine.optimum.theta))]
     wanted.append(("Residual", "", "sd", _sigma(math.sqrt(model.design.weight_unit))))
     found = []
+    profile = _start(model, level or fit.level)
     for i, (group, term, parameter, quantity) in enumerate(wanted):
         progress(i, len(wanted), f"profile of {group} {term}")
-        estimate = quantity.value(optimum)
+        estimate = quantity.shown(quantity.value(profile.optimum))
         if parameter == "correlation" and not abs(estimate) < SURE:
             low, high = -1.0, 1.0  # a singular term: the profile of its correlation has corners, and tells nothing
         else:
             with blas_threads(threads_for(len(model.engine.moments.C))):
-                low, high = profile_limits(model.engine.criterion, optimum, quantity, level=level or fit.level)
+                low, high = profile.limits(quantity)
         found.append(ProfileInterval(group, term, parameter, estimate, low, high))
     return tuple(found)
 
@@ -80,12 +81,18 @@ def profile_share(fit: LmmFit, *groups: str, level: float | None = None) -> Prof
     for group in groups:
         if group not in known:
             raise FitError(f"{group!r} is no group of the fit; there are {list_names(dict.fromkeys(known))}")
-    optimum = np.append(model.engine.optimum.theta, math.log(model.engine_sigma))
-    quantity = _root_odds(model.design.random, set(groups), len(optimum) - 1, model.design.weight_unit)
+    profile = _start(model, level or fit.level)
+    quantity = _root_odds(model.design.random, set(groups), len(model.engine.optimum.theta), model.design.weight_unit)
     with blas_threads(threads_for(len(model.engine.moments.C))):
-        low, high = profile_limits(model.engine.criterion, optimum, quantity, level=level or fit.level)
-    estimate, low, high = (1 - 1 / (1 + odds**2) for odds in (quantity.value(optimum), low, high))
+        low, high = profile.limits(quantity)
+    estimate = quantity.shown(quantity.value(profile.optimum))
     return ProfileInterval(", ".join(groups), "", "share", estimate, low, high)
+
+
+def _start(model: Model, level: float) -> Profile:
+    engine = model.engine
+    optimum = np.append(engine.optimum.theta, math.log(model.engine_sigma))
+    return Profile(engine.criterion, optimum, engine.inference.curvature, level=level)
 
 
 def _check(fit: LmmFit, level: float | None) -> None:
@@ -122,26 +129,30 @@ def _squares(blocks: Sequence[RandomBlock], parameters: int) -> Floats:
 
 
 def _sigma(unit: float) -> Quantity:
+    """Return the logarithm of the residual standard deviation, told as that itself."""
+
     def value(point: Floats) -> float:
-        return unit * math.exp(point[-1])
+        return float(point[-1])
 
     def slope(point: Floats) -> Floats:
-        return np.append(np.zeros(len(point) - 1), value(point))
+        return np.append(np.zeros(len(point) - 1), 1.0)
 
-    return Quantity(value, slope, 0.0, math.inf)
+    return Quantity(value, slope, -math.inf, math.inf, shown=lambda s: unit * math.exp(s))
 
 
 def _sd(row: Floats) -> Quantity:
+    held = (np.abs(row).sum(axis=1) > 0).astype(float)
+
     def value(point: Floats) -> float:
         return float(np.linalg.norm(row @ point[:-1]) * math.exp(point[-1]))
 
     def slope(point: Floats) -> Floats:
         vector = row @ point[:-1]
         length = float(np.linalg.norm(vector))
-        direction = vector / length if length > 0 else np.eye(len(vector))[np.abs(row).sum(axis=1).argmax()]
+        direction = vector / length if length > TINY else held / math.sqrt(held.sum())
         return np.append(direction @ row * math.exp(point[-1]), value(point))
 
-    return Quantity(value, slope, 0.0, math.inf)
+    return Quantity(value, slope, 0.0, math.inf, nil=_conditions(row))
 
 
 def _root_odds(blocks: Sequence[RandomBlock], groups: set[str], parameters: int, unit: float) -> Quantity:
@@ -165,7 +176,7 @@ def _root_odds(blocks: Sequence[RandomBlock], groups: set[str], parameters: int,
         direction = inside @ theta / inner if inner > 0 else np.sqrt(np.diag(inside))
         return np.append(direction / outer - inner * (outside @ theta) / outer**3, 0.0)
 
-    return Quantity(value, slope, 0.0, math.inf)
+    return Quantity(value, slope, 0.0, math.inf, nil=_conditions(inside), shown=lambda odds: 1 - 1 / (1 + odds**2))
 
 
 def _correlation(left: Floats, right: Floats) -> Quantity:
@@ -180,4 +191,11 @@ def _correlation(left: Floats, right: Floats) -> Quantity:
         gradient = (b / (la * lb) - rho * a / la**2) @ left + (a / (la * lb) - rho * b / lb**2) @ right
         return np.append(gradient, 0.0)
 
-    return Quantity(value, slope, -1.0, 1.0)
+    # At -1 and 1 itself the gradient is nil, so that the profile could not be followed into them.
+    return Quantity(value, slope, -SURE, SURE, shown=lambda rho: rho if abs(rho) < SURE else math.copysign(1.0, rho))
+
+
+def _conditions(rows: Floats) -> Floats:
+    """Return the rows without those that are nil, with a place for log sigma."""
+    held = rows[np.abs(rows).sum(axis=1) > 0]
+    return np.column_stack([held, np.zeros(len(held))])

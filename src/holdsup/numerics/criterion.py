@@ -124,6 +124,22 @@ class Criterion:
         by_residual = self._pull(theta, S, np.outer(y, y), determinant=False)
         return self._pull(theta, S, slope, determinant=True), by_residual, self._solution(logdet, L)
 
+    def unprofiled(self, point: Floats) -> tuple[float, Floats]:
+        """Return d at (theta, log sigma), not profiled over sigma, and its gradient."""
+        theta, s = point[:-1], float(point[-1])
+        found = self._factor(theta)
+        if found is None:
+            raise FloatingPointError("the cross-products are not positive definite at this theta")
+        logdet, L, S = found
+        sigma2 = L[-1, -1] ** 2 / self.dof
+        ratio = sigma2 * math.exp(-2 * s)  # r^2 / (dof sigma^2)
+        y = self._row(L, len(L) - 1)
+        slope = self._inverse(L)
+        slope += (self.dof * ratio - 1) * np.outer(y, y)
+        gradient = self._pull(theta, S, slope, determinant=True)
+        value = self._value(logdet, L) + self.dof * (2 * s - math.log(sigma2) + ratio - 1)
+        return value, np.append(gradient, 2 * self.dof * (1 - ratio))
+
     def solve(self, theta: Floats) -> Solution:
         """Return the fixed effects, their covariance and the residual variance at theta."""
         found = self._factor(theta)

@@ -16,7 +16,7 @@ import numpy as np
 
 from holdsup.numerics.layout import Floats
 
-__all__ = ["ROUGHLY", "Objective", "Optimum", "certify", "differentiate", "minimize", "newton_step"]
+__all__ = ["ROUGHLY", "Objective", "Optimum", "certify", "differentiate", "minimize", "newton_step", "update_hessian"]
 
 ENOUGH = 1e-12  # expected further decrease, in units of the criterion (-2 log-likelihood)
 ROUGHLY = 1e-8  # enough for one draw of many, and for a dear model: thousandths of a standard error
@@ -94,7 +94,7 @@ def minimize(
         elif decrease < CLOSE and not downhill:
             closer = _closer(objective, theta, step, H, decrease, value)
             if closer is not None:
-                H = _updated(H, closer[0] - theta, closer[2] - gradient)
+                H = update_hessian(H, closer[0] - theta, closer[2] - gradient)
                 theta, value, gradient = closer
                 continue
         moved, tries = _search(objective, theta, value, step, most=40 if age == 0 else SHORT)
@@ -103,7 +103,7 @@ def minimize(
                 return Optimum(theta, value, gradient, H, "rounding leaves no further decrease", steps)
             age = 0
             continue
-        H = _updated(H, moved[0] - theta, moved[2] - gradient)
+        H = update_hessian(H, moved[0] - theta, moved[2] - gradient)
         age = 0 if tries > 1 or age == REFRESH else age + 1  # a step that had to be cut shows a wrong Hessian
         theta, value, gradient = moved
     return Optimum(theta, value, gradient, H, f"no end after {MOST_STEPS} steps", MOST_STEPS)
@@ -151,7 +151,7 @@ def _polish(objective: Objective, found: Optimum, step: Floats) -> Optimum:
     return found
 
 
-def _updated(H: Floats, step: Floats, change: Floats) -> Floats:
+def update_hessian(H: Floats, step: Floats, change: Floats) -> Floats:
     """Return the BFGS update of H after a step that changed the gradient; H where it would not curve up."""
     along, Hs = float(step @ change), H @ step
     if along <= 1e-10 * float(np.abs(step) @ np.abs(change)) or float(step @ Hs) <= 0:

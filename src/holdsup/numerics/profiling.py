@@ -1,12 +1,15 @@
-"""Profile likelihood of standard deviations and correlations.
+"""Profile likelihood of standard deviations, correlations and shares of variance.
 
 The criterion not profiled over sigma is, with s = log sigma,
 
     d(theta, s) = D(theta) + dof (log 2 pi + 2 s) + r^2(theta) exp(-2 s),
 
-D the log-determinants. To hold a quantity c at a value, d is minimized under the constraint; the
-limits of a confidence interval are the two values at which the minimum lies chi2(level, 1) above the
-optimum (Venzon & Moolgavkar 1988; lme4's ``profile``).
+D the log-determinants. The limits of a quantity c are the two values at which the minimum of d with c held lies
+chi2(level, 1) above the optimum (Venzon & Moolgavkar 1988; lme4's ``profile``).
+
+A profile is followed in steps. The root z of the rise is all but linear in c, and its slope is known from Lagrange's
+multiplier, so that three or four values of c find a limit. Each starts where the last one ended, with the Hessian
+seen so far, and takes a few steps along the surface on which c is held; to stay on it needs no evaluation of d.
 """
 
 from __future__ import annotations
@@ -16,16 +19,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq, minimize
 
 from holdsup.numerics.criterion import Criterion
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.optimization import update_hessian
 from holdsup.numerics.quantiles import chi2_quantile
 
-__all__ = ["Quantity", "profile_limits"]
+__all__ = ["Profile", "Quantity"]
 
-FAR_OFF, TOO_HIGH = 50.0, 1e12  # how far a search may go from its start, and what it finds beyond
-FARTHEST = 40  # times that a bracket is widened before a limit is called infinite
+CLOSE = 1e-3  # of the root of the rise, from which on the tangent finds the limit
+ENOUGH = 1e-7  # expected further decrease of d at a held value
+MOST_VALUES, MOST_STEPS, MOST_TRIES = 40, 40, 8  # of a limit, of a value, of a step
+FARTHEST = 8.0  # times that a value's coordinate may grow at once
+STRETCH = 3.0  # a step changes no parameter by more than this times itself (or 0.1)
+FLAT = 1e-10  # eigenvalues of the scaled curvature below this times the largest are treated as this
+NIL, OFF_ZERO = 0.005, (0.1, 0.03, 0.01)  # relative standard deviations that may be saddles, and where less is sought
+ON = 1e-12  # how nearly a value is held, relative to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,97 +46,214 @@ class Quantity:
     value : the function
     slope : its gradient, shape (k + 1,)
     lowest, highest : between which it lies
+    nil : rows that (theta, s) is orthogonal to where the quantity is zero, its lowest; None where it has no such end
+    shown : what a value is told as
     """
 
     value: Callable[[Floats], float]
     slope: Callable[[Floats], Floats]
     lowest: float
     highest: float
+    nil: Floats | None = None
+    shown: Callable[[float], float] = float
 
 
-def profile_limits(criterion: Criterion, optimum: Floats, quantity: Quantity, *, level: float) -> tuple[float, float]:
-    """Return the profile-likelihood limits of a quantity; `optimum` is (theta, log sigma)."""
-    objective = _Unprofiled(criterion)
-    best = objective(optimum)[0]
-    rise = chi2_quantile(level, 1)
-    here = quantity.value(optimum)
-    cache: dict[float, tuple[float, Floats]] = {here: (best, optimum)}
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """The minimum with a quantity held: where it lies, the root of its rise, and how the quantity grows with that."""
 
-    def excess(target: float) -> float:
-        near = min(cache, key=lambda known: abs(known - target))
-        value, point = _held(objective, cache[near][1], quantity, target)
-        cache[target] = (value, point)
-        return value - best - rise
-
-    spread = _first_step(objective, optimum, quantity)
-    return (
-        _limit(excess, here, -spread, quantity.lowest),
-        _limit(excess, here, spread, quantity.highest),
-    )
+    value: float
+    point: Floats
+    gradient: Floats
+    hessian: Floats
+    z: float
+    growth: float
 
 
-class _Unprofiled:
-    """d(theta, s) with its gradient."""
+class Profile:
+    """The criterion about an optimum, (theta, log sigma), along which limits are looked for.
 
-    def __init__(self, criterion: Criterion) -> None:
-        self.criterion = criterion
+    `curvature` is the Hessian of the criterion profiled over sigma.
+    """
 
-    def __call__(self, point: Floats) -> tuple[float, Floats]:
-        theta, s = point[:-1], float(point[-1])
+    def __init__(self, criterion: Criterion, optimum: Floats, curvature: Floats, *, level: float) -> None:
+        self.criterion, self.optimum = criterion, optimum
+        self.reach = math.sqrt(chi2_quantile(level, 1))
+        self.best, self.gradient = criterion.unprofiled(optimum)
+        by_residual = criterion.parts(optimum[:-1])[1]
+        dof, k = criterion.dof, len(curvature)
+        H = np.empty((k + 1, k + 1))
+        H[:k, k] = H[k, :k] = -2 * dof * by_residual
+        H[k, k] = 4 * dof
+        H[:k, :k] = curvature + np.outer(H[:k, k], H[k, :k]) / H[k, k]
+        self.hessian = _raise_flat(H)
+
+    def limits(self, quantity: Quantity) -> tuple[float, float]:
+        """Return the lower and the upper limit of a quantity, as they are told."""
+        return quantity.shown(self._limit(quantity, -1)), quantity.shown(self._limit(quantity, 1))
+
+    def _limit(self, quantity: Quantity, side: int) -> float:
+        """Return where the root of the rise reaches its quantile on one side, or the end of the range.
+
+        Values are stretched by an inverse hyperbolic sine: standard deviations of few levels reach far up.
+        """
+        a = quantity.slope(self.optimum)
+        growth = math.sqrt(max(2 * float(a @ np.linalg.solve(self.hessian, a)), 0.0))
+        here = quantity.value(self.optimum)
+        growth = growth or max(abs(here), 1e-3)
+        last = inside = _Held(here, self.optimum, self.gradient, self.hessian, 0.0, growth)
+        outside: _Held | None = None
+        unit = max(abs(here), growth)
+        end = quantity.lowest if side < 0 else quantity.highest
+        for _ in range(MOST_VALUES):
+            aim = self._aim(last, inside, outside, unit, side)
+            aim = max(aim, end) if side < 0 else min(aim, end)
+            last = self._hold(quantity, last, aim)
+            if abs(last.z - self.reach) < CLOSE * self.reach:
+                found = last.value + side * (self.reach - last.z) * last.growth
+                return max(found, end) if side < 0 else min(found, end)
+            if last.z < self.reach:
+                if aim == end:
+                    return end
+                inside = last
+            else:
+                outside = last
+            if outside is not None and abs(outside.value - inside.value) <= 1e-10 * unit:
+                return outside.value
+        return end if outside is None else outside.value
+
+    def _aim(self, last: _Held, inside: _Held, outside: _Held | None, unit: float, side: int) -> float:
+        """Return the value to be tried next: along the tangent, or through both sides where it leaves them."""
+        u = math.asinh(last.value / unit)
+        rate = last.growth / math.hypot(unit, last.value)  # of the stretched value
+        u += side * min((self.reach - last.z) * rate, FARTHEST)
+        if outside is None:
+            return unit * math.sinh(u)
+        low, high = (math.asinh(held.value / unit) for held in (inside, outside))
+        share = (u - low) / (high - low) if high != low else 0.5
+        if not 0.02 < share < 0.98:
+            part = (self.reach - inside.z) / (outside.z - inside.z)
+            share = min(max(part, 0.1), 0.9) if last is not outside or part < 0.9 else 0.5
+        return unit * math.sinh(low + share * (high - low))
+
+    def _hold(self, quantity: Quantity, start: _Held, target: float) -> _Held:
+        """Return the minimum of the criterion with a quantity held at `target`."""
+        surface = _Surface(quantity, target)
+        H = start.hessian
+        point = surface.bring(start.point, H)
+        value, gradient = self._evaluate(point)
+        for _ in range(MOST_STEPS):
+            step, decrease, multiplier = surface.step(point, gradient, H)
+            moved = self._search(surface, point, value, step, H) if decrease >= ENOUGH else None
+            moved = moved or self._leave_saddle(surface, point, value, H)
+            if moved is None:
+                break
+            before = gradient - multiplier @ surface.rows(point)
+            after = moved[2] - multiplier @ surface.rows(moved[0])
+            H = update_hessian(H, moved[0] - point, after - before)
+            point, value, gradient = moved
+        z = math.sqrt(max(value - decrease - self.best, 0.0))
+        pull = abs(float(multiplier[0])) if len(multiplier) == 1 else math.inf
+        growth = 2 * z / pull if pull > 0 and z > 0 else start.growth
+        return _Held(target, point, gradient, H, z, growth)
+
+    def _search(
+        self, surface: _Surface, point: Floats, value: float, step: Floats, H: Floats
+    ) -> tuple[Floats, float, Floats] | None:
+        """Return the first point along the step, brought back to the surface, that is lower; None: there is none."""
+        length = _longest(point, step)
+        for _ in range(MOST_TRIES):
+            moved = surface.bring(point + length * step, H)
+            found, gradient = self._evaluate(moved)
+            if found < value:
+                return moved, found, gradient
+            length *= 0.3
+        return None
+
+    def _leave_saddle(
+        self, surface: _Surface, point: Floats, value: float, H: Floats
+    ) -> tuple[Floats, float, Floats] | None:
+        """Return a lower point where standard deviations that are zero are not; None: they are better zero.
+
+        Zero is stationary whatever the data (see `optimization`), so that no step leads away from it.
+        """
+        nil = np.append((self.criterion.moments.lower == 0) & (np.abs(point[:-1]) < NIL), False)
+        if not nil.any():
+            return None
+        moved = surface.bring(np.where(nil, NIL, point), H)
+        _, gradient = self._evaluate(moved)
+        falling = nil & (gradient - surface.pull(moved, gradient, H) < 0)
+        for size in OFF_ZERO if falling.any() else ():
+            moved = surface.bring(np.where(falling, size, point), H)
+            found, gradient = self._evaluate(moved)
+            if found < value - ENOUGH:
+                return moved, found, gradient
+        return None
+
+    def _evaluate(self, point: Floats) -> tuple[float, Floats]:
         try:
-            logdet, by_residual, there = self.criterion.parts(theta)
-        except (FloatingPointError, np.linalg.LinAlgError):
-            return TOO_HIGH, np.zeros(len(point))  # a line search went astray: send it back
-        dof = self.criterion.dof
-        ratio = there.sigma2 * math.exp(-2 * s)  # r^2 / (dof sigma^2)
-        value = there.value + dof * (2 * s - math.log(there.sigma2) + ratio - 1)
-        return value, np.append(logdet + dof * ratio * by_residual, 2 * dof * (1 - ratio))
+            return self.criterion.unprofiled(point)
+        except (FloatingPointError, np.linalg.LinAlgError, OverflowError):  # a step went astray: send it back
+            return math.inf, np.zeros(len(point))
 
 
-def _held(objective: _Unprofiled, start: Floats, quantity: Quantity, target: float) -> tuple[float, Floats]:
-    """Return the minimum of the criterion with the quantity held at `target`."""
-    scale = max(abs(target), abs(quantity.value(start)), 1e-8)
-    theta, s = start[:-1], float(start[-1])
-    reach = FAR_OFF * np.maximum(np.abs(theta), 1.0)
-    bounds = [*zip(theta - reach, theta + reach, strict=True), (s - 10, s + 10)]
-    constraint = {
-        "type": "eq",
-        "fun": lambda point: (quantity.value(point) - target) / scale,
-        "jac": lambda point: quantity.slope(point) / scale,
-    }
-    found = minimize(
-        objective, start, jac=True, method="SLSQP", bounds=bounds, constraints=[constraint],
-        options={"ftol": 1e-10, "maxiter": 100},
-    )  # fmt: skip
-    return float(found.fun), np.asarray(found.x)
+class _Surface:
+    """The points at which a quantity has a value."""
+
+    def __init__(self, quantity: Quantity, target: float) -> None:
+        self.quantity, self.target = quantity, target
+        self.nil = quantity.nil if target == quantity.lowest else None
+
+    def rows(self, point: Floats) -> Floats:
+        """Return the gradients of the conditions, shape (conditions, k + 1)."""
+        return self.nil if self.nil is not None else self.quantity.slope(point)[None, :]
+
+    def bring(self, point: Floats, H: Floats) -> Floats:
+        """Return a point of the surface near another, nearest by the measure H as far as conditions are linear."""
+        if self.nil is not None:
+            return np.asarray(point - np.linalg.pinv(self.nil) @ (self.nil @ point))
+        near = ON * max(abs(self.target), 1e-8)
+        off = self.target - self.quantity.value(point)
+        for _ in range(MOST_STEPS):
+            if abs(off) <= near:
+                break
+            a = self.quantity.slope(point)
+            along = np.linalg.solve(H, a)
+            step: Floats = along * (off / float(a @ along))
+            length = _longest(point, step)
+            for _ in range(MOST_TRIES):
+                moved = point + length * step
+                left = self.target - self.quantity.value(moved)
+                if abs(left) < abs(off):
+                    break
+                length *= 0.3
+            else:
+                break
+            point, off = moved, left
+        return point
+
+    def pull(self, point: Floats, gradient: Floats, H: Floats) -> Floats:
+        """Return the part of a gradient that the conditions hold up."""
+        return np.asarray(self.step(point, gradient, H)[2] @ self.rows(point))
+
+    def step(self, point: Floats, gradient: Floats, H: Floats) -> tuple[Floats, float, Floats]:
+        """Return Newton's step within the surface, the decrease expected of it, and Lagrange's multipliers."""
+        A = self.rows(point)
+        solved = np.linalg.solve(H, np.column_stack([gradient, A.T]))
+        multiplier = np.linalg.lstsq(A @ solved[:, 1:], A @ solved[:, 0], rcond=None)[0]
+        step = solved[:, 1:] @ multiplier - solved[:, 0]
+        return step, float(-(gradient - multiplier @ A) @ step) / 2, multiplier
 
 
-def _first_step(objective: _Unprofiled, optimum: Floats, quantity: Quantity) -> float:
-    """Return about a standard error of the quantity, from the curvature of the criterion."""
-    k = len(optimum)
-    H = np.empty((k, k))
-    for i in range(k):
-        step = np.zeros(k)
-        step[i] = 1e-4 * max(abs(optimum[i]), 1e-2)
-        H[:, i] = (objective(optimum + step)[1] - objective(optimum - step)[1]) / (2 * step[i])
-    slope = quantity.slope(optimum)
-    variance = float(slope @ np.linalg.pinv((H + H.T) / 2, rcond=1e-10) @ slope) * 2
-    return math.sqrt(variance) if variance > 0 else max(abs(quantity.value(optimum)), 1e-3)
+def _longest(point: Floats, step: Floats) -> float:
+    """Return how much of a step may be taken, at most all of it."""
+    most = STRETCH * np.maximum(np.abs(point), 0.1)
+    return min(1.0, float(np.min(most / np.maximum(np.abs(step), 1e-300))))
 
 
-def _limit(excess: Callable[[float], float], here: float, step: float, end: float) -> float:
-    """Return where the excess crosses zero on one side, or the end of the range where it does not."""
-    inside, reach = here, step
-    for _ in range(FARTHEST):
-        outside = here + reach
-        beyond = outside <= end if step < 0 else outside >= end
-        if beyond and math.isfinite(end):
-            outside = end
-        if excess(outside) > 0:
-            if inside != here and excess(inside) >= 0:  # rounding put the crossing at the last point
-                return inside
-            return float(brentq(excess, inside, outside, xtol=1e-7 * abs(outside - here) + 1e-14, rtol=1e-9))
-        if outside == end:
-            return end
-        inside, reach = outside, reach * 1.6
-    return end if math.isfinite(end) else math.copysign(math.inf, step)
+def _raise_flat(H: Floats) -> Floats:
+    """Return a Hessian without its flat and falling directions: they curve up, if only a little."""
+    scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(H)), 1e-300))
+    values, vectors = np.linalg.eigh(H * scale[:, None] * scale)
+    floor = FLAT * max(1.0, float(np.abs(values).max()))
+    return np.asarray((vectors * np.maximum(np.abs(values), floor)) @ vectors.T / np.outer(scale, scale))
