@@ -8,7 +8,16 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["ROLES", "direction_option", "parse_range", "scores_options", "split_names", "split_pairs", "split_roles"]
+__all__ = [
+    "ROLES",
+    "direction_option",
+    "last_option",
+    "parse_range",
+    "scores_options",
+    "split_names",
+    "split_pairs",
+    "split_roles",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 SEVERAL = ("facets", "replicates", "shared", "properties")
@@ -36,6 +45,11 @@ direction_option = click.option(
     default=None,
     help="Which scores are better, by every metric. By default as its name says: lower for ter, loss, rmse, latency "
     "and their like, else higher.",
+)
+last_option = click.option(
+    "--last",
+    metavar="COL",
+    help="Of each run on each dataset use only the rows at the largest COL, such as step: the last checkpoint.",
 )
 
 

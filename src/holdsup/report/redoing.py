@@ -37,7 +37,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 for _kind in ("check", "compare", "rank", "variance"):
-    OPTIONS[_kind] |= {role: f"--{role}" for role in ROLES}
+    OPTIONS[_kind] |= {role: f"--{role}" for role in ROLES} | {"last": "--last"}
 OPTIONS["rank"]["facets"] = "--nuisance"  # it signs as facets what it took for nuisance factors
 SPECIFIED = ("contest", "tune")  # a file says all that is asked but for the options above
 # What goes without saying.

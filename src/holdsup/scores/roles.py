@@ -18,6 +18,7 @@ __all__ = [
     "WIDE",
     "Roles",
     "bare_name",
+    "is_progress",
     "is_replicate",
     "is_setting",
     "is_usual",
@@ -32,6 +33,11 @@ RESPLIT = "resplit"  # numbers the splits of one corpus, in exports of contests 
 REPLICATES = ("replication", "replicate", "replica", "rep", "trial", "rng", "random_state", RESPLIT)
 NUMBERED = ("init",)  # repetitions if they are numbers: init 1, 2, 3, but not init xavier and he
 SEED = re.compile(r"(.+_)?seeds?(_(id|no|nr|num|number|index|idx|value|rng))?")  # seed, random_seed, seed_id
+# How far one training has come: step, global_step, epoch; but num_steps and epochs are settings, chosen before it.
+PROGRESS = re.compile(
+    r"((global|train|training|trainer|env|environment|optimizer|gradient|agent|current)_)*"
+    r"(steps?|epoch|iterations?|iters?|checkpoints?|ckpt|timesteps?|updates?)(_(id|no|nr|num|number|index|idx))?"
+)
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 SETTINGS = ("learning_rate", "lr", "batch_size", "dropout", "epochs", "weight_decay", "warmup", "temperature")
 
@@ -127,6 +133,15 @@ def is_replicate(column: str) -> bool:
     """
     name = bare_name(column)
     return name in REPLICATES or SEED.fullmatch(name) is not None
+
+
+def is_progress(column: str) -> bool:
+    """Return whether a column is named like the progress of one training: its values are no trainings of their own.
+
+    >>> is_progress("trainer/global_step"), is_progress("Epoch"), is_progress("max_steps"), is_progress("epochs")
+    (True, True, False, False)
+    """
+    return PROGRESS.fullmatch(bare_name(column)) is not None
 
 
 def is_setting(column: str) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from holdsup.columns.crossing import Crossing, cross
+from holdsup.errors import shell_names
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.findings import Finding
 from holdsup.scores.findings import present, show
-from holdsup.scores.roles import FILE
+from holdsup.scores.roles import FILE, is_progress
 from holdsup.scores.score_faults import find_score_faults
 from holdsup.scores.table import LABELLED, REASONS, Scores
 from holdsup.scores.telling import find_differing
@@ -66,8 +67,10 @@ def _duplicates(scores: Scores) -> Iterator[Finding]:
 
 
 def _advice_on_duplicates(scores: Scores, cells: Crossing) -> str:
-    named = ", ".join(sorted(find_differing(scores, cells), key=lambda name: name != FILE)[:6])
-    ways = ["name the column of the items with --item"] if scores.item is None else []
+    differing = sorted(find_differing(scores, cells), key=lambda name: name != FILE)
+    named = ", ".join(differing[:6])
+    ways = [f"take the last of each run with --last {shell_names([name])}" for name in differing if is_progress(name)]
+    ways += ["name the column of the items with --item"] if scores.item is None else []
     if named:
         ways.append("name those that only repeat runs, as a seed does, with --replicates, settings with --facets")
         ways.append("otherwise remove the duplicates")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from holdsup.columns import Column, Labels, Numbers
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.errors import list_names
-from holdsup.scores.roles import SCORES, bare_name, plain_name
+from holdsup.scores.roles import SCORES, bare_name, is_progress, plain_name
 from holdsup.scores.table import Scores
 
 __all__ = ["MOST_SETTINGS", "code_column", "find_differing", "is_remark", "point_to_roles"]
@@ -32,7 +32,8 @@ def find_differing(scores: Scores, cells: Crossing) -> Iterator[str]:
         codes = code_column(column)
         # Without items a text of each row may name them.
         named = scores.item is None and isinstance(column, Labels)
-        if _is_outcome(name) or not (named or _has_few(codes)) or _is_measured(scores, column):
+        measured = _is_outcome(name) or not (named or _has_few(codes)) or _is_measured(scores, column)
+        if measured and not is_progress(name):
             continue
         if cross(groups, codes[repeated]).count > distinct:
             yield name

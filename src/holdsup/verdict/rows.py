@@ -14,6 +14,7 @@ from holdsup.columns.values import parse_number
 from holdsup.errors import ColumnError, ScoresError, list_names
 from holdsup.results import Rows
 from holdsup.scores import Scores
+from holdsup.verdict.checkpoints import keep_last
 
 __all__ = ["Where", "choose_rows", "leave_out", "select_rows", "sign_where"]
 
@@ -21,20 +22,21 @@ Where: TypeAlias = Mapping[str, Iterable[str] | str] | None
 ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
 
 
-def select_rows(scores: Scores, where: Where) -> tuple[Scores, Rows]:
-    """Return the scores in which each column has one of its values, and how many rows of all these are."""
-    chosen, reasons = choose_rows(scores, where)
+def select_rows(scores: Scores, where: Where, last: str | None = None) -> tuple[Scores, Rows]:
+    """Return the scores of `choose_rows`, and how many rows of all these are."""
+    chosen, reasons = choose_rows(scores, where, last)
     used = chosen.rows()
     return chosen, Rows(len(scores), used.used, {**reasons, **used.reasons})
 
 
-def choose_rows(scores: Scores, where: Where) -> tuple[Scores, dict[str, int]]:
+def choose_rows(scores: Scores, where: Where, last: str | None = None) -> tuple[Scores, dict[str, int]]:
     """Return the scores in which each column has one of its values, and how many rows each condition takes out.
 
-    A column is given by its own name or, if no column has that name, by its role.
+    A column is given by its own name or, if no column has that name, by its role. Of what is left `last` keeps, in each
+    run and dataset, the rows at the largest value of a column.
     """
     if where is None:
-        return scores, {}
+        return keep_last(scores, last)
     if not isinstance(where, Mapping):
         raise ColumnError(f"where is {where!r:.60}: give a dict, such as {{'system': 'A'}}")
     mask = np.ones(len(scores), bool)
@@ -53,7 +55,8 @@ def choose_rows(scores: Scores, where: Where) -> tuple[Scores, dict[str, int]]:
     if not mask.any():
         asked = ", ".join(f"{name}={value}" for name, value in where.items())
         raise ScoresError(f"no row of {scores.source} has all of {asked}: give values that occur together")
-    return scores.only(mask), {why: count for why, count in reasons.items() if count}
+    kept, earlier = keep_last(scores.only(mask), last)
+    return kept, {why: count for why, count in reasons.items() if count} | earlier
 
 
 def sign_where(where: Where) -> str | None:

@@ -30,7 +30,7 @@ from holdsup.verdict.conditional.conditioning import adjust_conditions, check_pr
 from holdsup.verdict.conditional.report import describe_conditions
 from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.facets import check_item_facets
-from holdsup.verdict.repeats import check_repeats
+from holdsup.verdict.repeats import caution_progress, check_repeats
 from holdsup.verdict.rows import Where, choose_rows, sign_where
 
 __all__ = ["compare_systems"]
@@ -49,6 +49,7 @@ def compare_systems(
     best: str | None = None,
     by: str | Sequence[str] | None = (),
     where: Where = None,
+    last: str | None = None,
     bootstrap: int = 0,
     lower_is_better: LowerIsBetter = None,
     level: float = 0.95,
@@ -70,6 +71,7 @@ def compare_systems(
         what it is
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
+    last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
     lower_is_better : who is called better; differences stay as they are. True for all metrics, False for none, or the
         names of those of which a lower one is better, such as ["ter"]; others by their names: ter, loss, rmse, latency
@@ -90,8 +92,8 @@ def compare_systems(
         check_count(count, name)
     by = list_names_given(by, "by")
     everything, said = _read(data, by, roles, progress)
-    scores, passed_over = choose_rows(everything, where)
-    said.extend(caution_losses(scores))
+    scores, passed_over = choose_rows(everything, where, last)
+    said.extend((*scores.notes, *caution_losses(scores), *caution_progress(scores)))
     _check_settings(scores.only(scores.usable))
     directions = choose_directions(scores, lower_is_better)
     faults = (*caution_faults(scores), *caution_lookalikes(scores))
@@ -110,7 +112,7 @@ def compare_systems(
     evaluations = lay_out(scores)
     _check_systems(scores, question)
     for evaluation in evaluations:
-        check_repeats(evaluation)
+        check_repeats(evaluation, averaged=True)
     asked = [answer(evaluation, question, said, progress) for evaluation in evaluations]
     found = [each for each in asked if each.pairs]
     if not found:
@@ -124,7 +126,7 @@ def compare_systems(
     advice = find_extra("the advice on what to do next", lambda: _next(found, contrasts, level), said, ())
     verdict = write_verdict(contrasts, systems, covered, baseline=baseline, level=level)
     return Comparison(
-        signature=_signature(scores, claim, best, where, lower_is_better, question),
+        signature=_signature(scores, claim, best, where, last, lower_is_better, question),
         seed=seed if bootstrap else None,
         warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each))))),
         rows=count_rows(scores, asked, passed_over | (picked.reasons if picked else {})),
@@ -200,13 +202,14 @@ def _signature(
     claim: str | None,
     best: str | None,
     where: Where,
+    last: str | None,
     lower_is_better: LowerIsBetter,
     question: Question,
 ) -> str:
     """Return what a stranger needs to ask the same: the claim as it was asked for, not as it was made."""
     return sign(
         "compare", data=scores.digest, **sign_roles(scores), claim=claim or "auto",
-        where=sign_where(where), baseline=question.baseline, best=best, by=quote_names(question.by) or None,
+        where=sign_where(where), last=last, baseline=question.baseline, best=best, by=quote_names(question.by) or None,
         level=question.level,
         margin=question.margin, lower_is_better=sign_direction(lower_is_better), bootstrap=question.bootstrap or None,
         seed=question.seed if question.bootstrap else None,

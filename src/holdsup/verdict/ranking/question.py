@@ -10,7 +10,7 @@ from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.results import sign
 from holdsup.scores import Scores
 from holdsup.scores.audit import sign_roles
-from holdsup.scores.roles import FILE, is_usual
+from holdsup.scores.roles import FILE, is_progress, is_usual
 from holdsup.verdict.ranking.forms import Form, make_default, make_paper
 from holdsup.verdict.ranking.formulas import make_own, mentioned_columns
 from holdsup.verdict.ranking.table import RunTable, find_nuisance, name_of_role
@@ -35,6 +35,7 @@ class Question:
     pair : the systems whose raw gap is explained
     compare_forms : whether other forms are validated, too
     where : the values that rows must have
+    last : the column of which only the largest value of each run and dataset counts
     lower_is_better : whether the lowest mean is the best, None where the name of the score tells
     level : coverage of limits
     seed : of everything random
@@ -50,6 +51,7 @@ class Question:
     pair: tuple[str, ...] | None
     compare_forms: bool
     where: Mapping[str, Iterable[str] | str]
+    last: str | None
     lower_is_better: bool | None
     level: float
     seed: int
@@ -80,7 +82,12 @@ class Question:
             self._check_roles(scores)
             repeated = [name for name in scores.facets if name in (*scores.roles.shared, *scores.roles.replicates)]
             return tuple(dict.fromkeys((*self.nuisance, *repeated)))
-        return tuple(name for name in find_nuisance(scores) if name not in self.contribution)
+        return tuple(name for name in find_nuisance(scores) if name not in (*self.contribution, self.last))
+
+    def chosen(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """Return the nuisance columns that tell runs apart; one named like a training's progress must be asked for."""
+        asked = self.nuisance is not None or self.formula is not None
+        return tuple(name for name in columns if asked or not is_progress(name))
 
     def _check_names(self, scores: Scores, taken: Sequence[str]) -> None:
         """Refuse a formula that calls a column by its role where it has a name of its own."""
@@ -136,7 +143,7 @@ class Question:
         return sign(
             "rank", data=scores.digest, **sign_roles(scores), form=form.name, formula=self.formula,
             contribution=quote_names(self.contribution) or None, pair=quote_names(self.pair or ()) or None,
-            **{option: written or None for option, written in pairs.items()}, forms=self.compare_forms or None,
-            lower_is_better=self.lower_is_better, method="reml", folds=self.folds or None,
-            level=self.level, seed=self.seed,
+            **{option: written or None for option, written in pairs.items()}, last=self.last,
+            forms=self.compare_forms or None, lower_is_better=self.lower_is_better, method="reml",
+            folds=self.folds or None, level=self.level, seed=self.seed,
         )  # fmt: skip

@@ -17,6 +17,7 @@ from holdsup.verdict.ranking.notes import note_table
 from holdsup.verdict.ranking.question import Question
 from holdsup.verdict.ranking.report import Ranking
 from holdsup.verdict.ranking.table import lay_out_runs
+from holdsup.verdict.repeats import check_rows
 from holdsup.verdict.rows import select_rows
 
 __all__ = ["rank_systems"]
@@ -37,6 +38,7 @@ def rank_systems(
     pair: Sequence[str] | None = None,
     compare_forms: bool = False,
     where: Mapping[str, Iterable[str] | str] | None = None,
+    last: str | None = None,
     lower_is_better: bool | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -59,6 +61,7 @@ def rank_systems(
     pair : the two systems whose raw gap is explained; by default the first two of the ranking
     compare_forms : whether to add cross-validated errors of other forms
     where : columns and the values that rows must have
+    last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     lower_is_better : whether the lowest mean is the best; by default as the name of the score says (ter, loss, ...)
     level : coverage of limits
     seed : of the draws of means and of nulls, and of the folds
@@ -78,12 +81,14 @@ def rank_systems(
         contribution=list_names_given(contribution, "contribution"),
         predict=None if predict is None else {k: str(v) for k, v in check_pairs(predict, "predict", EXAMPLE).items()},
         pair=None if pair is None else list_names_given(pair, "pair"), compare_forms=compare_forms, where=where or {},
+        last=last,
         lower_is_better=lower_is_better, level=level, seed=seed, folds=folds,
     )  # fmt: skip
     question.check()
     read = data if isinstance(data, Scores) else _read(data, question, roles, progress)
-    scores, rows = select_rows(read, question.where)
+    scores, rows = select_rows(read, question.where, question.last)
     columns = question.find_columns(scores)
+    check_rows(scores.only(scores.usable), question.chosen(columns))
     runs = lay_out_runs(scores, columns, question.contribution)
     check_runs(runs)
     said = [*scores.notes, *note_table(scores, runs, question)]

@@ -19,7 +19,7 @@ from holdsup.scores.misleading import caution_faults
 from holdsup.verdict.copies import leave_out_copies
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.facets import check_facets
-from holdsup.verdict.repeats import caution_repeats
+from holdsup.verdict.repeats import caution_repeats, check_repeats
 from holdsup.verdict.rows import Where, leave_out, select_rows, sign_where
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance.records import Reliability, StudyPlan, VarianceComponent
@@ -39,6 +39,7 @@ def decompose_variance(
     *,
     interactions: Iterable[str] | str | None = (),
     where: Where = None,
+    last: str | None = None,
     by: Iterable[str] | str | None = (),
     levels: Levels = None,
     level: float = 0.95,
@@ -57,6 +58,7 @@ def decompose_variance(
     data : `Scores`, or anything that `read_scores` takes
     interactions : further components, such as "seed:learning_rate" or "item:seed"
     where : columns and the values that rows must have, such as ``{"system": "A"}``
+    last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     by : properties of the items; how each facet's effect changes with them is added
     levels : numbers of levels of facets to plan for, such as ``{"seed": [5, 10]}``; by default some usual ones
     level : coverage of limits
@@ -76,10 +78,12 @@ def decompose_variance(
     interactions, by = list_names_given(interactions, "interactions"), list_names_given(by, "by")
     planned = check_levels(levels)
     scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
-    chosen, rows = select_rows(scores, where)
+    chosen, rows = select_rows(scores, where, last)
     check_facets(chosen.only(chosen.usable))
     evaluations = lay_out(chosen)
-    said: list[str] = [*scores.notes, *caution_faults(chosen), *caution_lookalikes(chosen), *_repeats(evaluations)]
+    for evaluation in evaluations:
+        check_repeats(evaluation, averaged=False)
+    said: list[str] = [*chosen.notes, *caution_faults(chosen), *caution_lookalikes(chosen), *_repeats(evaluations)]
     asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
     tried = [decompose_system(evaluation, name, interactions, said, level=level) for evaluation, name in asked]
     everyone = [one for one in tried if isinstance(one, Decomposed)]
@@ -110,7 +114,7 @@ def decompose_variance(
     reliabilities = tuple(_reliability(one, limits) for one, limits in found if one.item)
     components = tuple(c for one, limits in found for c in _components(one, limits))
     return Decomposition(
-        signature=_signature(chosen, interactions, where, by, planned, level, seed if drawn else None),
+        signature=_signature(chosen, interactions, where, last, by, planned, level, seed if drawn else None),
         seed=seed if drawn else None,
         warnings=tuple(dict.fromkeys((*said, *_few_levels(components)))),
         rows=leave_out(rows, sum(one.scores for one in left_out), "a system that is left out"),
@@ -218,12 +222,13 @@ def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[str]:
 
 
 def _signature(
-    scores: Scores, interactions: Sequence[str], where: Where, by: Sequence[str], levels: Mapping[str, Sequence[int]],
+    scores: Scores, interactions: Sequence[str], where: Where, last: str | None, by: Sequence[str],
+    levels: Mapping[str, Sequence[int]],
     level: float, seed: int | None,
 ) -> str:  # fmt: skip
     planned = ",".join(f"{facet}={'/'.join(map(str, counts))}" for facet, counts in levels.items())
     return sign(
         "variance", data=scores.digest, **sign_roles(scores), interactions=quote_names(interactions) or None,
-        where=sign_where(where), by=quote_names(by) or None, levels=planned or None, method="reml", level=level,
-        draws=None if seed is None else DRAWS, seed=seed,
+        where=sign_where(where), last=last, by=quote_names(by) or None, levels=planned or None, method="reml",
+        level=level, draws=None if seed is None else DRAWS, seed=seed,
     )  # fmt: skip

@@ -1,0 +1,120 @@
+"""Checkpoints of one training are no runs: every command refuses them, and `last` takes the last of each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from holdsup import compare_systems, decompose_variance, rank_systems
+from holdsup.errors import HoldsupError, ScoresError
+from holdsup.report.redoing import command_of
+
+Ask = Callable[..., Any]
+
+
+def rank(table: Any, **options: Any) -> Any:
+    return rank_systems(table, folds=0, **options)
+
+
+EVERY = pytest.mark.parametrize("ask", [compare_systems, decompose_variance, rank])
+
+
+def curves(*, steps: int = 5, items: int = 0, seed: int = 3) -> pd.DataFrame:
+    """Return learning curves of three seeds on six datasets; A learns faster, in the end they are alike."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for system in "AB":
+        for d, run in np.ndindex(6, 3):
+            luck = rng.normal(0, 0.05)
+            for step, item in np.ndindex(steps, max(items, 1)):
+                lead = 0.1 * (system == "A") * (1 - step / (steps - 1))
+                score = 0.5 + 0.03 * step + lead + luck + 0.05 * d + rng.normal(0, 0.02)
+                rows.append((system, f"d{d}", run, 100 * (step + 1), f"i{item}", score))
+    frame = pd.DataFrame(rows, columns=["system", "dataset", "seed", "step", "item", "score"])
+    return frame if items else frame.drop(columns="item")
+
+
+@EVERY
+@pytest.mark.parametrize("name", ["step", "Epoch", "checkpoint", "trainer/global_step", "iter"])
+@pytest.mark.parametrize("items", [0, 4])
+def test_a_learning_curve_is_refused_with_the_way_out(ask: Ask, name: str, items: int) -> None:
+    frame = curves(items=items).rename(columns={"step": name})
+    with pytest.raises(ScoresError, match=f"'{name}' tells them apart: give --last {name} for the last one of each"):
+        ask(frame)
+
+
+@EVERY
+@pytest.mark.parametrize("items", [0, 4])
+def test_the_last_of_each_run_is_what_a_table_of_it_alone_gives(ask: Ask, items: int) -> None:
+    frame = curves(items=items)
+    frame = frame[(frame.dataset != "d0") | (frame.step < 500)]  # runs end where they end
+    found, alone = ask(frame, last="step"), ask(frame[frame.step == np.where(frame.dataset == "d0", 400, 500)])
+    assert found.verdict == alone.verdict
+    passed = len(frame) - found.rows.used
+    assert found.rows.reasons == {"step before the last of its run": passed}
+    assert (found.rows.planned, passed) == (len(frame), len(frame) - 36 * max(items, 1))
+    assert f"(400 to 500): {passed} rows were passed over." in " ".join(found.warnings)
+    assert "|last:step|" in found.signature
+    assert "last:" not in alone.signature
+    assert "--last step" in (command_of(found) or "")
+
+
+@EVERY
+def test_a_facet_found_by_name_is_none_where_the_last_of_it_is_asked_for(ask: Ask) -> None:
+    frame = curves().rename(columns={"step": "epochs"})
+    found = ask(frame, last="epochs")
+    assert found.verdict == ask(frame[frame.epochs == 500].drop(columns="epochs")).verdict
+    assert "facets:seed|" in found.signature
+
+
+def test_a_lead_on_the_way_is_none_at_the_last_step() -> None:
+    frame = curves()
+    every, last = rank(frame, nuisance=["seed", "step"]), rank(frame, last="step")
+    assert every.contrasts[0].p < 0.05 < last.contrasts[0].p
+
+
+@EVERY
+def test_checkpoints_are_no_replicates_even_if_asked_for(ask: Ask) -> None:
+    with pytest.raises(ScoresError, match="--replicates step: values of 'step' are stages of one training"):
+        ask(curves(), replicates=["seed", "step"])
+
+
+def test_checkpoints_that_are_settings_as_asked_are_said() -> None:
+    found = compare_systems(curves(), facets=["seed", "step"])
+    assert any("If they are checkpoints of one training, p is too small: give --last step" in w for w in found.warnings)
+
+
+def test_runs_without_items_or_datasets_have_checkpoints_too() -> None:
+    frame = curves().query("dataset == 'd1'").drop(columns="dataset")
+    with pytest.raises(ScoresError, match="every run of 'A' has 5 scores or more, and 'step' tells them apart"):
+        compare_systems(frame)
+    assert compare_systems(frame, last="step").rows.used == 6
+
+
+def test_the_last_row_with_a_score_counts_and_labels_may_hold_the_number() -> None:
+    frame = curves()
+    frame.loc[(frame.step == 500) & (frame.seed == 1), "score"] = np.nan
+    found = compare_systems(frame.assign(step="checkpoint-" + frame.step.astype(str)), last="step")
+    assert found.rows.reasons == {
+        "step before the last of its run": 4 * 24 + 3 * 12,
+        "step after the last that has a score": 12,
+    }
+    assert found.rows.used == 36
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        ("nothing", "'nothing'"),
+        ("system", "--last system: it is the column of the system"),
+        ("word", "--last word: 'some' holds no number"),
+        (3, "last is 3: give the name of one column"),
+    ],
+)
+def test_a_column_that_does_not_count_is_refused(last: Any, said: str) -> None:
+    with pytest.raises(HoldsupError, match=said):
+        compare_systems(curves().assign(word="some"), last=last)
