@@ -89,3 +89,13 @@ def test_the_unit_of_scores_does_not_matter(factor: float) -> None:
     scaled = {**table, "score": [factor * y for y in table["score"]]}
     here, there = (find_lacking(fit_lmm(FORMULA, each)) for each in (table, scaled))
     np.testing.assert_allclose(there / factor**2, here, rtol=1e-3, atol=1e-4 * np.abs(here).max())
+
+
+def test_a_residual_of_next_to_nothing_is_not_divided_by_zero() -> None:
+    table = make_blocks({"A": "abcde", "B": "abcd", "C": "efgh", "D": "dfgh"})
+    first: dict[tuple[str, str], float] = {}
+    rng = np.random.default_rng(1)
+    for i, cell in enumerate(zip(table["system"], table["dataset"], strict=True)):
+        table["score"][i] = first.setdefault(cell, table["score"][i]) + rng.normal(0, 0.01)
+    with np.errstate(all="raise", under="ignore"):
+        assert np.isfinite(find_lacking(fit_lmm(FORMULA, table))).all()

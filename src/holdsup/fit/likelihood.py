@@ -11,12 +11,12 @@ import numpy as np
 from holdsup.design import Design, Formula, build_design
 from holdsup.design.grammar import RandomTerm
 from holdsup.design.newdata import code_fitted_rows
-from holdsup.errors import NotNested
+from holdsup.errors import FitError, NotNested
 from holdsup.fit.description import describe
 from holdsup.fit.fitting import fit_by, fit_design
 from holdsup.fit.nesting import embed_terms
 from holdsup.fit.result import LmmFit, Model
-from holdsup.numerics.mixed import fit_moments
+from holdsup.numerics.mixed import NothingLeft, fit_moments
 from holdsup.numerics.restriction import Restriction, restrict
 from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.rendering import PValue, Table
@@ -130,9 +130,16 @@ def test_random_terms(fit: LmmFit) -> tuple[RandomTermTest, ...]:
 
 
 def reduce_terms(fit: LmmFit) -> Iterator[Reduction]:
-    """Yield the fit without each random term in turn, and the test of the term."""
+    """Yield the fit without each random term in turn, and the test of the term.
+
+    A term without which every row is fitted exactly has no test: there is no residual to compare likelihoods by.
+    """
     for group, term, formula in _reductions(fit.model().design.formula):
-        named = replace(_without(fit, formula), formula=f"without {term} of {group}")
+        try:
+            smaller = _without(fit, formula)
+        except (NothingLeft, FitError):
+            continue
+        named = replace(smaller, formula=f"without {term} of {group}")
         yield Reduction(named, RandomTermTest(group, term, _compare(named, fit)))
 
 

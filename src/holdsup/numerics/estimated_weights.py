@@ -31,7 +31,8 @@ def lacking_covariance(criterion: Criterion, theta: Floats, inference: Satterthw
     sigma2 = inference.solution.sigma2
     variances = np.append(theta**2 * sigma2, sigma2)
     steps = STEP * np.maximum(variances, SMALLEST * variances.sum())
-    centre = np.maximum(variances, steps)  # no step leads below zero
+    centre = np.maximum(variances, steps)  # no step leads below zero,
+    centre[-1] = max(centre[-1], 2 * steps[-1])  # nor to a residual of zero, by which the others are divided
 
     def covariance(phi: Floats) -> Floats:
         return np.asarray(phi[-1] * criterion.solve(np.sqrt(phi[:-1] / phi[-1])).unscaled)

@@ -1,0 +1,1 @@
+"""Random ordinary tables through every question: nothing crashes, and laws hold."""
