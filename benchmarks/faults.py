@@ -138,7 +138,7 @@ def count_wrong(place: Path, tasks: int) -> int:
 
 def write_together(folder: Path, writers: int, *, tasks: int = 2_000, seconds: float = 0.002) -> Row:
     """Let many runs share one store from the first moment on."""
-    command = [*PROGRAM, str(folder), str(tasks), str(seconds), "0"]
+    command = [*PROGRAM, str(folder), str(tasks), str(seconds), "0", str(writers)]
     began = time.monotonic()
     programs = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(writers)]
     said = [program.communicate()[1] for program in programs]

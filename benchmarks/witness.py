@@ -1,9 +1,10 @@
 """A run that leaves witnesses: which tasks it began, and which results it was told are recorded.
 
-    python benchmarks/witness.py FOLDER TASKS SECONDS PROCESSES
+    python benchmarks/witness.py FOLDER TASKS SECONDS PROCESSES [RUNS]
 
 `faults.py` starts it, and kills it. `began` and `recorded` in FOLDER are appended to by single writes, which outlive
-the process. What a task must give is known beforehand (`truth`), without any runner.
+the process. With RUNS it begins when as many of them are up. What a task must give is known beforehand (`truth`),
+without any runner.
 """
 
 from __future__ import annotations
@@ -72,6 +73,13 @@ def note(file: Path, lines: Sequence[str]) -> None:
     os.close(handle)
 
 
+def wait_for_runs(file: Path, runs: int) -> None:
+    """Return when so many runs have come here."""
+    note(file, [str(os.getpid())])
+    while len(file.read_text().splitlines()) < runs:
+        time.sleep(0.01)
+
+
 class NotingRun(OpenRun):
     """A run that notes each result after it was told that it is recorded."""
 
@@ -95,6 +103,8 @@ def main() -> None:
     try:
         workers = ProcessExecutor(processes) if processes else nullcontext()
         with workers as executor, NotingStore(folder / "runs.db") as store:
+            if len(sys.argv) > 5:
+                wait_for_runs(folder / "up", int(sys.argv[5]))
             run_plan(make_plan(folder, tasks, seconds), store, executor)
     except HoldsupError as error:
         sys.exit(f"Error: {error}")

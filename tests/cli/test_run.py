@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 
 import holdsup
 from holdsup.cli import main
+from waiting import LIMIT, wait_for
 
 Run = Callable[..., Any]
 
@@ -121,9 +121,12 @@ def test_a_task_that_fails_is_named_the_others_are_done_and_the_exit_code_is_1(r
     assert {failure["attempts"] for failure in retried["failures"]} == {2}
 
 
-def test_what_systems_print_stays_out_of_the_report(study: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("code", ["print('epoch 1')", "__import__('os').system('echo epoch 1')"])
+def test_what_systems_and_their_programs_print_stays_out_of_the_report(
+    study: Path, capfd: pytest.CaptureFixture[str], code: str
+) -> None:
     systems = study.parent / "systems.py"
-    systems.write_text(systems.read_text().replace("    cut =", "    print('epoch 1')\n    cut ="))
+    systems.write_text(systems.read_text().replace("    cut =", f"    {code}\n    cut ="))
     with pytest.raises(SystemExit):
         main(["run", str(study), "--format", "json"])
     printed = capfd.readouterr()  # of the worker, too
@@ -190,9 +193,12 @@ def test_a_metric_that_the_targets_rule_out_is_refused_before_anything_is_traine
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_importing_a_system_is_not_counted_as_its_time(run: Run, study: Path, jobs: int) -> None:
+    """The clock that stops a task is not set while a system is imported, and is while it trains."""
     systems = study.parent / "systems.py"
-    systems.write_text("import time\n\ntime.sleep(2)\nprint('imported')\n" + systems.read_text())
-    edit(study, '"systems:train_length"', '"systems:train_length"\ntimeout = 1')
+    clock = "import signal\n\n\ndef is_set():\n    return signal.getitimer(signal.ITIMER_REAL)[0] > 0\n\n\n"
+    text = systems.read_text().replace("    cut =", "    assert is_set()\n    cut =")
+    systems.write_text(f"{clock}assert not is_set()\nprint('imported')\n{text}")
+    edit(study, '"systems:train_length"', '"systems:train_length"\ntimeout = 600')
     done = run("run", study, "--jobs", jobs, "--quiet", "--format", "json")
     assert done.code == 0
     assert json.loads(done.out)["statuses"]["done"] == 6
@@ -215,21 +221,23 @@ def test_data_and_specs_are_never_overwritten(run: Run, study: Path) -> None:
     assert study.read_text().startswith("\nholdsup = 1")
 
 
-def test_of_a_damaged_store_the_rest_is_exported_and_the_damage_is_told(run: Run, study: Path, tmp_path: Path) -> None:
+def test_a_damaged_store_is_not_exported_before_it_is_rescued(run: Run, study: Path, tmp_path: Path) -> None:
     run("run", study)
     store = study.parent / "runs.db"
     content = store.read_bytes()
     assert content.count(b'"n_test":15') == 6
     store.write_bytes(content.replace(b'"n_test":15', b'"n_test":16', 1))
-    done = run("run", study, "--export", tmp_path / "scores.csv")
-    assert done.code == 0
-    assert "damaged" in done.out
+    for asked in (["--export", tmp_path / "scores.csv"], []):
+        refused = run("run", study, *asked)
+        assert (refused.code, refused.out, refused.err.count("\n")) == (1, "", 1)
+        assert refused.err.startswith("holdsup: the store runs.db has 1 damaged row (row ")
+        assert "holdsup run SPEC --rescue NEW.db" in refused.err
+    assert not (tmp_path / "scores.csv").exists()
+    run("run", study, "--rescue", tmp_path / "new.db")
+    assert run("run", study, "--store", tmp_path / "new.db", "--export", tmp_path / "scores.csv").code == 0
     scores = holdsup.read_scores(tmp_path / "scores.csv")
     assert scores.rows().used == 75
     assert scores.rows().planned == 90
-    refused = run("run", study)
-    assert (refused.code, refused.err.count("\n")) == (1, 1)
-    assert "holdsup run SPEC --rescue NEW.db" in refused.err
 
 
 @pytest.mark.parametrize("kind", ["run", "contest"])
@@ -350,12 +358,9 @@ def test_ctrl_c_stops_with_one_line_that_says_how_to_go_on(study: Path, tmp_path
     edit(study, '"systems:train_length"', '"systems:train_slow"')
     command = [sys.executable, "-m", "holdsup", "run", str(study)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    for _ in range(600):
-        if (tmp_path / "started").exists() and (tmp_path / "started").read_text() == "xx":
-            break
-        time.sleep(0.1)
+    wait_for(lambda: (tmp_path / "started").exists() and (tmp_path / "started").read_text() == "xx")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
     assert "1 of 6 tasks are recorded in runs.db; run the same again to go on" in err
     assert "Traceback" not in err

@@ -136,10 +136,12 @@ def test_the_command_tells_each_step_and_ends_with_the_path_of_the_page(
     told = tuple(replace(question, tell=lambda seed, q=question: tales[q.command]) for question in QUESTIONS)
     monkeypatch.setattr(holdsup.demo, "QUESTIONS", told)
     page = tmp_path / "demo.html"
+    monkeypatch.setenv("COLUMNS", "80")
     shown = CliRunner().invoke(command, ["-o", str(page)], catch_exceptions=False).output
     for place, question in enumerate(QUESTIONS, start=1):
         assert f"{place}/6 {question.text}  (holdsup {question.command})" in shown
     assert f"Tables and pictures of all six: {page}" in shown
+    assert max(len(line) for line in shown.splitlines() if str(page) not in line) <= 80
     assert page.is_file()
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from waiting import LIMIT
+
 
 @pytest.mark.slow
 def test_the_example_notebook_runs_and_shows_results_as_html(root: Path, tmp_path: Path) -> None:
@@ -19,7 +21,7 @@ def test_the_example_notebook_runs_and_shows_results_as_html(root: Path, tmp_pat
     assert not any(cell.get("outputs") for cell in notebook.cells)  # what it shows is made anew by who opens it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the notebook's own machinery
-        nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+        nbclient.NotebookClient(notebook, timeout=LIMIT, resources={"metadata": {"path": str(tmp_path)}}).execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert not [output for output in shown if output.output_type == "stream"]  # no warning was printed
     html = "".join(_html(output) for output in shown)

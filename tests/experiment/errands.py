@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,9 +20,12 @@ from holdsup.experiment import Outcome, Plan, Task
 FOLDER = str(Path(__file__).parent)
 
 
-def make_plan(work: str, count: int = 3, *, timeout: float | None = None, prefix: str = "task", **more: Any) -> Plan:
+def make_plan(
+    work: str, count: int = 3, *, timeouts: Mapping[int, float] | None = None, prefix: str = "task", **more: Any
+) -> Plan:
+    limits = timeouts or {}  # of those alone that exceed them: any other may take long on a busy machine
     tasks = (
-        Task(f"{prefix}-{i}", {"system": "S", "seed": i}, f"errands:{work}", {"number": i, **more}, timeout)
+        Task(f"{prefix}-{i}", {"system": "S", "seed": i}, f"errands:{work}", {"number": i, **more}, limits.get(i))
         for i in range(count)
     )
     return Plan(tuple(tasks), {"seed": 5}, FOLDER)
@@ -38,7 +44,7 @@ def give_much(arguments: Mapping[str, Any]) -> Outcome:
 def note_and_give(arguments: Mapping[str, Any]) -> Outcome:
     with Path(arguments["file"]).open("a") as stream:
         stream.write(f"{arguments['number']}\n")
-    time.sleep(arguments.get("seconds", 0))
+    time.sleep(600 if arguments["number"] >= arguments.get("held", math.inf) else arguments.get("seconds", 0))
     return give(arguments)
 
 
@@ -72,17 +78,25 @@ def leave(arguments: Mapping[str, Any]) -> Outcome:
     raise SystemExit("bye")
 
 
+def speak(arguments: Mapping[str, Any]) -> Outcome:
+    """Write to standard output in three ways."""
+    print("printed", flush=True)
+    os.write(1, b"written\n")
+    subprocess.run([sys.executable, "-c", "print('started')"], check=True)
+    return give(arguments)
+
+
 def interrupt_itself(arguments: Mapping[str, Any]) -> Outcome:
     raise KeyboardInterrupt("mine")
 
 
 def nap(arguments: Mapping[str, Any]) -> Outcome:
-    time.sleep(60 if arguments["number"] == 1 else 0)
+    time.sleep(600 if arguments["number"] == 1 else 0)
     return give(arguments)
 
 
 def linger(arguments: Mapping[str, Any]) -> Outcome:
-    time.sleep(60 if arguments["number"] == 1 else 0.2)
+    time.sleep(600 if arguments["number"] == 1 else 0.2)
     return give(arguments)
 
 
@@ -90,7 +104,7 @@ def block(arguments: Mapping[str, Any]) -> Outcome:
     """Do not react to any exception: signals wait until the call into C is over."""
     if arguments["number"] == 1:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-        time.sleep(60)
+        time.sleep(600)
     return give(arguments)
 
 
@@ -104,7 +118,20 @@ def die_at_one(arguments: Mapping[str, Any]) -> Outcome:
 def interrupt_at_one(arguments: Mapping[str, Any]) -> Outcome:
     if arguments["number"] == 1:
         os.kill(os.getpid(), arguments["signal"])
-        time.sleep(5)
+        time.sleep(600)
+    return give(arguments)
+
+
+def leave_child(arguments: Mapping[str, Any]) -> Outcome:
+    """Start a program that is there for ten minutes, and note its number and that of this process."""
+    deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN); " if arguments.get("deaf") else ""
+    script = f"import signal, time; {deaf}print(1, flush=True); time.sleep(600)"
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.readline()  # it is up
+    with Path(arguments["file"]).open("a") as stream:
+        stream.write(f"{os.getpid()} {child.pid}\n")
+    time.sleep(600 if arguments.get("held") else 0)
     return give(arguments)
 
 
@@ -118,7 +145,7 @@ def count_threads(arguments: Mapping[str, Any]) -> Outcome:
 
 
 def spin(arguments: Mapping[str, Any]) -> Outcome:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while time.monotonic() < end:
         sum(range(100))
     return give(arguments)

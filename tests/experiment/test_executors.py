@@ -8,9 +8,8 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,10 @@ import pytest
 
 from holdsup.errors import RunError
 from holdsup.experiment import ProcessExecutor, Store, dask_executor, run_plan, timing
+from waiting import LIMIT, PROC, children_of, is_running, wait_for
 
 pytestmark = pytest.mark.slow
+needs_proc = pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="looks up processes in /proc")
 
 
 @pytest.fixture(scope="module")
@@ -84,16 +85,16 @@ def test_a_worker_between_tasks_leaves_without_a_word() -> None:
         from holdsup.experiment import workers
         signal.signal(signal.SIGTERM, workers._leave)
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(60)
+        time.sleep(600)
     """
     left = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False)
-    assert (left.returncode, left.stderr) == (0, "")
+    assert (left.returncode, left.stderr) == (-signal.SIGTERM, "")
 
 
 def test_a_task_that_does_not_react_ends_with_its_process(
     tmp_path: Path, processes: ProcessExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = run_plan(errands.make_plan("block", 4, timeout=0.3), tmp_path / "runs.db", processes)
+    report = run_plan(errands.make_plan("block", 4, timeouts={1: 0.3}), tmp_path / "runs.db", processes)
     assert report.statuses["done"] == 3
     assert [f.error for f in report.failures] == ["timeout"]
     assert "did not react" in report.failures[0].message
@@ -118,12 +119,17 @@ def run_script(tmp_path: Path, body: str) -> subprocess.Popen[str]:
     script = tmp_path / "script.py"
     start = f"import sys; sys.path.insert(0, {errands.FOLDER!r})\nimport errands\nfrom holdsup.experiment import *\n"
     script.write_text(start + textwrap.dedent(body))
-    return subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    return subprocess.Popen(
+        [sys.executable, str(script)], stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background ignores it
+    )  # fmt: skip
 
 
+# The first eight of 40 tasks end at once; two workers then hold one each.
 GUARDED = """
     def main():
-        plan = errands.make_plan("note_and_give", 40, file={file!r}, seconds=0.2)
+        plan = errands.make_plan("note_and_give", 40, file={file!r}, held=8)
         with ProcessExecutor(2) as executor:
             run_plan(plan, {store!r}, executor)
     if __name__ == "__main__":
@@ -131,51 +137,134 @@ GUARDED = """
 """
 
 
-def wait_for(condition: Any, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.02)
+def holds_two(noted: Path) -> bool:
+    return noted.exists() and len(noted.read_text().splitlines()) == 10
 
 
 def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
     script = run_script(
         tmp_path, f"run_plan(errands.make_plan('give'), {str(tmp_path / 'runs.db')!r}, ProcessExecutor(1))"
     )
-    _, said = script.communicate(timeout=60)
+    _, said = script.communicate(timeout=LIMIT)
     assert script.returncode == 1
     assert 'must stand under if __name__ == "__main__":' in said.splitlines()[-1]
 
 
+@needs_proc
 def test_ctrl_c_stops_all_processes_and_keeps_what_is_done(tmp_path: Path) -> None:
     noted, store = tmp_path / "noted", tmp_path / "runs.db"
     script = run_script(tmp_path, GUARDED.format(file=str(noted), store=str(store)))
-    wait_for(lambda: noted.exists() and len(noted.read_text().split()) > 6)
+    wait_for(lambda: holds_two(noted))
+    workers = children_of(script.pid)
     os.killpg(script.pid, signal.SIGINT)
-    _, said = script.communicate(timeout=30)
+    _, said = script.communicate(timeout=LIMIT)
     assert "stopped by SIGINT" in said.splitlines()[-1]
-    wait_for(lambda: not group_lives(script.pid))
-    done = len(results(store))
-    assert 4 <= done < 40
+    wait_for(lambda: not any(map(is_running, workers)))
+    assert len(results(store)) == 8
     report = run_plan(errands.make_plan("give", 40), store)
-    assert (report.executed, report.statuses["done"]) == (40 - done, 40)
+    assert (report.executed, report.statuses["done"]) == (32, 40)
 
 
+@needs_proc
+def test_ctrl_c_while_workers_start_is_one_line(tmp_path: Path) -> None:
+    """A worker is held before any line of ours can have set how it takes a signal."""
+    up, store = tmp_path / "up", tmp_path / "runs.db"
+    (tmp_path / "sitecustomize.py").write_text(
+        "import pathlib, sys, time\n"
+        f"if 'spawn_main' in ' '.join(sys.orig_argv):\n    pathlib.Path({str(up)!r}).touch()\n    time.sleep(600)\n"
+    )
+    script = run_script(tmp_path, GUARDED.format(file=str(tmp_path / "noted"), store=str(store)))
+    wait_for(up.exists)
+    workers = children_of(script.pid)
+    os.killpg(script.pid, signal.SIGINT)
+    _, said = script.communicate(timeout=LIMIT)
+    assert "stopped by SIGINT" in said.splitlines()[-1]
+    assert said.count("Traceback") == 1  # the script's own
+    wait_for(lambda: not any(map(is_running, workers)))
+
+
+@needs_proc
+def test_a_signal_to_every_process_is_no_failure_of_a_task(tmp_path: Path) -> None:
+    """As a service manager or a batch system stops a run: whoever is first, what was under way is left to do."""
+    noted, store = tmp_path / "noted", tmp_path / "runs.db"
+    script = run_script(tmp_path, GUARDED.format(file=str(noted), store=str(store)))
+    wait_for(lambda: holds_two(noted))
+    workers = children_of(script.pid)
+    for process in (script.pid, *workers):
+        os.kill(process, signal.SIGTERM)
+    _, said = script.communicate(timeout=LIMIT)
+    assert "stopped by SIGTERM: 8 of 40 tasks are recorded" in said.splitlines()[-1]
+    with Store(store, writing=False) as opened:
+        assert list(opened.failures()) == []
+
+
+def test_a_worker_that_is_asked_to_leave_says_so(tmp_path: Path, processes: ProcessExecutor) -> None:
+    plan = errands.make_plan("interrupt_at_one", 3, signal=signal.SIGTERM)
+    report = run_plan(plan, tmp_path / "runs.db", processes)
+    assert report.statuses["done"] == 2
+    assert [(f.error, f.message) for f in report.failures] == [
+        ("worker died", "its worker process ended with signal SIGTERM")
+    ]
+
+
+@needs_proc
 def test_workers_leave_when_their_run_is_killed(tmp_path: Path) -> None:
     noted, store = tmp_path / "noted", tmp_path / "runs.db"
     script = run_script(tmp_path, GUARDED.format(file=str(noted), store=str(store)))
-    wait_for(lambda: noted.exists() and len(noted.read_text().split()) > 3)
+    wait_for(lambda: holds_two(noted))
+    workers = children_of(script.pid)
+    assert len(workers) >= 2
     script.kill()  # it alone
     script.communicate()
-    wait_for(lambda: not group_lives(script.pid))
+    wait_for(lambda: not any(map(is_running, workers)))
 
 
-def group_lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+@needs_proc
+@pytest.mark.parametrize("deaf", [False, True])
+def test_what_a_task_has_started_does_not_outlive_the_run(tmp_path: Path, deaf: bool) -> None:
+    noted = tmp_path / "noted"
+    with ProcessExecutor(1) as executor:
+        run_plan(errands.make_plan("leave_child", 2, file=str(noted), deaf=deaf), tmp_path / "runs.db", executor)
+        children = [int(line.split()[1]) for line in noted.read_text().splitlines()]
+        assert all(map(is_running, children))  # a task may start what the next one needs
+    assert len(children) == 2
+    wait_for(lambda: not any(map(is_running, children)))
+
+
+@needs_proc
+@pytest.mark.parametrize("victim", ["the run", "the worker"])
+def test_what_a_task_has_started_does_not_outlive_a_kill(tmp_path: Path, victim: str) -> None:
+    noted, store = tmp_path / "noted", tmp_path / "runs.db"
+    body = GUARDED.replace("note_and_give", "leave_child").replace("40", "1")
+    script = run_script(tmp_path, body.format(file=str(noted), store=str(store)))
+    wait_for(lambda: noted.exists() and noted.read_text().endswith("\n"))
+    worker, child = map(int, noted.read_text().split())
+    os.kill(script.pid if victim == "the run" else worker, signal.SIGKILL)
+    script.communicate()
+    wait_for(lambda: not is_running(worker) and not is_running(child))
+
+
+def test_what_is_written_to_standard_output_goes_to_standard_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run_plan(errands.make_plan("speak", 1), tmp_path / "here.db")
+    with ProcessExecutor(1) as executor:
+        run_plan(errands.make_plan("speak", 1), tmp_path / "there.db", executor)
+    print("mine")
+    printed = capfd.readouterr()
+    assert printed.out == "mine\n"
+    assert sorted(printed.err.split()) == ["printed", "printed", "started", "started", "written", "written"]
+
+
+def test_output_comes_back_when_the_last_of_several_threads_is_done(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with ThreadPoolExecutor(3) as executor:
+        run_plan(errands.make_plan("speak", 9), tmp_path / "runs.db", executor)
+    print("mine")
+    printed = capfd.readouterr()
+    assert printed.out == "mine\n"
+    assert printed.err.count("printed") == 9
 
 
 def test_a_killed_dask_worker_loses_nothing(tmp_path: Path) -> None:
@@ -192,7 +281,7 @@ def test_a_killed_dask_worker_loses_nothing(tmp_path: Path) -> None:
         noted.mkdir()
 
         def kill() -> None:
-            wait_for(lambda: len(list(noted.glob(f"{victim}-*"))) > 2)  # it is in the middle of its work
+            wait_for(lambda: list(noted.glob(f"{victim}-*")))  # it is in the middle of its work
             os.kill(victim, signal.SIGKILL)
 
         killer = threading.Thread(target=kill, daemon=True)
@@ -200,9 +289,8 @@ def test_a_killed_dask_worker_loses_nothing(tmp_path: Path) -> None:
         plan = errands.make_plan("touch_and_give", 60, folder=str(noted))
         with dask_executor(cluster.scheduler_address) as executor:
             report = run_plan(plan, tmp_path / "runs.db", executor)
-        killer.join(timeout=60)
+        killer.join(timeout=LIMIT)
         assert not killer.is_alive()
-        assert victim not in client.run(os.getpid).values()
     assert list(noted.glob(f"{other}-*"))
     assert report.statuses["done"] == 60
     assert {r.values["score"] for r in results(tmp_path / "runs.db").values()} == {i + 0.5 for i in range(60)}

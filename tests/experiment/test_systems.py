@@ -6,8 +6,7 @@ import json
 import math
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,10 @@ import numpy as np
 import pytest
 
 from holdsup.errors import TaskError
+from holdsup.experiment import commands
 from holdsup.experiment.predictions import check_predictions
 from holdsup.experiment.systems import train_system
+from waiting import is_running, wait_for
 
 X, Y, UNSEEN = ["aa", "b", "cc", "d"], ["two", "one", "two", "one"], ["ee", "f", "g"]
 
@@ -158,27 +159,29 @@ def test_a_program_that_is_not_there_is_one_line(folder: Path) -> None:
         train_system(system, X, Y, UNSEEN, seed=3)
 
 
-def is_running(process: int) -> bool:
-    """Return whether a process is there and no zombie that nobody has asked for."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks up processes in /proc")
-def test_a_program_that_hangs_is_killed_with_all_that_it_started(folder: Path) -> None:
+def test_a_program_that_hangs_is_killed_with_all_that_it_started(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = """
 import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-open("child.txt", "w").write(str(child.pid))
 print("still here", flush=True)
+open("child.txt", "w").write(f"{child.pid}\\n")
 time.sleep(600)
 """
+    noted = folder / "child.txt"
+
+    class Impatient(subprocess.Popen[bytes]):  # its seconds are over when the program hangs, not before
+        def wait(self, timeout: float | None = None) -> int:
+            if timeout is None:
+                return super().wait()
+            wait_for(lambda: noted.exists() and noted.read_text().endswith("\n"))
+            raise subprocess.TimeoutExpired("program", timeout)
+
+    monkeypatch.setattr(commands.subprocess, "Popen", Impatient)
     with pytest.raises(TaskError, match=r"was stopped after 3 seconds: give it a longer timeout; it said: still here"):
         program(folder, code, timeout=3)
-    child = int((folder / "child.txt").read_text())
+    child = int(noted.read_text())
     wait_for(lambda: not is_running(child))
 
 
@@ -205,15 +208,6 @@ def test_a_program_does_not_outlive_a_killed_worker(folder: Path) -> None:
     worker.wait()
     process = int(child.read_text())
     wait_for(lambda: not is_running(process))
-
-
-def wait_for(comes_true: Callable[[], bool]) -> None:
-    """Wait, at most a minute, until something has come true."""
-    for _ in range(1200):
-        if comes_true():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not come true within a minute")
 
 
 def test_the_folder_of_a_program_s_files_is_gone_afterwards(folder: Path) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from waiting import LIMIT
+
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts/reference/lme4.R"
 ONE_THREAD = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # two that wait for each other crawl
 
@@ -35,7 +37,7 @@ def require() -> None:
 def run(code: str, *arguments: str) -> str:
     """Return what R prints."""
     command = ["Rscript", "--vanilla", "-e", code, *arguments]
-    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=120, env=ONE_THREAD).stdout
+    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=LIMIT, env=ONE_THREAD).stdout
 
 
 def answers(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -58,7 +60,7 @@ def answers(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
             listed.append({"weights": None, **told, "file": f"{number}.csv", "factors": factors})
         (Path(name) / "cases.json").write_text(json.dumps(listed))
         subprocess.run(
-            ["Rscript", "--vanilla", str(SCRIPT), name], check=True, capture_output=True, timeout=300, env=ONE_THREAD
+            ["Rscript", "--vanilla", str(SCRIPT), name], check=True, capture_output=True, timeout=LIMIT, env=ONE_THREAD
         )
         found = json.loads((Path(name) / "answers.json").read_text())["answers"]
     for answer in found:

@@ -80,6 +80,17 @@ def test_a_result_equals_what_is_restored_from_its_json(toy: Toy) -> None:
     assert Toy.from_dict(json.loads(toy.to_json(ascii_only=True))) == toy
 
 
+@pytest.mark.parametrize("label", ["a\x9b31m", "\u202eb", "\u2028", "\x7f", "\U000e0041", "\ud800"])
+def test_json_shows_a_terminal_nothing_that_it_obeys(label: str) -> None:
+    toy = Toy(
+        signature=label, seed=None, rows=Rows(1, 1), verdict="é 模", parts=(), kinds={}, either=label, pair=(0.0, 1.0),
+        word="yes",
+    )  # fmt: skip
+    assert not any(char in toy.to_json() for char in label if not char.isprintable())
+    assert "é 模" in toy.to_json()
+    assert Toy.from_dict(json.loads(toy.to_json())) == toy
+
+
 @given(toys)
 def test_json_fits_its_schema(toy: Toy) -> None:
     jsonschema.validate(json.loads(toy.to_json()), schema_of(Toy))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from holdsup.cli.output import name_file
+from holdsup.cli.output import find_width, name_file
 from holdsup.errors import ResultError
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-WIDTH = 100
 LABEL = 11  # columns of the words on the left
 
 
@@ -43,28 +42,33 @@ def command(output: Path, seed: int) -> None:
     if not output.parent.is_dir():
         raise ResultError(f"cannot write the page to {output}: there is no folder {output.parent}; make it first")
     started = time.monotonic()
-    click.echo("Six questions that a leaderboard number does not answer, on data whose truth is known.\n")
     from holdsup.demo import QUESTIONS, write_page
 
+    _say("Six questions that a leaderboard number does not answer, on data whose truth is known.")
+    click.echo()
     tales = {}
     for place, question in enumerate(QUESTIONS, start=1):
-        click.echo(f"{place}/{len(QUESTIONS)} {click.style(question.text, bold=True)}  (holdsup {question.command})")
+        _say(f"{place}/{len(QUESTIONS)} {question.text}  (holdsup {question.command})", bold=True)
         tales[question] = question.tell(seed)
-        click.echo(_told(tales[question]))
+        for word, text in _parts(tales[question]).items():
+            _say(f"  {word:<{LABEL - 2}}{text}", indent=" " * LABEL)
+        click.echo()
     write_page(tales, output)
     click.echo(f"Tables and pictures of all six: {output.resolve()} ({time.monotonic() - started:.0f} s)")
     click.echo("Open it in a browser. Then try your own scores: holdsup check YOUR_SCORES.csv")
 
 
-def _told(tale: Tale) -> str:
-    """Return the data, what it seems, what is true, the verdict and the lesson, each beside its word."""
-    parts = {
+def _parts(tale: Tale) -> dict[str, str]:
+    """Return the data, what it seems, what is true, the verdict and the lesson, each with its word."""
+    return {
         "data": tale.data, "seeming": tale.seeming, "truth": tale.truth, "verdict": tale.result.verdict,
         "so": tale.lesson,
     }  # fmt: skip
-    indent = " " * LABEL
-    lines = [
-        textwrap.fill(text, WIDTH, initial_indent=f"  {word:<{LABEL - 2}}", subsequent_indent=indent)
-        for word, text in parts.items()
-    ]
-    return "\n".join(lines) + "\n"
+
+
+def _say(text: str, *, indent: str = "", bold: bool = False) -> None:
+    """Print a text in lines that fit the terminal."""
+    from holdsup.rendering.text import wrap_text
+
+    for line in wrap_text(text, find_width(sys.stdout.isatty()), indent=indent):
+        click.echo(click.style(line, bold=bold))

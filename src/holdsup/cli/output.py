@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdsup.rendering.text import Ink
     from holdsup.results import Result
 
-__all__ = ["emit", "name_file", "output_options", "print_tables", "refuse_to_overwrite"]
+__all__ = ["emit", "find_width", "name_file", "output_options", "print_tables", "refuse_to_overwrite"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("text", "json", "markdown", "latex")
@@ -120,9 +120,13 @@ def _sheet(encoding: str, terminal: bool) -> tuple[int, Ink]:
     """Return how wide text may be, and what lines are drawn with."""
     from holdsup.rendering.text import ASCII, UNICODE
 
+    return find_width(terminal), UNICODE if UNICODE.drawable(encoding) else ASCII
+
+
+def find_width(terminal: bool) -> int:
+    """Return how many columns text may take."""
     asked = terminal or "COLUMNS" in os.environ
-    width = shutil.get_terminal_size().columns if asked else PIPED_WIDTH
-    return max(40, width), UNICODE if UNICODE.drawable(encoding) else ASCII
+    return max(40, shutil.get_terminal_size().columns if asked else PIPED_WIDTH)
 
 
 def _rendered(result: Result, style: str, encoding: str, terminal: bool) -> str:

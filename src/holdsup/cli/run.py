@@ -196,6 +196,7 @@ def _export(
 
     check_ending(path)
     with Store(store, writing=False) as opened:
+        opened.require_sound()
         table = export_scores(plan, opened, metric=metric, per=per)
         write_scores(table, path)
         click.echo(f"{format_counted(table.num_rows, 'row')} written to {path}", err=True)

@@ -16,6 +16,7 @@ from holdsup.experiment.plan import Label, Plan, Task
 from holdsup.experiment.scored_rows import Row, rows_by_item, rows_by_run
 from holdsup.experiment.scoring import check_metric
 from holdsup.experiment.store import Store
+from holdsup.experiment.streams import divert_output
 from holdsup.metrics import Metric, make_metric
 from holdsup.metrics.writing import write_metric
 from holdsup.splits import make_splitter
@@ -50,12 +51,13 @@ def export_scores(
     asked = dict(metric or plan.description["metric"])
     by_item = _is_by_item(make_metric(**asked), per)
     import_from(plan.folder)
-    _check(make_metric(**asked), plan)
     tasks = {task.id: task for task in plan.tasks}
     run_of = _find_runs(plan)
-    found = rows_by_item(tasks, store, asked) if by_item else rows_by_run(tasks, store, asked, run_of)
     order = {task: number for number, task in enumerate(tasks)}
-    rows = sorted(found, key=lambda row: order[row.task])  # stable: items stay in their order
+    with divert_output():  # the metric may be a function of the user's
+        _check(make_metric(**asked), plan)
+        found = rows_by_item(tasks, store, asked) if by_item else rows_by_run(tasks, store, asked, run_of)
+        rows = sorted(found, key=lambda row: order[row.task])  # stable: items stay in their order
     table = _assemble(rows, run_of, write_metric(asked))
     clusters = _find_clusters(plan)
     if not clusters or not by_item:

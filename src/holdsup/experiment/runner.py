@@ -145,6 +145,8 @@ class Runner:
 
     def _take(self, future: Future[Success | Failure]) -> None:
         task = self.running.pop(future)
+        if self.interruption.asked and not future.cancelled() and isinstance(future.exception(), WorkerDied):
+            return  # it was stopped, too, and is left to do
         reply = self._reply(future, task)
         self.busy += reply.seconds
         if isinstance(reply, Success):
@@ -190,7 +192,7 @@ class Runner:
         if not rate:
             return "running"
         failed = f", {self.failed:,} failed" if self.failed else ""
-        return f"running ({rate:.3g} a second, {_lasting((len(self.tasks) - self.settled) / rate)} left{failed})"
+        return f"running ({rate:.3g} a second{failed})"
 
     def _look_at_others(self) -> None:
         """Wait a little, then see whether other processes have done, or left, what they had claimed."""
@@ -216,14 +218,3 @@ class Runner:
 def _given_up(error: BaseException) -> RunError:
     kind = type(error).__name__
     return RunError(f"the executor gave up ({kind}: {error}): what was done is recorded; run again to go on")
-
-
-def _lasting(seconds: float) -> str:
-    """Return a time in words.
-
-    >>> _lasting(5.2), _lasting(150), _lasting(9000)
-    ('5 s', '2 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,15 +61,13 @@ def train_system(
         timeout
     groups : what each of the inputs belongs to, for an estimator that asks for it
     """
-    with redirect_stdout(sys.stderr):  # standard output is for the report
-        return KINDS[system["kind"]](system, Examples(inputs, targets, unseen, seed, groups))
+    return KINDS[system["kind"]](system, Examples(inputs, targets, unseen, seed, groups))
 
 
 def load_system(system: Mapping[str, Any]) -> None:
     """Import what a system is made of, where it is no program."""
     if system["kind"] != "command":
-        with redirect_stdout(sys.stderr):
-            _load(system)
+        _load(system)
 
 
 def _call(system: Mapping[str, Any], given: Examples) -> Trained:

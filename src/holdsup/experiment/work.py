@@ -15,6 +15,7 @@ from holdsup.experiment.interruption import Interrupted
 from holdsup.experiment.plan import Outcome, Task
 from holdsup.experiment.replies import Failure, Success
 from holdsup.experiment.store.payload import encode_table, encode_values, undefined_values
+from holdsup.experiment.streams import divert_output
 from holdsup.experiment.timing import OutOfTime, time_limit
 
 __all__ = ["Order", "carry_out", "order_of"]
@@ -53,9 +54,15 @@ def order_of(task: Task, folder: str) -> Order:
 def carry_out(order: Order) -> Success | Failure:
     """Return what a task gives, or how it failed; only an interruption of the whole process is raised.
 
-    What the work needs is imported and prepared before the clock of its time limit starts.
+    What the work needs is imported and prepared before the clock of its time limit starts. What it prints goes to
+    standard error.
     """
     import_from(order.folder)
+    with divert_output():
+        return _carry_out(order)
+
+
+def _carry_out(order: Order) -> Success | Failure:
     started = time.perf_counter()
     try:
         work, arguments = load_callable(order.work, {}), json.loads(order.arguments)

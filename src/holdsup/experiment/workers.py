@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import queue
@@ -13,17 +14,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, NoReturn
+from typing import Any
 
 from holdsup.errors import RunError
 from holdsup.experiment.interruption import Interrupted
+from holdsup.numerics.processes import out_of_reach
 
 __all__ = ["Worker", "WorkerDied"]
 
 LOOK = 1.0  # seconds between looks at a worker
-LEAVE = 3.0  # seconds that a worker has to end its task's own processes before it is killed
+LEAVE = 3.0  # seconds that a worker, and what its tasks have started, has to end by itself before it is killed
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 _calling = False  # in a worker: whether it makes a call
+_asked_to_leave = False  # in a worker: by SIGTERM
 _environment = threading.Lock()  # the environment of a new process is that of ours at the moment of its start
 
 
@@ -64,6 +67,7 @@ class Worker:
         self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
         self._stopped = False
+        self._group: int | None = None  # of the process and all that its tasks start
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.thread.start()
 
@@ -74,12 +78,14 @@ class Worker:
             self._process.terminate()
 
     def kill(self) -> None:
-        """Wait for the process to end; one that has not left after a while is killed."""
+        """Wait for the process to end, and end what its tasks have left behind; what stays too long is killed."""
         if self._process is not None:
             self._process.join(LEAVE)
             if self._process.exitcode is None:
                 self._process.kill()
                 self._process.join()
+            group, self._group = self._group, None  # once: its number may be another's later
+            _end_group(group)
 
     def _serve(self) -> None:
         while (order := self._orders.get()) is not None:
@@ -97,6 +103,7 @@ class Worker:
 
     def _call(self, function: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> Any:
         if self._process is None or self._process.exitcode is not None:
+            self.kill()
             self._start()
         process, pipe = self._process, self._pipe
         assert process is not None
@@ -123,17 +130,21 @@ class Worker:
             self._pipe.close()
         self._pipe, theirs = context.Pipe()
         process = context.Process(target=_work, args=(theirs, self._threads), daemon=False)
-        with _environment, _set({} if self._threads is None else dict.fromkeys(THREADS, str(self._threads))):
+        threads = {} if self._threads is None else dict.fromkeys(THREADS, str(self._threads))
+        with _environment, _set(threads), out_of_reach():
             process.start()
         self._process = process  # not before: there was nothing to terminate
+        started = time.perf_counter()
         if self._stopped:
             process.terminate()
         theirs.close()
         wait([self._pipe, process.sentinel])
         try:
-            self._pipe.recv()
+            self._group = self._pipe.recv()
         except EOFError:
             process.join()
+            if process.exitcode is not None and process.exitcode < 0:  # a signal: no script ends it so
+                raise WorkerDied(process.exitcode, time.perf_counter() - started) from None
             raise RunError(
                 "a worker process ended before it could begin: a script that asks for processes must stand under "
                 'if __name__ == "__main__":'
@@ -159,12 +170,15 @@ def _work(pipe: Connection, threads: int | None) -> None:
     from holdsup.experiment.work import end_process_when_stuck
     from holdsup.numerics.threads import blas_threads
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process to decide
+    group = _make_group()
     signal.signal(signal.SIGTERM, _leave)
+    atexit.register(_end)  # before any task can: it is called last
     threading.Thread(target=_leave_with_parent, daemon=True).start()
+    os.dup2(2, 1)  # standard output is for the report, whoever writes: a program that a task has started, too
     end_process_when_stuck()
     with blas_threads(threads):
-        pipe.send(None)
+        pipe.send(group)
         while True:
             try:
                 reply = _made(*pipe.recv())
@@ -184,10 +198,12 @@ def _made(function: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> 
         _calling = False
 
 
-def _leave(_number: int, _frame: object) -> NoReturn:
+def _leave(_number: int, _frame: object) -> None:
+    global _asked_to_leave  # the end of the process asks for it
+    _asked_to_leave = True
     if _calling:
         raise Interrupted  # through the task, so that it can end processes of its own on the way out
-    os._exit(0)  # between tasks, or on the way out, an exception would only be printed
+    _end()  # between tasks, or on the way out, an exception would only be printed
 
 
 def _leave_with_parent() -> None:
@@ -197,4 +213,40 @@ def _leave_with_parent() -> None:
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(LEAVE)
-    os._exit(1)
+    _end()
+
+
+def _end() -> None:
+    """End this process as it was asked to; if nobody else will see to what its tasks have started, take it along."""
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)
+    if _asked_to_leave:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _make_group() -> int | None:
+    """Return the number of a new session for this process and all that its tasks start; None on Windows."""
+    if not hasattr(os, "setsid"):
+        return None
+    os.setsid()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # programs of tasks may need it
+    return os.getpid()
+
+
+def _end_group(group: int | None) -> None:
+    """End the processes that a worker which has ended leaves behind: they are asked to, then killed."""
+    if group is None:
+        return
+    try:
+        os.killpg(group, signal.SIGTERM)
+        end = time.monotonic() + LEAVE
+        while time.monotonic() < end:
+            time.sleep(LOOK / 100)
+            os.killpg(group, 0)
+        os.killpg(group, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):  # nobody is there any more; macOS says it in the second way
+        return

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, TypeVar, cast
@@ -18,7 +19,7 @@ from typing import Any, NoReturn, TypeVar, cast
 from holdsup.errors import FitError
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["cores", "map_tasks"]
+__all__ = ["cores", "map_tasks", "out_of_reach"]
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -107,25 +108,38 @@ def _workers(count: int) -> Iterator[list[Connection]]:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Put off Ctrl-C to the end of the block, so that it finds no process half started; keep it from those that are.
-
-    It reaches every process of a terminal, but this one decides: new processes take over the mask of this thread.
-    """
+    """Put off Ctrl-C to the end of the block, so that it finds no process half started."""
     if threading.current_thread() is not threading.main_thread():  # others are not interrupted
-        yield
+        with out_of_reach():
+            yield
         return
     came: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    masked = hasattr(signal, "pthread_sigmask")  # not on Windows
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masked else None
     try:
-        yield
+        with out_of_reach():
+            yield
     finally:
-        if mask is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, before)
         if came:
             signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def out_of_reach() -> Iterator[None]:
+    """Keep Ctrl-C from the processes that are started in the block: they take over the mask of this thread.
+
+    It reaches every process of a terminal, but the first one decides. One that is still importing would print a
+    traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # the first process would start it, and that unblocks Ctrl-C again
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _send(pipe: Connection, value: Any) -> None:

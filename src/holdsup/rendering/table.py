@@ -20,9 +20,10 @@ from holdsup.rendering.numbers import (
     format_percent,
 )
 
-__all__ = ["Cell", "Estimate", "Interval", "PValue", "Percent", "Shown", "Table", "has_long_word", "visible"]
+__all__ = ["HIDDEN", "Cell", "Estimate", "Interval", "PValue", "Percent", "Shown", "Table", "has_long_word", "visible"]
 
 LONGEST_WORD = 30  # letters that are kept together
+HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format (bidi), surrogate, line and paragraph separators
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +141,13 @@ def visible(text: str) -> str:
     if text.isprintable():  # false for every character of the categories below
         return text
     return "".join(
-        char.encode("unicode_escape").decode("ascii") if unicodedata.category(char) in _HIDDEN else char
-        for char in text
+        char.encode("unicode_escape").decode("ascii") if unicodedata.category(char) in HIDDEN else char for char in text
     )
 
 
 def has_long_word(text: str) -> bool:
     """Return whether a text has a word that must be broken to fit a column."""
     return any(len(word) > LONGEST_WORD for word in text.split())
-
-
-_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format (bidi), surrogate, line and paragraph separators
 
 
 def _written(cell: Cell) -> str:

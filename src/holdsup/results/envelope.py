@@ -14,7 +14,7 @@ from holdsup.errors import MissingExtra, ResultError, list_names
 from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_count
 from holdsup.results.files import write_file
-from holdsup.results.plain import from_plain, to_plain
+from holdsup.results.plain import escape_hidden, from_plain, to_plain
 
 __all__ = ["Result", "Rows", "to_backend"]
 
@@ -93,8 +93,8 @@ class Result(ABC):
         return {"kind": self.kind, "schema": self.schema, **to_plain(self)}
 
     def to_json(self, *, ascii_only: bool = False) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=ascii_only, allow_nan=False, indent=2) + "\n"
+        """Return `to_dict` as JSON text, which a terminal can show whatever labels hold."""
+        return escape_hidden(json.dumps(self.to_dict(), ensure_ascii=ascii_only, allow_nan=False, indent=2)) + "\n"
 
     def write_json(self, path: str | Path) -> None:
         """Write `to_json` to a file that `holdsup.read_result` and `holdsup report` read."""

@@ -11,12 +11,14 @@ import json
 import math
 import types
 import typing
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 from holdsup.errors import ResultError
+from holdsup.rendering.table import HIDDEN
 
-__all__ = ["from_plain", "saved_fields", "to_plain"]
+__all__ = ["escape_hidden", "from_plain", "saved_fields", "to_plain"]
 
 WORDS = {str: "text", float: "a number", int: "a whole number", bool: "true or false", type(None): "null"}
 LONGEST = 60  # characters of a value in a message
@@ -35,6 +37,16 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [to_plain(item) for item in value]
     raise TypeError(f"a result holds {type(value).__name__}, which has no place in JSON")
+
+
+def escape_hidden(text: str) -> str:
+    r"""Return JSON text with the characters in its strings that a terminal would obey as escapes, which mean the same.
+
+    >>> escape_hidden('["a\x9b31m", "\u202eb"]')
+    '["a\\u009b31m", "\\u202eb"]'
+    """
+    found = (char for char in set(text) if char >= "\x7f" and unicodedata.category(char) in HIDDEN)
+    return text.translate({ord(char): json.dumps(char)[1:-1] for char in found})
 
 
 def saved_fields(record: Any) -> list[str]:

@@ -62,8 +62,8 @@ class Store:
             with clear_errors(self.path):
                 self.ledger.catch_up()
                 self._verify_attachments()
-            if writing and self.damage:
-                raise DamagedStore(f"{_count_damage(path, self.damage)}: {RESCUE}")
+            if writing:
+                self.require_sound()
         except BaseException:
             self.close()
             raise
@@ -104,6 +104,11 @@ class Store:
     def damage(self) -> tuple[Damage, ...]:
         """Rows that are not what was written; a rescued store remembers what it lost."""
         return (*self._lost, *self.ledger.damage)
+
+    def require_sound(self) -> None:
+        """Raise if rows are damaged or gone."""
+        if self.damage:
+            raise DamagedStore(f"{_describe_damage(self.path.name, self.damage)}: {RESCUE}")
 
     def _verify_attachments(self) -> None:
         """Read every table once; a result that lacks one of its tables is no result."""
@@ -207,7 +212,9 @@ class Store:
         self.close()
 
 
-def _count_damage(path: str | Path, damage: tuple[Damage, ...]) -> str:
+def _describe_damage(name: str, damage: tuple[Damage, ...]) -> str:
     first = damage[0]
+    if first.place == "file":
+        return f"the store {name} is damaged ({first.reason})"
     rows = format_counted(len(damage), "damaged row")
-    return f"the store {path} has {rows} (row {first.row} of {first.place}: {first.reason})"
+    return f"the store {name} has {rows} (row {first.row} of {first.place}: {first.reason})"

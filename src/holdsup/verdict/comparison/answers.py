@@ -123,7 +123,9 @@ def _couples(evaluation: Evaluation, question: Question) -> Iterator[tuple[str, 
     yield from itertools.combinations(sorted(means, key=lambda name: -means[name]), 2)
 
 
-def test_systems(found: Answer, contrasts: Sequence[SystemContrast], question: Question, said: list[str]) -> SystemTest:
+def test_systems(
+    found: Answer, contrasts: Sequence[SystemContrast], question: Question, said: list[str], progress: Progress
+) -> SystemTest:
     """Return the test of all systems by one metric: its p is the smallest adjusted one of the pairs.
 
     `said` gets what is missing beside it.
@@ -142,10 +144,10 @@ def test_systems(found: Answer, contrasts: Sequence[SystemContrast], question: Q
     if not isinstance(fits, str):
         statistic, df, chi2 = chi2_p(fits)
         if question.bootstrap:
-            null, alternative, seed, shared = fits.null, fits.alternative, question.seed, question.processes
+            fitted, draws, shared = (fits.null, fits.alternative), question.bootstrap, question.processes
             check = find_extra(
                 "the bootstrap of the likelihood ratio",
-                lambda: bootstrap_test(null, alternative, question.bootstrap, seed=seed, processes=shared),
+                lambda: bootstrap_test(*fitted, draws, seed=question.seed, processes=shared, progress=progress),
                 said, None, asked=True,
             )  # fmt: skip
     return SystemTest(

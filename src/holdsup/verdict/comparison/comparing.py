@@ -121,7 +121,7 @@ def compare_systems(
     contrasts = adjust_contrasts([c for each in found for c in each.contrasts], pairs, level=level)
     systems = tuple(mean for each in found for mean in each.means)
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
-    tests = tuple(test_systems(each, contrasts, question, said) for each in found)
+    tests = tuple(test_systems(each, contrasts, question, said, progress) for each in found)
     covered = Coverage(evaluations[0].unit, len(evaluations[0].dataset_names))
     advice = find_extra("the advice on what to do next", lambda: _next(found, contrasts, level), said, ())
     verdict = write_verdict(contrasts, systems, covered, baseline=baseline, level=level)
