@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -56,6 +57,29 @@ def test_help_loads_nothing_heavy() -> None:
     assert not modules_after(code) & set(HEAVY)
 
 
+@pytest.mark.parametrize("command", ["check", "compare", "variance"])
+def test_a_question_loads_only_what_its_answer_needs(root: Path, command: str) -> None:
+    asked = f"sys.argv = ['holdsup', '{command}', {str(root / 'examples/scores.csv')!r}]"
+    code = f"{asked}\nfrom holdsup.cli import main\ntry: main()\nexcept SystemExit as end: assert not end.code"
+    script = f"import sys\n{code}\nprint('MODULES', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
+    loaded = set(done.stdout.rpartition("MODULES")[2].split())
+    assert not loaded & {
+        "pandas", "polars", "sklearn", "matplotlib", "numba", "rich", "jinja2", "asyncio", "ssl", "scipy.stats",
+        "pyarrow.parquet", "holdsup.experiment", "holdsup.studies", "holdsup.plots", "holdsup.report",
+        "holdsup.verdict.ranking", "holdsup.verdict.reproduction", "holdsup.verdict.contest",
+    }  # fmt: skip
+    if command != "variance":
+        assert not loaded & {"scipy.optimize", "multiprocessing", "holdsup.verdict.variance", "holdsup.fit.profile"}
+    if command == "check":
+        assert not loaded & {"scipy", "holdsup.fit", "holdsup.design", "holdsup.verdict"}
+
+
+def test_only_a_process_of_its_own_is_without_pandas(root: Path) -> None:
+    code = f"from holdsup.cli import main\ntry: main(['check', {str(root / 'examples/scores.csv')!r}])\nexcept SystemExit: pass"
+    assert "pandas" in modules_after(f"{code}\nimport pandas")
+
+
 def test_help_of_each_command_loads_nothing_heavy() -> None:
     code = "from holdsup.cli import main\nfor c in ('check', 'compare', 'variance', 'rank', 'qra', 'contest', 'tune', 'run', 'fit', 'report', 'demo'):\n    try: main([c, '--help'])\n    except SystemExit: pass"
     assert not modules_after(code) & set(HEAVY)
@@ -86,7 +110,8 @@ def test_no_module_is_called_for_nothing_in_particular(root: Path) -> None:
 
 def test_no_module_shares_its_name_with_what_its_package_exports(root: Path) -> None:
     for package in (root / "src/holdsup").rglob("__init__.py"):
-        exported = set(re.findall(r'"(\w+)"', package.read_text(encoding="utf-8").partition("__all__")[2]))
+        name = ".".join(("holdsup", *package.parent.relative_to(root / "src/holdsup").parts))
+        exported = set(getattr(importlib.import_module(name), "__all__", ()))
         modules = {path.stem for path in package.parent.glob("*.py")} - {"__init__"}
         assert not exported & modules, package
 

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
+from importlib.abc import MetaPathFinder
 
 import click
 
@@ -15,6 +16,7 @@ from holdsup import __version__
 __all__ = ["COMMANDS", "program", "run"]
 
 COMMANDS = ("check", "compare", "variance", "rank", "qra", "contest", "tune", "run", "fit", "report", "demo")
+TRAINING = ("contest", "tune", "run", "demo")  # these run code that may need any package
 
 
 class LazyGroup(click.Group):
@@ -43,6 +45,8 @@ class LazyGroup(click.Group):
             if not near or "Did you mean" in error.message:  # newer versions of click say it themselves
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
+        if ctx.obj and name not in TRAINING:
+            sys.meta_path.insert(0, NoPandas())
         if command is not None:
             _refuse_repeated(click.Context(command, info_name=name, parent=ctx), rest)
         return name, command, rest
@@ -55,6 +59,15 @@ def _refuse_repeated(ctx: click.Context, args: list[str]) -> None:
     for option, times in Counter(single).items():
         if times > 1:
             raise click.BadParameter(f"it is given {times} times, and takes one value.", ctx, option)
+
+
+class NoPandas(MetaPathFinder):
+    """Makes a process one without pandas, which Arrow imports for its first array: that takes as long as an answer."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        """Refuse pandas, and leave all else to those who come next."""
+        if fullname == "pandas":
+            raise ModuleNotFoundError("holdsup's commands need no pandas", name=fullname)
 
 
 @click.group(
@@ -73,9 +86,12 @@ def program() -> None:
 
 
 def run(args: Sequence[str] | None, prog_name: str) -> int:
-    """Run the command line and return the exit code of a command that has come to its end."""
+    """Run the command line and return the exit code of a command that has come to its end.
+
+    Without `args` the process is ours: it was started for this one command.
+    """
     _write_what_the_terminal_can()
-    code = program.main(args, prog_name=prog_name, standalone_mode=False)
+    code = program.main(args, prog_name=prog_name, standalone_mode=False, obj=args is None)
     return code if isinstance(code, int) else 0
 
 

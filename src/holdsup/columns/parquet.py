@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from holdsup.columns.limits import check_ratio, reason_of
 from holdsup.errors import ReadError
 
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
 __all__ = ["check_parquet", "damaged", "parquet_file"]
 
 
-def parquet_file(source: Any) -> pq.ParquetFile:
+def parquet_file(source: Any) -> ParquetFile:
     """Return a Parquet file whose strings are read as the dictionaries they are stored as."""
+    import pyarrow.parquet as pq  # only here: it brings file systems, TLS and more
+
     schema = pq.read_schema(source)
     strings = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
     return pq.ParquetFile(source, read_dictionary=strings, page_checksum_verification=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -53,7 +52,7 @@ class Partitions:
     def fold(self, make: Callable[[], A], columns: Sequence[str], *, label: str, progress: Progress = no_progress) -> A:
         """Return an accumulator to which all partitions were added, on the workers and as a tree."""
         try:
-            dask: Any = importlib.import_module("dask")
+            asyncio, dask = (importlib.import_module(name) for name in ("asyncio", "dask"))
         except ImportError:
             raise MissingExtra.named("dask", purpose="a Dask collection") from None
         partitions = self.frame[list(columns)].to_delayed()

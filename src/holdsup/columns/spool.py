@@ -6,16 +6,18 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from holdsup.columns.opening import OpenTable
 from holdsup.columns.reading import convert_numbers
 from holdsup.columns.typed import TypedTable, open_frame, open_parquet
 from holdsup.errors import ColumnError, ReadError
 from holdsup.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetWriter
 
 __all__ = ["spool"]
 
@@ -121,7 +123,7 @@ class _Writer:
         self.files: list[Path] = []
         self.waiting: list[pa.Table] = []
         self.rows = 0
-        self.writer: pq.ParquetWriter | None = None
+        self.writer: ParquetWriter | None = None
 
     def write(self, table: pa.Table) -> int:
         """Write a batch and return how many rows it has."""
@@ -137,7 +139,9 @@ class _Writer:
         """Write what waits; the last batch stays, without rows, to compare the next one with."""
         if self.writer is None:
             self.files.append(self.folder / f"{len(self.files)}.parquet")
-            self.writer = pq.ParquetWriter(self.files[-1], self.waiting[0].schema)
+            from pyarrow.parquet import ParquetWriter  # only here: it brings file systems, TLS and more
+
+            self.writer = ParquetWriter(self.files[-1], self.waiting[0].schema)
         self.writer.write_table(pa.concat_tables(self.waiting), row_group_size=GROUP)
         self.waiting, self.rows = [self.waiting[-1].slice(0, 0)], 0
 

@@ -8,15 +8,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from holdsup.columns.limits import FLATTENED, LONGEST_NAME, MOST_COLUMNS, MOST_ROWS
 from holdsup.columns.objects import from_columns, from_records, to_arrow
 from holdsup.columns.parquet import check_parquet, damaged, parquet_file
 from holdsup.errors import ReadError, list_names
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 __all__ = [
     "TypedTable",
@@ -54,7 +56,7 @@ class TypedTable:
     columns: tuple[str, ...]
     ordered: frozenset[str]
     table: pa.Table | None = None
-    file: pq.ParquetFile | None = field(default=None, repr=False)
+    file: ParquetFile | None = field(default=None, repr=False)
     path: Path | None = None
     start: int = 0
 

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from math import inf, isfinite, log10, sqrt
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from holdsup.numerics.differences import Difference, decide, reach_of
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.roots import find_root
 from holdsup.numerics.tails import Tail, f_tail
 from holdsup.numerics.trends import Trends
 
@@ -85,7 +86,7 @@ def find_ranges(
 
         outside = clear(places) > 0
         edges = np.flatnonzero(np.diff(outside.astype(int)))
-        cuts = [optimize.brentq(clear, places[i], places[i + 1], xtol=1e-12) for i in edges]
+        cuts = [find_root(lambda z: float(clear(z)), places[i], places[i + 1], xtol=1e-12) for i in edges]
         ends = [*([low] if outside[0] else []), *cuts, *([high] if outside[-1] else [])]
         ranges += [(float(a), float(b), sign) for a, b in zip(ends[::2], ends[1::2], strict=True)]
     return sorted(ranges)

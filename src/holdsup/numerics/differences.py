@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize
 
 from holdsup.numerics.clusters import find_clusters
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.quantiles import t_quantile
+from holdsup.numerics.roots import find_root
 from holdsup.numerics.spread import (
     Arm,
     Spread,
@@ -262,7 +262,7 @@ def _find_tail(estimate: float, test: Criterion) -> tuple[Tail, float]:
 
     level = first = tail_at(0.0).log10_p
     if tail_at(first).log10_p > first:
-        level = optimize.brentq(lambda x: tail_at(x).log10_p - x, first, 0.0, xtol=1e-12)
+        level = find_root(lambda x: tail_at(x).log10_p - x, first, 0.0, xtol=1e-12)
     return tail_at(level), test.df(10**level)
 
 

@@ -12,10 +12,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from holdsup.numerics.differences import FEWEST_DF
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.roots import find_root
 from holdsup.numerics.spread import Spread, cautious_df, total_variance
 
 __all__ = ["find_detectable"]
@@ -43,8 +44,8 @@ def find_detectable(spread: Spread, alpha: float) -> float:
     low, high = critical[0] + special.ndtri(POWER), critical[math.ceil(POWER * POINTS)] + SURE
     if not high < HOPELESS:
         return math.inf
-    found = optimize.brentq(
-        lambda x: special.ndtr(math.exp(x) - critical).mean() - POWER, math.log(low), math.log(high), maxiter=1000
+    found = find_root(
+        lambda x: float(special.ndtr(math.exp(x) - critical).mean()) - POWER, math.log(low), math.log(high)
     )
     return scale * math.exp(found)
 
@@ -80,6 +81,6 @@ def _points(dimensions: int) -> Floats:
 
     x^(dimensions + 1) = x + 1: the golden ratio for one dimension. Roberts (2018).
     """
-    x = optimize.brentq(lambda x: x ** (dimensions + 1) - x - 1, 1.0, 2.0)
+    x = find_root(lambda x: x ** (dimensions + 1) - x - 1, 1.0, 2.0)
     steps = x ** -np.arange(1.0, dimensions + 1)
     return np.asarray((0.5 + np.outer(steps, np.arange(POINTS))) % 1)

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 from holdsup.numerics.quantiles import chi2_quantile, t_quantile
+from holdsup.numerics.roots import find_root
 
 __all__ = [
     "Precision",
@@ -159,10 +160,10 @@ def variation_limits(mean: float, s: float, n: int, *, level: float) -> tuple[fl
     largest = 2 * t + 2 * FAR
     while noncentral_t_cdf(t, n - 1, largest) > tail:
         largest *= 2
-    above = optimize.brentq(lambda d: noncentral_t_cdf(t, n - 1, d) - tail, 0.0, largest, rtol=1e-12)
+    above = find_root(lambda d: noncentral_t_cdf(t, n - 1, d) - tail, 0.0, largest)
     if noncentral_t_cdf(t, n - 1, 0.0) <= 1 - tail:
         return math.sqrt(n) / above, math.inf
-    below = optimize.brentq(lambda d: noncentral_t_cdf(t, n - 1, d) - (1 - tail), 0.0, above, rtol=1e-12)
+    below = find_root(lambda d: noncentral_t_cdf(t, n - 1, d) - (1 - tail), 0.0, above)
     return math.sqrt(n) / above, math.sqrt(n) / below if below > 0 else math.inf
 
 

@@ -1,39 +1,37 @@
 """Numbers and fits as answers: comparisons of systems, what a score's variance is made of, reproductions."""
 
-from holdsup.verdict.comparison import Comparison, compare_systems
-from holdsup.verdict.reproduction import (
-    Findings,
-    LabelAgreement,
-    MeasurementAudit,
-    Reproduction,
-    ScoreSets,
-    agree_on_labels,
-    assess_repeatability,
-    assess_reproduction,
-    audit_measurements,
-    compare_findings,
-    compare_score_sets,
-    make_cards,
-    write_card,
-)
-from holdsup.verdict.variance import Decomposition, decompose_variance
+from __future__ import annotations
 
-__all__ = [
-    "Comparison",
-    "Decomposition",
-    "Findings",
-    "LabelAgreement",
-    "MeasurementAudit",
-    "Reproduction",
-    "ScoreSets",
-    "agree_on_labels",
-    "assess_repeatability",
-    "assess_reproduction",
-    "audit_measurements",
-    "compare_findings",
-    "compare_score_sets",
-    "compare_systems",
-    "decompose_variance",
-    "make_cards",
-    "write_card",
-]
+from typing import TYPE_CHECKING
+
+from holdsup.lazy import load_lazily
+
+if TYPE_CHECKING:
+    from holdsup.verdict.comparison import Comparison as Comparison, compare_systems as compare_systems
+    from holdsup.verdict.reproduction import (
+        Findings as Findings,
+        LabelAgreement as LabelAgreement,
+        MeasurementAudit as MeasurementAudit,
+        Reproduction as Reproduction,
+        ScoreSets as ScoreSets,
+        agree_on_labels as agree_on_labels,
+        assess_repeatability as assess_repeatability,
+        assess_reproduction as assess_reproduction,
+        audit_measurements as audit_measurements,
+        compare_findings as compare_findings,
+        compare_score_sets as compare_score_sets,
+        make_cards as make_cards,
+        write_card as write_card,
+    )
+    from holdsup.verdict.variance import Decomposition as Decomposition, decompose_variance as decompose_variance
+
+__all__, __getattr__ = load_lazily(
+    __name__,
+    {
+        "comparison": "Comparison compare_systems",
+        "reproduction": "Findings LabelAgreement MeasurementAudit Reproduction ScoreSets agree_on_labels "
+        "assess_repeatability assess_reproduction audit_measurements compare_findings compare_score_sets make_cards "
+        "write_card",
+        "variance": "Decomposition decompose_variance",
+    },
+)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from holdsup.errors import ScoresError, list_names
-from holdsup.fit import bootstrap_test
 from holdsup.numerics.tails import Tail
 from holdsup.progress import Progress
 from holdsup.results.extras import find_extra
@@ -144,6 +143,8 @@ def test_systems(
     if not isinstance(fits, str):
         statistic, df, chi2 = chi2_p(fits)
         if question.bootstrap:
+            from holdsup.fit import bootstrap_test  # only here: it brings worker processes
+
             fitted, draws, shared = (fits.null, fits.alternative), question.bootstrap, question.processes
             check = find_extra(
                 "the bootstrap of the likelihood ratio",
