@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from holdsup.numerics.roots import find_root
 from holdsup.numerics.rounding import NOISE, without_noise
 from holdsup.numerics.tails import Tail, f_tail, t_tail
 
@@ -158,8 +159,6 @@ def confidence_sequence(positive: int, number: int, *, level: float) -> Limits:
     """
     if number == 0:
         return Limits(0.0, 1.0)
-    from scipy.optimize import brentq
-
     negative = number - positive
     most = special.betaln(positive + 0.5, negative + 0.5) - special.betaln(0.5, 0.5) + math.log(1 - level)
 
@@ -167,8 +166,8 @@ def confidence_sequence(positive: int, number: int, *, level: float) -> Limits:
         return float(special.xlogy(positive, p) + special.xlog1py(negative, -p) - most)
 
     share, edge = positive / number, 1e-15
-    low = float(brentq(excess, edge, share)) if positive and excess(edge) < 0 else 0.0
-    high = float(brentq(excess, share, 1 - edge)) if negative and excess(1 - edge) < 0 else 1.0
+    low = find_root(excess, edge, share) if positive and excess(edge) < 0 else 0.0
+    high = find_root(excess, share, 1 - edge) if negative and excess(1 - edge) < 0 else 1.0
     return Limits(low, high)
 
 

@@ -219,7 +219,7 @@ class _Surface:
                 break
             a = self.quantity.slope(point)
             along = np.linalg.solve(H, a)
-            step: Floats = along * (off / float(a @ along))
+            step = np.asarray(along * (off / float(a @ along)), dtype=np.float64)
             length = _longest(point, step)
             for _ in range(MOST_TRIES):
                 moved = point + length * step
