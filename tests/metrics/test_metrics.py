@@ -81,6 +81,47 @@ def test_items_with_several_labels_are_scored_as_by_scikit_learn(measure: str, a
         assert make_metric(measure, average=average).evaluate(*lists) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, math.nan])
+def test_the_columns_of_indicator_rows_are_labels_as_in_scikit_learn(
+    measure: str, average: str, zero_division: float
+) -> None:
+    rng = np.random.default_rng(4)
+    metric = make_metric(measure, average=average, zero_division=zero_division)
+    empty = 0
+    for _ in range(60):
+        items, width = rng.integers(1, 12), rng.integers(2, 6)
+        y, p = (rng.random((2, items, width)) < rng.uniform(0.05, 0.6)).astype(rng.choice([int, float, bool]))
+        if not y.any() and (average == "weighted" or not p.any()):
+            continue  # nothing to find, or to weigh by, has no score here
+        empty += not (y.any(0) | p.any(0)).all()
+        expected = MEASURES[measure](y, p, average=average, zero_division=zero_division)
+        found = metric.evaluate(y, p)
+        assert metric.evaluate(y.tolist(), list(map(tuple, p.tolist()))) == pytest.approx(found, nan_ok=True)
+        if average == "weighted" and math.isnan(found):
+            assert math.isnan(zero_division)  # all that has a weight is left out: no score here, 0 in scikit-learn
+        else:
+            assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    assert empty > 10  # columns of zeros did occur
+
+
+def test_indicator_rows_agree_with_scikit_learn_item_by_item() -> None:
+    y, p = (np.random.default_rng(5).random((2, 50, 4)) < 0.4).astype(int)
+    for name, score in (("accuracy", sklearn_metrics.accuracy_score(y, p)),
+                        ("sklearn:f1_samples", sklearn_metrics.f1_score(y, p, average="samples", zero_division=0))):  # fmt: skip
+        assert make_metric(name).evaluate(y.tolist(), p.tolist()) == pytest.approx(score)
+    counts = make_metric("f1", average="micro").for_targets(y).count(y, p)
+    assert counts.tolist() == np.stack([(y & p).sum(1), p.sum(1), y.sum(1)], axis=1).tolist()
+    assert make_metric("f1", average="micro").evaluate([[1, 0, 0]], [[0, 0, 1]]) == 0
+    assert make_metric("accuracy").evaluate([[1, 0]], [(1, 0)]) == 1
+
+
+def test_a_part_of_the_targets_is_read_as_all_of_them_are() -> None:
+    metric = make_metric("f1", average="micro").for_targets([[0], [0, 1], [1]])  # labels that are called 0 and 1
+    assert metric.evaluate([[0, 1]], [[1]]) == pytest.approx(2 / 3)
+
+
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
 def test_a_subset_of_the_items_is_scored_from_its_counts(average: str) -> None:
     targets, predictions = (np.array(values) for values in draw_labels(1, items=200))
@@ -194,6 +235,23 @@ def test_averages_over_many_labels_take_little_memory() -> None:
         ("accuracy", {}, ["1", "0"], [1, 0], "of different kinds: no prediction could be right"),
         ("accuracy", {}, "ab", ["a", "b"], "there is one text: 'ab'"),
         ("f1", {"average": "micro"}, [{"a": 1}], ["a"], "a label is a text or a number, .* but here is {'a': 1}"),
+        (
+            "f1",
+            {"average": "micro"},
+            [[1, 0, 0]],
+            [[0.9, 0, 0]],
+            "the prediction of item 0 .* must be 3 numbers, each 0",
+        ),
+        (
+            "f1",
+            {"average": "macro"},
+            [[1, 0, 0]],
+            [2],
+            "the prediction of item 0 .* is 2, but targets are indicator rows",
+        ),
+        ("f1", {"positive": 1}, [[1, 0, 0]], [[1, 0, 0]], "f1 of 1: targets are indicator rows such as .1, 0, 0."),
+        ("f1", {"average": "micro"}, [["O", "B", "O"]], [["B", "O", "O"]], "item 0 .* has a label twice.* chunk_f1"),
+        ("f1", {"average": "micro"}, [["a", "b"]], [["a", "a"]], "item 0 .* has a label twice"),
         ("chunk_f1", {"scheme": "iob2"}, [["O", "O"]], [["O"]], "item 0 .* has 2 tags, but 1 were predicted"),
         ("chunk_f1", {"scheme": "iob2"}, [["O"]], ["O"], "item 0 .* is 'O', but must be a list of tags"),
         ("token_accuracy", {}, [["O"]], [["O", "O"]], "item 0 .* has 1 tags, but 2 were predicted"),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from holdsup.errors import MetricError, list_names
 from holdsup.metrics.pairs import BadItem, plain_values, show
 
-__all__ = ["Labelled", "check_labels", "find_labels", "match_labels"]
+__all__ = ["Labelled", "check_labels", "find_labels", "find_width", "list_columns", "match_labels"]
 
 Ints = NDArray[np.intp]
 SEVERAL = (list, tuple, set, frozenset)  # an item that is one of these has several labels
@@ -33,6 +33,35 @@ def find_labels(values: Sequence[Any]) -> tuple[Any, ...]:
     """
     _, labels = _spread(plain_values(values))
     return tuple(sorted(set(labels), key=lambda label: (isinstance(label, str), label)))
+
+
+def find_width(values: Sequence[Any]) -> int:
+    """Return how many columns targets have that are indicator rows; 0 where they are labels, or lists of these.
+
+    A row has a 0 or a 1 for each of two labels or more. Labels that are called 0 and 1 could look like it only if every
+    item had both.
+
+    >>> find_width([[1, 0, 0], [0, 0, 1]]), find_width([[1, 0], [1]]), find_width([["a", "b"], ["b", "c"]])
+    (3, 0, 0)
+    """
+    rows = plain_values(values)
+    lengths = {len(row) if isinstance(row, list | tuple) else 0 for row in rows}
+    if len(lengths) != 1 or min(lengths) < 2 or not all(map(_is_indicator, chain.from_iterable(rows))):
+        return 0
+    return min(lengths)
+
+
+def list_columns(rows: list[Any], width: int, *, what: str) -> list[Any]:
+    """Return indicator rows as lists of the columns that are 1, which are their labels."""
+    for item, row in enumerate(rows):
+        if not isinstance(row, list | tuple) or len(row) != width or not all(map(_is_indicator, row)):
+            after = f" is {show(row)}, but targets are indicator rows: it must be {width} numbers, each 0 or 1."
+            raise BadItem(f"the {what} of ", item, after)
+    return [[column for column, cell in enumerate(row) if cell] for row in rows]
+
+
+def _is_indicator(cell: Any) -> bool:
+    return isinstance(cell, int | float) and cell in (0, 1)
 
 
 def check_labels(values: list[Any], labels: Iterable[Any], *, what: str, advice: str) -> None:
@@ -75,4 +104,19 @@ def _spread(values: list[Any]) -> tuple[Ints, list[Any]]:
             raise MetricError(
                 f"a label is a text or a number, or an item has a list of such, but here is {show(found)}."
             )
+    if len(set(zip(items.tolist(), labels, strict=True))) < len(labels):
+        _refuse_repeated(values)
     return items, labels
+
+
+def _refuse_repeated(values: list[Any]) -> None:
+    """Refuse the first item that has a label twice: it is no list of labels."""
+    for item, value in enumerate(values):
+        if isinstance(value, list | tuple) and len(set(value)) < len(value):
+            raise BadItem(
+                "",
+                item,
+                f" is {show(value)}, which has a label twice. An item's labels are a list of different ones, or an "
+                "indicator row of 0 and 1, as long for all items. For a tag of each token there are chunk_f1 and "
+                "token_accuracy.",
+            )

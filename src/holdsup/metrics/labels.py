@@ -1,7 +1,8 @@
 """Precision, recall and F1 of labels: of one label, of all together, or averaged over labels.
 
-An item has one label or a list of them. Averages over labels need three counts of each label, of which an item has
-two or three that are not 0: they come as a sparse array. 100,000 items with 100 labels take 5 MB, not 240 MB.
+An item has one label, a list of them, or a row of indicators, whose columns are the labels. Averages over labels need
+three counts of each label, of which an item has two or three that are not 0: they come as a sparse array. 100,000 items
+with 100 labels take 5 MB, not 240 MB.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.metrics.encoding import check_labels, find_labels, match_labels
+from holdsup.errors import MetricError
+from holdsup.metrics.encoding import check_labels, find_labels, find_width, list_columns, match_labels
 from holdsup.metrics.metric import Counts, Floats
-from holdsup.metrics.pairs import read_pairs
+from holdsup.metrics.pairs import read_pairs, show
 from holdsup.metrics.ratios import MATCHES, RatioMetric, ratio
 
 __all__ = ["AveragedMetric", "LabelMetric"]
@@ -33,11 +35,13 @@ class LabelMetric(RatioMetric):
     labels : the labels that count, None for all that targets have; the others are as if they were not there
     allow_unknown : whether a prediction may be a label that no target has; it is then wrong
     known : all labels of the targets, None as long as they have not been seen
+    width : how many columns targets have that are indicator rows, 0 where they are not; None as long as not seen
     """
 
     labels: tuple[Any, ...] | None = None
     allow_unknown: bool = False
     known: tuple[Any, ...] | None = None
+    width: int | None = None
 
     @property
     def noun(self) -> str:
@@ -46,25 +50,35 @@ class LabelMetric(RatioMetric):
 
     def for_targets(self, targets: Sequence[Any]) -> Self:
         """Return the metric that knows the labels of these targets."""
-        return replace(self, known=find_labels(targets))
+        width = find_width(targets) if self.width is None else self.width  # a part of them is read as all are
+        return replace(self, known=tuple(range(width)) if width else find_labels(targets), width=width)
 
     def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
         """Return how many labels of each item were matched, predicted and expected."""
-        known, predicted = read_pairs(targets, predictions)
-        labels = self._labels(known, predicted)
+        known, predicted, labels = self._read(targets, predictions)
         if self.labels is None:  # all labels together: a wrong answer is one, known or not
             labels = tuple({*labels, *find_labels(predicted)})
         matches = match_labels(known, predicted, labels)
         return np.stack([np.bincount(them.item, minlength=len(known)) for them in matches], axis=1)
 
-    def _labels(self, known: list[Any], predicted: list[Any]) -> tuple[Any, ...]:
-        """Return the labels that count, and refuse those that cannot be."""
-        labels = self.known if self.known is not None else find_labels(known)
-        check_labels(known, labels, what="target", advice="Call for_targets with all targets.")
+    def _read(self, targets: Sequence[Any], predictions: Sequence[Any]) -> tuple[list[Any], list[Any], tuple[Any, ...]]:
+        """Return the labels of targets and of predictions, and those that count; refuse what cannot be."""
+        if self.known is None:
+            return self.for_targets(targets)._read(targets, predictions)
+        known, predicted = read_pairs(targets, predictions)
+        if self.width:
+            if self.labels is not None:
+                raise MetricError(
+                    f"{self.name} of {self.noun}: targets are indicator rows such as {show(known[0])}, whose columns "
+                    "are the labels and have no names. Average over all, or give each item the list of its labels."
+                )
+            known = list_columns(known, self.width, what="target")
+            predicted = list_columns(predicted, self.width, what="prediction")
+        check_labels(known, self.known, what="target", advice="Call for_targets with all targets.")
         if not self.allow_unknown:
             advice = "Name all labels with labels = [...], or set allow_unknown = true to take it for a wrong answer."
-            check_labels(predicted, {*labels, *(self.labels or ())}, what="prediction", advice=advice)
-        return labels if self.labels is None else self.labels
+            check_labels(predicted, {*self.known, *(self.labels or ())}, what="prediction", advice=advice)
+        return known, predicted, self.known if self.labels is None else self.labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +86,8 @@ class AveragedMetric(LabelMetric):
     """The mean over labels of precision, recall or F1: plain (macro), or each as often as it is expected (weighted).
 
     A label that a set does not have and that was not predicted in it has no part in that set's mean, which is what
-    scikit-learn does when it is not told the labels.
+    scikit-learn does when it is not told the labels. Indicator rows tell them: a column of zeros counts as
+    `zero_division`, there and here.
 
     Attributes
     ----------
@@ -82,6 +97,7 @@ class AveragedMetric(LabelMetric):
     labels : the labels that count, None for all that targets have; the others are as if they were not there
     allow_unknown : whether a prediction may be a label that no target has; it then finds nothing, and is not averaged
     known : all labels of the targets, None as long as they have not been seen
+    width : how many columns targets have that are indicator rows, 0 where they are not; None as long as not seen
     is_weighted : whether labels are weighted by how often they are expected
     """
 
@@ -102,8 +118,7 @@ class AveragedMetric(LabelMetric):
         """Return, for each label, whether each item matched, predicted and expected it, as a sparse array."""
         from scipy import sparse  # only here: a worker that needs no average should not wait for it
 
-        known, predicted = read_pairs(targets, predictions)
-        labels = self._labels(known, predicted)
+        known, predicted, labels = self._read(targets, predictions)
         matches = match_labels(known, predicted, labels)
         rows = np.concatenate([them.item for them in matches])
         places = np.concatenate([them.label + len(labels) * which for which, them in enumerate(matches)])
@@ -113,6 +128,9 @@ class AveragedMetric(LabelMetric):
         """Return the scores of summed counts."""
         by_label = np.moveaxis(np.reshape(sums, (*np.shape(sums)[:-1], len(MATCHES), -1)), -2, -1)
         scores = ratio(self.measure, by_label, zero_division=self.zero_division)
+        if self.width:
+            empty = np.isnan(scores) & ~np.isnan(scores).all(-1, keepdims=True)
+            scores = np.where(empty, self.zero_division, scores)
         weights = by_label[..., 2] if self.is_weighted else np.ones(scores.shape)
         weights = np.where(np.isnan(scores), 0.0, weights)
         total = weights.sum(-1)

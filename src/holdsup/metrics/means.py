@@ -67,7 +67,7 @@ class Agreement(MeanMetric):
         _check_kinds(known, predicted)
         if self.normalize:
             known, predicted = [_normal(value) for value in known], [_normal(value) for value in predicted]
-        correct = [left == right for left, right in zip(known, predicted, strict=True)]
+        correct = [_as_list(left) == _as_list(right) for left, right in zip(known, predicted, strict=True)]
         return np.stack([np.array(correct, dtype=np.intp), np.ones(len(known), dtype=np.intp)], axis=1)
 
 
@@ -146,6 +146,11 @@ def _check_kinds(known: list[Any], predicted: list[Any]) -> None:
             f"targets such as {show(known[0])} and predictions such as {show(predicted[0])} are of different kinds: "
             "no prediction could be right. Give both as texts, or both as numbers."
         )
+
+
+def _as_list(value: Any) -> Any:
+    """Return a tuple as the list that it is in JSON."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _normal(value: Any) -> Any:
