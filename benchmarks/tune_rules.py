@@ -1,12 +1,13 @@
 """Do the stated probabilities, limits and the adaptive rule of tuning keep their promise on real grids?
 
-    python benchmarks/tune_rules.py [--draws N] [--grids FILE] [--only race|judge|advise|noise]
+    python benchmarks/tune_rules.py [--draws N] [--grids FILE] [--only race|judge|advise|noise|study]
 
 FILE holds mean scores of candidates on up to 1,200 partitions (Moss, Leslie & Rayson 2018); by default it is
 ../shared/data/moss_jkfold/moss_cv_grids.npz from the project's folder. J partitions are drawn at random; the truth is
 the mean over all partitions. Besides the whole grids, grids of 2 to 12 of their candidates at random, which have all
 kinds of gaps. "noise" needs no grids: normal scores whose truth is known, with a best candidate that varies more than
-the others. Prints the tables of docs/maths/tune.md and appends them to benchmarks/results/tune_rules.jsonl.
+the others. "study": re-tunings from a pool of 40 partitions beside those on partitions of their own. Prints the tables
+of docs/maths/tune.md and appends them to benchmarks/results/tune_rules.jsonl.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from holdsup.numerics.tuning import (
     limit_regret,
     measure_standing,
     pick_best,
+    retune,
 )
 from measuring import record
 
@@ -232,6 +234,32 @@ def noise(draws: int) -> list[dict[str, object]]:
     return rows
 
 
+def study(grids: dict[str, Grid], draws: int, pool: int = 40, pools: int = 100) -> list[dict[str, object]]:
+    """Return what a study of J-fold re-tunings from a pool finds, over what tuning on new partitions does."""
+    rows = []
+    for name, grid in grids.items():
+        truth = grid.mean(0)
+        for j in (1, 4, 8):
+            rng = np.random.default_rng([j, draws])
+            new = retune(grid, j, repeats=max(draws, 4000), seed=j)
+            real = np.array([(truth.max() - truth[new.picks]).mean(), new.sd_estimate, new.shares(len(truth)).max()])
+            found = []
+            for number in range(pools):
+                own = grid[rng.choice(len(grid), pool, replace=False)]
+                again = retune(own, j, repeats=draws, seed=number)
+                means = own.mean(0)
+                shares = again.shares(len(truth))
+                found.append([(means.max() - means[again.picks]).mean(), again.sd_estimate, shares.max()])
+            ratios = np.mean(found, axis=0) / real
+            rows.append({
+                "grid": name, "j": j, "pool": pool, "pools": pools, "true regret": real[0], "regret": ratios[0],
+                "regret between pools": float(np.std([row[0] for row in found]) / real[0]), "sd": ratios[1],
+                "share": ratios[2],
+            })  # fmt: skip
+            print(rows[-1], flush=True)
+    return rows
+
+
 def limit(scores: Grid) -> float:
     return limit_regret(measure_standing(scores), level=LEVEL, seed=0, draws=POSTERIOR).regret
 
@@ -240,7 +268,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--grids", type=Path, default=FILE)
-    parser.add_argument("--only", choices=["race", "judge", "advise", "noise"])
+    parser.add_argument("--only", choices=["race", "judge", "advise", "noise", "study"])
     options = parser.parse_args()
     if options.only == "noise":
         record("tune_rules", noise(options.draws))
@@ -256,6 +284,8 @@ def main() -> None:
         rows += judge(grids, options.draws, part=True)
     if options.only in (None, "advise"):
         rows += advise(grids, more_folds, options.draws)
+    if options.only in (None, "study"):
+        rows += study(grids, options.draws)
     record("tune_rules", rows)
 
 

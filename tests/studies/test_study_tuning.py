@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from holdsup.errors import TuningError
+from holdsup.numerics.tuning import retune
 from holdsup.splits import HoldOut, JKFold
 from holdsup.studies.tuning import (
     EarlyStopping,
@@ -59,14 +60,14 @@ def test_a_thousand_retunings_cost_no_more_fits_than_the_pool() -> None:
 def test_the_study_reads_the_scores_that_cross_validation_gives() -> None:
     pool = pool_directly(8, 3)
     study = study_tuning(DecisionTreeClassifier(random_state=0), DEPTHS, X, Y, j=[8], k=[3], partitions=8, retunings=5)
-    best = int(pool.mean(axis=0).argmax())
-    (procedure,) = study.procedures  # J is the whole pool: every re-tuning is the same
-    assert procedure.share == 1
-    assert procedure.sd_estimate == pytest.approx(0, abs=1e-15)
-    assert procedure.estimate == pytest.approx(pool.mean(axis=0)[best], rel=1e-13)
-    assert study.choices[0].index == best
-    assert procedure.regret == 0
-    assert "understated by about 100%" in study.warnings[0]
+    again = retune(pool, 8, repeats=5, seed=0)
+    (procedure,) = study.procedures
+    assert procedure.sd_estimate == pytest.approx(again.sd_estimate, rel=1e-10)
+    assert procedure.estimate == pytest.approx(again.estimates.mean(), rel=1e-13)
+    means = pool.mean(axis=0)
+    assert procedure.regret == pytest.approx((means.max() - means[again.picks]).mean(), abs=1e-13)
+    assert "is beside the best mean of only 8 partitions" in study.warnings[0]
+    assert "from a pool of 8, with replacement" in str(study)
 
 
 def test_disjoint_groups_give_the_spread_by_hand() -> None:
@@ -162,14 +163,22 @@ def test_the_effect_of_the_cut_is_its_component_of_variance() -> None:
     assert StoppingStudy.from_dict(study.to_dict()).share == study.share
 
 
-def test_a_pool_too_small_for_a_j_says_so_in_the_sentence() -> None:
+@pytest.mark.parametrize(("j", "close"), [(8, 0.1), (20, 0.2)])
+def test_a_study_of_a_pool_finds_what_tuning_on_new_partitions_does(j: int, close: float) -> None:
     rng = np.random.default_rng(1)
-    pool = {5: 0.8 + 0.01 * rng.standard_normal((8, 2))}
-    found = judge_pools(pool, [{"C": 1}, {"C": 2}], j=[1, 8], metric="accuracy")
-    assert found.verdict.startswith("With J=1 and K=5")
-    assert "With J=8" not in found.verdict
-    assert "How tuning with J=8 varies cannot be said: re-tunings from a pool of 8 partitions share" in found.verdict
-    assert [p.sd_estimate for p in found.procedures if p.j == 8] == [0]
+    truth, values = np.array([0.0, -0.1, -0.2, -0.4]), np.array([1, 2, 5, 9])
+    new = (truth + rng.standard_normal((20_000, j, 4))).mean(axis=1)  # tuned on partitions of their own
+    picks = new.argmax(axis=1)
+    candidates = [{"C": int(value)} for value in values]
+    studies = [
+        judge_pools({5: truth + rng.standard_normal((40, 4))}, candidates, j=[j], metric="accuracy", retunings=300)
+        for _ in range(300)
+    ]
+    spread = np.mean([study.procedures[0].sd_estimate for study in studies])
+    assert spread == pytest.approx(new.max(axis=1).std(), rel=0.04)  # drawn without replacement: .9 and .7 of it
+    regret = np.mean([study.procedures[0].regret for study in studies])
+    assert regret == pytest.approx(-truth[picks].mean(), rel=close)
+    assert np.mean([study.parameters[0].sd for study in studies]) == pytest.approx(values[picks].std(), rel=close)
 
 
 def test_limits_of_the_share_of_the_cut_cover_it() -> None:

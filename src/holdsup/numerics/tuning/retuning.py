@@ -53,8 +53,9 @@ def retune(
     """Return what J-K-fold tuning chooses with groups of J partitions from a pool, shape (partitions, candidates).
 
     Groups are disjoint and in order, as many as there are (Moss, Leslie & Rayson 2018); with `repeats`, that many are
-    drawn at random. Larger scores are better, and the first of equal candidates is chosen; "as summed" leaves means
-    that are equal to the rounding of their sums, as published numbers do. NaN is never chosen.
+    drawn with replacement, so that they vary as groups of endless partitions do: without it, J of N would have a
+    variance that is too small by J/N. Larger scores are better, and the first of equal candidates is chosen; "as
+    summed" leaves means that are equal to the rounding of their sums, as published numbers do. NaN is never chosen.
 
     >>> pool = np.array([[0.1, 0.2], [0.4, 0.2], [0.1, 0.3], [0.3, 0.1]])
     >>> retune(pool, 2).picks.tolist(), retune(pool, 1).picks.tolist()
@@ -65,8 +66,7 @@ def retune(
     if repeats is None:
         rows = np.arange(len(pool) // j * j).reshape(-1, j)
     else:
-        rng = np.random.default_rng(seed)
-        rows = np.array([rng.choice(len(pool), j, replace=False) for _ in range(repeats)])
+        rows = np.random.default_rng(seed).integers(len(pool), size=(repeats, j))
     means = pool[rows].mean(axis=1)
     known = np.where(np.isfinite(means), round_means(means) if ties == "first" else means, -np.inf)
     picks = known.argmax(axis=1)

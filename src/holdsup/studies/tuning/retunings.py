@@ -17,7 +17,7 @@ from holdsup.verdict.tuning.naming import name_candidates
 
 __all__ = ["judge_pools"]
 
-ENOUGH = 5  # disjoint groups of J that a pool should have: tunings that share partitions look more alike than they are
+ENOUGH = 5  # times J partitions that a pool should have: its own means say who is best
 
 
 def judge_pools(
@@ -29,7 +29,7 @@ def judge_pools(
     retunings: int | None = 1000,
     seed: int = 0,
 ) -> TuningStudy:
-    """Return how much tuning varies between groups of J partitions from a pool.
+    """Return how much tuning varies between groups of J partitions from a pool, drawn with replacement.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def judge_pools(
         seed=None if retunings is None else seed,
         warnings=() if retunings is None else _warn(max(j), smallest),
         rows=Rows(fits, fits),
-        verdict=_say(procedures, metric, smallest if retunings is not None else None),
+        verdict=_say(procedures, metric),
         metric=metric,
         candidates=len(labels),
         partitions=smallest,
@@ -121,26 +121,18 @@ def _choices(tuned: Retuning, means: Floats, k: int, labels: Sequence[str]) -> l
 def _warn(j: int, partitions: int) -> tuple[str, ...]:
     if j * ENOUGH <= partitions:
         return ()
-    share = 100 * (1 - np.sqrt(1 - j / partitions))
     return (
-        f"A pool of {partitions} partitions has few groups of {j}: re-tunings share partitions, and the spread at"
-        f" J={j} is understated by about {share:.0f}%. {ENOUGH * j} partitions would do.",
+        f"The regret at J={j} is beside the best mean of only {format_counted(partitions, 'partition')}, and may be a"
+        f" third too small or too large; {ENOUGH * j} partitions would do.",
     )
 
 
-def _say(procedures: Sequence[Procedure], metric: str, partitions: int | None) -> str:
-    """Return what the smallest J and the steadiest one do; `partitions` are those that re-tunings share, if they do."""
-    told = [p for p in procedures if partitions is None or p.j * ENOUGH <= partitions]
-    ends = dict.fromkeys((told[0], min(told, key=lambda p: p.sd_estimate))) if told else ()
+def _say(procedures: Sequence[Procedure], metric: str) -> str:
+    """Return what the smallest J and the steadiest one do."""
     said = [
         f"With J={p.j} and K={p.k} tuning chooses {p.favourite} in {100 * p.share:.0f}% of re-tunings"
         f" ({format_counted(p.choices, 'choice')} in all), and its {metric} has a standard deviation of"
         f" {p.sd_estimate:.3g}."
-        for p in ends
+        for p in dict.fromkeys((procedures[0], min(procedures, key=lambda p: p.sd_estimate)))
     ]
-    if untold := dict.fromkeys(str(p.j) for p in procedures if p not in told):
-        said.append(
-            f"How tuning with J={', '.join(untold)} varies cannot be said: re-tunings from a pool of"
-            f" {format_counted(partitions or 0, 'partition')} share most of them, and look more alike than they are."
-        )
     return f"{' '.join(said)} Items are the same throughout: this is the luck of the partition alone."

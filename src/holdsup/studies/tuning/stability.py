@@ -43,14 +43,15 @@ def study_tuning(
 ) -> TuningStudy:
     """Return how much tuning varies when it is repeated on other partitions of the same items.
 
-    All candidates are trained on a pool of partitions for each K, once; every re-tuning draws J of them.
+    All candidates are trained on a pool of partitions for each K, once; every re-tuning draws J of them, with
+    replacement, so that it varies as one on new partitions would.
 
     Parameters
     ----------
     estimator, candidates, X, y, groups, n_candidates, scoring, stratify, uneven, n_jobs, seed : as in `JKSearchCV`
     j : numbers of partitions to study
     k : numbers of folds to study
-    partitions : partitions in the pool of each K; five times the largest J or more is advised
+    partitions : partitions in the pool of each K; five times the largest J or more is advised, to know the best one by
     retunings : how often to tune again, at no further fits
     progress : called as work goes on
 

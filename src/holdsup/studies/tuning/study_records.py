@@ -11,6 +11,8 @@ from holdsup.results import Result
 
 __all__ = ["Choice", "ParameterSpread", "Procedure", "TuningStudy"]
 
+DRAWN = "Each re-tuning draws its J partitions from a pool of {}, with replacement, as if there were endless ones."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Procedure:
@@ -125,7 +127,10 @@ class TuningStudy(Result):
                  p.sd_estimate, p.regret, p.worst_regret)
                 for p in self.procedures
             ),
-            notes=("Regret: below the best mean over the whole pool of partitions; nothing is said about new data.",),
+            notes=(
+                "Regret: below the best mean over the whole pool of partitions; nothing is said about new data.",
+                *(() if self.seed is None else (DRAWN.format(self.partitions),)),
+            ),
         )  # fmt: skip
         parameters = Table(
             title="Parameters chosen",
