@@ -91,6 +91,21 @@ class Part:
     assert found == [((X, Y), parameters, 2, x) for x in UNSEEN]
 
 
+def test_a_random_state_that_is_a_setting_is_kept(folder: Path) -> None:
+    code = """
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+class Tree(DecisionTreeClassifier):
+    def fit(self, X, y): self.fitted_ = True; return self
+    def predict(self, X): return [self.random_state for _ in X]
+
+def make(): return make_pipeline(Tree())
+"""
+    assert called(folder, code, "make", "estimator") == [3] * len(UNSEEN)
+    assert called(folder, code, "make", "estimator", tree__random_state=7) == [7] * len(UNSEEN)
+
+
 def test_a_pipeline_of_scikit_learn_predicts_what_it_predicts_without_us(folder: Path) -> None:
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.pipeline import make_pipeline

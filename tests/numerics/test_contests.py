@@ -17,6 +17,7 @@ from holdsup.numerics.contests import (
     combined_f,
     confidence_sequence,
     mix_estimates,
+    pool_freedom,
     resampled_t,
     share_bound,
 )
@@ -160,6 +161,28 @@ def test_with_fixed_predictors_the_blocked_t_is_the_t_test_of_the_blocks(m: int)
     assert found.statistic == pytest.approx(reference.statistic, rel=1e-10)
     assert found.df == reference.df == m
     assert found.tail.p == pytest.approx(reference.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize(("groups", "partitions"), [(8, 5), (8, 20), (12, 5), (20, 20)])
+def test_partitions_of_few_groups_keep_the_false_positives_of_the_blocked_t(groups: int, partitions: int) -> None:
+    rng = np.random.default_rng([groups, partitions])
+    first = make_hadamard(4)[:, 1:].T > 0  # which of the four blocks are fold 1 of each repetition
+    tests_on = np.array([side for row in first for side in (~row, row)])
+    blocks = np.array([rng.permutation(np.arange(groups) % 4) for _ in range(partitions)])
+    weights = tests_on[:, blocks].transpose(1, 0, 2) / (groups / 2)  # (partitions, 2m, groups)
+    differences = np.einsum("pfg,dg->dpf", weights, rng.normal(size=(4000, groups)))
+    found = [blocked_t(one, units=groups) for one in differences]
+    assert 2.9 < found[0].df <= groups - 1
+    assert np.mean([test.tail.p < 0.05 for test in found]) == pytest.approx(0.05, abs=0.011)  # three standard errors
+    # Squared errors vary as those of a chi-square with these degrees of freedom do.
+    squares = np.array([test.se**2 for test in found])
+    assert 2 * squares.mean() ** 2 / squares.var() == pytest.approx(found[0].df, rel=0.12)
+
+
+def test_one_partition_has_its_contrasts_and_endless_ones_have_those_of_the_units() -> None:
+    assert pool_freedom(3, 1, 8) == pytest.approx(3)
+    assert pool_freedom(3, 10**9, 8) == pytest.approx(7)
+    assert pool_freedom(3, 20, None) == 60
 
 
 def test_the_published_form_has_more_degrees_of_freedom_than_contrasts() -> None:

@@ -167,6 +167,7 @@ def test_methods_say_what_was_done_and_cite_what_there_is(results: list[Result])
     assert "Holm's method over 2 comparisons" in compare
     assert "score ~ system + (1 | item) + (1 | system:item) + (1 | system:run)" in compare
     assert said["compare"].citations[0] == "hagmann2023"
+    assert said["contest"].citations[:2] == ("xue2023", "wang2014")
     assert "J=4 partitions into K=5 folds" in " ".join(said["tune"].sentences)
     assert "seed 1" in said["tune"].sentences[-1]
 

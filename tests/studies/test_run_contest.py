@@ -15,12 +15,14 @@ import scipy.sparse as sp
 from contest_systems import CALLS, corpus, train_coin, train_cut, train_other_coin, train_poor
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
+from sklearn.metrics import f1_score
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.neighbors import NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
 
 from holdsup import (
     BlockedCV,
@@ -429,3 +431,33 @@ def test_a_learning_curve_of_groups_has_all_its_samples_at_each_size() -> None:
     assert found.curve_checks[0].full == pytest.approx(150 * 8 / 9, abs=8)
     assert np.isfinite(found.curve_checks[0].full_se)
     assert found.rows.used == 6 * 2 + 80
+
+
+def test_a_random_state_that_is_overwritten_is_told() -> None:
+    X, y = load_iris(return_X_y=True)
+    systems = {"tree": DecisionTreeClassifier(random_state=7), "bayes": GaussianNB()}
+    said = " ".join(run_contest(systems, (X, y), "accuracy", HoldOut(), repeats=1).warnings)
+    assert "The random_state given to 'tree' was not used" in said
+    systems["tree"] = DecisionTreeClassifier()
+    said = " ".join(run_contest(systems, (X, y), "accuracy", HoldOut(), repeats=1).warnings)
+    assert "random_state" not in said
+
+
+def test_groups_of_the_corpus_limit_the_degrees_of_freedom() -> None:
+    X, y = load_iris(return_X_y=True)
+    groups = np.arange(150) % 10
+    systems = {"bayes": GaussianNB(), "centroid": NearestCentroid()}
+    found = run_contest(systems, (X, y, groups), "accuracy", repeats=5)
+    assert found.tests[0].df == pytest.approx(1 / (1 / 15 + 0.8 / 9))
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_indicator_rows_are_scored_as_by_scikit_learn(average: str) -> None:
+    X, y = make_multilabel_classification(60, 6, n_classes=3, random_state=0)
+    systems = {"near": KNeighborsClassifier(), "nearest": KNeighborsClassifier(1)}
+    splits = HoldOut(test=0.5, seed=0)
+    found = run_contest(systems, (X, y), {"name": "f1", "average": average}, splits, repeats=1)
+    train, test = next(iter(splits.split(X)))
+    for score in found.scores:
+        predicted = clone(systems[score.system]).fit(X[train], y[train]).predict(X[test])
+        assert score.score == pytest.approx(f1_score(y[test], predicted, average=average))

@@ -317,7 +317,7 @@ def test_a_contest_comes_back_from_its_json_and_fits_its_schema(many: Contest) -
 def test_ours_and_the_published_test_stand_side_by_side_and_five_repetitions_have_the_f() -> None:
     found = judge_contest(partitions(TARGETS, TWO, number=1, m=5), TARGETS, ACCURACY)
     assert [test.name for test in found.tests] == [
-        "blocked 5x2 t", "blocked 5x2 t (Xue et al. 2023)", "combined 5x2 F (Alpaydin)",
+        "blocked 5x2 t", "blocked 5x2 t (Wang et al. 2014)", "combined 5x2 F (Alpaydin)",
     ]  # fmt: skip
     ours, paper, combined = found.tests
     assert (ours.df, paper.df, combined.df, combined.df2) == (5, 9, 10, 5)
@@ -357,6 +357,29 @@ def test_the_learning_curve_counts_its_trainings_and_says_where_it_contradicts_t
     curve[c.left][40] = [0.6 + e / 100 for e in noise]
     agreeing = judge_contest(made, TARGETS, ACCURACY, learning_curve=curve)
     assert "samples of the learning curve" not in "\n".join(agreeing.warnings)
+
+
+def test_what_a_learning_curve_tells_is_told_of_each_pair() -> None:
+    systems = {"A": guess(0.9), "B": guess(0.6), "C": guess(0.3)}
+    curve = {"A": {40: [0.8, 0.81], 72: [0.9, 0.91]}, "B": {40: [0.6] * 2, 72: [0.5] * 2}, "C": {40: [0.4] * 2}}
+    curve["C"][72] = [0.7, 0.71]
+    found = judge_contest(partitions(TARGETS, systems, number=20), TARGETS, ACCURACY, learning_curve=curve)
+    assert [c.sign_at_n for c in found.conclusions] == ["same", "same", "differs"]
+    assert "For A > B, A > C, the learning curve has the same sign" in found.verdict
+    assert "For B > C, the learning curve has another sign near all of the corpus" in found.verdict
+    assert "The learning curve of B > C changes its sign" in " ".join(found.warnings)
+
+
+@pytest.mark.parametrize("strategy", ["blocked", "repeated", "kfold"])
+def test_a_test_has_fewer_degrees_of_freedom_than_there_are_groups(strategy: str) -> None:
+    made = partitions(TARGETS, TWO, number=20, strategy=strategy)
+    groups = np.arange(len(TARGETS)) % 8
+    ungrouped, equal, unequal = (
+        judge_contest(made, TARGETS, ACCURACY, groups=given).tests[0].df
+        for given in (None, groups, np.maximum(groups, 4))
+    )
+    assert 6 < equal < 7 < ungrouped < len(TARGETS) - 1
+    assert unequal < 3  # a group of five eighths of the items, and three of an eighth, are as good as 2.3
 
 
 def test_an_unchecked_sign_is_stated_as_an_assumption(many: Contest) -> None:

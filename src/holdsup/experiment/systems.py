@@ -92,7 +92,7 @@ def _estimator(system: Mapping[str, Any], given: Examples) -> Trained:
             "scikit-learn estimator"
         )
     random = [name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state"]
-    estimator.set_params(**dict.fromkeys(random, given.seed), **parameters)
+    estimator.set_params(**{**dict.fromkeys(random, given.seed), **parameters})  # a setting says more than a seed
     started = time.perf_counter()
     estimator.fit(given.inputs, given.targets, **route_groups(estimator, given.groups))
     return _predict(estimator.predict, given, started)

@@ -29,6 +29,7 @@ __all__ = [
     "confidence_sequence",
     "mix_estimates",
     "normal_share",
+    "pool_freedom",
     "resampled_t",
     "share_bound",
 ]
@@ -171,29 +172,48 @@ def confidence_sequence(positive: int, number: int, *, level: float) -> Limits:
     return Limits(low, high)
 
 
-def blocked_t(differences: Floats, *, margin: float = 0.0, published: bool = False) -> FoldTest:
+def pool_freedom(own: float, partitions: int, units: float | None) -> float:
+    """Return the degrees of freedom of a variance that is the mean over partitions of one corpus, `own` in each.
+
+    All partitions deal the same `units` (items, or groups of them), so that they share what these have: `own` of
+    `units` - 1. The result is the harmonic mean of the two, weighted by 1/R and 1 - 1/R, which has the variance that a
+    mean of R random projections has (docs/maths/contest.md). Where units are not known, partitions count as
+    independent.
+
+    >>> [round(pool_freedom(3, partitions, 8), 1) for partitions in (1, 5, 20, 1000)]
+    [3.0, 5.5, 6.6, 7.0]
+    """
+    if units is None:
+        return own * partitions
+    return 1 / (1 / (own * partitions) + (1 - 1 / partitions) / (units - 1))
+
+
+def blocked_t(
+    differences: Floats, *, units: float | None = None, margin: float = 0.0, published: bool = False
+) -> FoldTest:
     """Return the t-test of blocked m x 2 cross-validation from fold differences, shape (partitions, 2m).
 
     The squared standard error is the mean squared deviation of the 2m differences (Wang et al. 2014): folds of
     different repetitions share half of their test items, so their spread is not divided by their number. Where
     training adds no noise, the 2m differences hold only m independent contrasts of blocks, and the statistic is t on m
-    degrees of freedom exactly; `published` has 2m - 1. Each further partition of the corpus adds m.
+    degrees of freedom exactly; `published` has 2m - 1. Further partitions of the corpus add to them as far as its
+    `units` go (`pool_freedom`).
     """
     partitions, folds = differences.shape
     mean = float(differences.mean())
     se = math.sqrt(float(np.mean((differences - differences.mean(axis=1, keepdims=True)) ** 2)))
-    return _t_test(mean, se, folds - 1 if published else partitions * folds / 2, margin)
+    return _t_test(mean, se, folds - 1 if published else pool_freedom(folds / 2, partitions, units), margin)
 
 
-def resampled_t(differences: Floats, *, test_to_train: float, margin: float = 0.0) -> FoldTest:
+def resampled_t(differences: Floats, *, test_to_train: float, df: float | None = None, margin: float = 0.0) -> FoldTest:
     """Return the corrected resampled t-test (Nadeau & Bengio 2003) of differences on splits that share training items.
 
     `test_to_train` is the ratio of items tested to items trained on: 1/8 for 8:1, 1/(K - 1) for K folds (Bouckaert &
-    Frank 2004).
+    Frank 2004). As published it has one degree of freedom less than there are splits; `df` says what is left of them.
     """
     number = differences.size
     se = math.sqrt((1 / number + test_to_train) * float(differences.var(ddof=1)))
-    return _t_test(float(differences.mean()), se, number - 1, margin)
+    return _t_test(float(differences.mean()), se, number - 1 if df is None else df, margin)
 
 
 def combined_f(differences: Floats) -> FoldTest:

@@ -128,7 +128,8 @@ def _contest(result: Contest) -> Method:
     splits = _listed(row.strategy for row in result.estimators)
     tests = _listed(test.name for test in result.tests)
     tested = f" The difference over new corpora is tested by {tests}." if tests else ""
-    citations = ["xue2023", *(["nadeau2003"] if "corrected resampled t" in tests else [])]
+    sources = {"blocked": "wang2014", "corrected resampled t": "nadeau2003"}
+    citations = ["xue2023", *(key for name, key in sources.items() if name in tests)]
     return Method(
         question="Would the conclusion survive another split of the corpus?",
         sentences=(

@@ -98,6 +98,14 @@ REFERENCES = {
         title="We Need to Talk About Reproducibility in NLP Model Comparison",
         where=("booktitle", "Proceedings of the 2023 Conference on Empirical Methods in Natural Language Processing"),
     ),
+    "wang2014": Reference(
+        entry="article",
+        authors=("Yu Wang", "Ruibo Wang", "Huichen Jia", "Jihong Li"),
+        year=2014,
+        title="Blocked 3x2 Cross-Validated t-Test for Comparing Supervised Classification Learning Algorithms",
+        where=("journal", "Neural Computation"),
+        more={"volume": "26", "number": "1", "pages": "208--235"},
+    ),
     "moss2018": Reference(
         entry="inproceedings",
         authors=("Henry Moss", "David Leslie", "Paul Rayson"),

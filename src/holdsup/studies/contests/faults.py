@@ -17,7 +17,7 @@ from holdsup.splits.routing import warn_of_unrouted
 from holdsup.studies.contests.copies import warn_of_copies
 from holdsup.studies.contests.strategies import Strategy
 
-__all__ = ["check_corpus", "warn_of_torn_groups"]
+__all__ = ["check_corpus", "warn_of_systems"]
 
 MOST = 20  # partitions that are looked through for absent classes
 FEW = 5  # items of a class, on average, below which targets are texts of their own rather than classes
@@ -31,10 +31,29 @@ def check_corpus(corpus: Corpus, metric: Metric, strategy: Strategy, repeats: in
     return tuple(warning for warning in found if warning is not None)
 
 
-def warn_of_torn_groups(systems: Mapping[str, Any], corpus: Corpus) -> tuple[str, ...]:
-    """Return warnings about estimators in memory that stop early on validation sets cut through groups."""
-    estimators = [system for system in systems.values() if hasattr(system, "get_params")]
-    return tuple(said for estimator in estimators for said in warn_of_unrouted(estimator, corpus.groups))
+def warn_of_systems(systems: Mapping[str, Any], corpus: Corpus) -> tuple[str, ...]:
+    """Return warnings about estimators in memory: a seed that is not kept, validation sets cut through groups."""
+    estimators = {name: system for name, system in systems.items() if hasattr(system, "get_params")}
+    torn = (said for estimator in estimators.values() for said in warn_of_unrouted(estimator, corpus.groups))
+    return (*_warn_of_seeds(estimators), *torn)
+
+
+def _warn_of_seeds(estimators: Mapping[str, Any]) -> list[str]:
+    """Return a warning about systems whose random_state is replaced by the seed of each split."""
+    seeded = [
+        name
+        for name, estimator in estimators.items()
+        if any(
+            key.rpartition("__")[2] == "random_state" and value is not None
+            for key, value in estimator.get_params(deep=True).items()
+        )
+    ]
+    if not seeded:
+        return []
+    return [
+        f"The random_state given to {list_names(seeded)} was not used: every split trains with a seed of its own, so "
+        "that the luck of the seed is part of what varies. To keep one, give a function that ignores its seed."
+    ]
 
 
 def _warn_of_classes(corpus: Corpus, metric: Metric, strategy: Strategy, splits: Sequence[Split]) -> str | None:

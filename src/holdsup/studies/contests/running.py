@@ -19,7 +19,7 @@ from holdsup.metrics import make_metric
 from holdsup.progress import Progress
 from holdsup.splits import BlockedCV, Splitter
 from holdsup.studies.contests.curves import train_curve
-from holdsup.studies.contests.faults import check_corpus, warn_of_torn_groups
+from holdsup.studies.contests.faults import check_corpus, warn_of_systems
 from holdsup.studies.contests.fields import field_of_spec
 from holdsup.studies.contests.losses import tell_failures
 from holdsup.studies.contests.memory import field_in_memory, require_memory
@@ -101,8 +101,8 @@ def run_contest(
                 field=field, store=opened, executor=executor, progress=progress, retry_failed=retry_failed
             )
             contest = _run(trainer, rounds, judged, learning_curve=learning_curve, export=export)
-            torn = warn_of_torn_groups(systems, field.corpus)
-            return dataclasses.replace(contest, warnings=(*contest.warnings, *torn))
+            more = warn_of_systems(systems, field.corpus)
+            return dataclasses.replace(contest, warnings=(*contest.warnings, *more))
     finally:
         forget(field.held)
 
@@ -178,7 +178,7 @@ def _run(
     signed["systems"] = ", ".join(f"{name}={sign_system(name, system)}" for name, system in field.systems.items())
     signed |= {"curve": learning_curve or None, "sequential": rounds.target, "spec": spec}
     options = {**judged, "learning_curve": curve, "seed": field.seed, "signed": signed,
-               "grouped": field.corpus.groups is not None}  # fmt: skip
+               "grouped": field.corpus.groups is not None, "groups": field.corpus.groups}  # fmt: skip
     contest, trained = rounds.go(trainer, metric, options)
     if export is not None:
         plan = field.plan(rounds.strategy, trained, rounds.repeats)

@@ -2,37 +2,57 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import log10
+from typing import Any
 
 from holdsup.numerics.adjustment import adjust_holm
-from holdsup.numerics.contests import FoldTest, blocked_t, combined_f, resampled_t
+from holdsup.numerics.contests import FoldTest, blocked_t, combined_f, pool_freedom, resampled_t
 from holdsup.verdict.contest.estimates import Duel
-from holdsup.verdict.contest.records import PAPER, ContestTest
+from holdsup.verdict.contest.records import ContestTest
 from holdsup.verdict.contest.scoring import Scored
 
-__all__ = ["adjust_tests", "find_ratio", "run_tests"]
+__all__ = ["adjust_tests", "count_units", "find_ratio", "run_tests"]
+
+PAPER = "Wang et al. 2014"  # whose form of the blocked t-test stands beside ours
 
 
-def run_tests(duel: Duel, *, margin: float, ratio: float | None, higher_is_better: bool) -> Iterator[ContestTest]:
+def run_tests(
+    duel: Duel, *, margin: float, ratio: float | None, units: float | None, higher_is_better: bool
+) -> Iterator[ContestTest]:
     """Yield the tests that a strategy allows; ours first, the published form after it.
 
     `ratio` is the number of items tested over that of items trained on; without it, and for one hold-out, there is
-    no test.
+    no test. `units` is what `count_units` gives.
     """
     folds = duel.folds
     m = folds.shape[1] // 2
     if duel.strategy == "blocked":
-        yield _row(duel, f"blocked {m}x2 t", blocked_t(folds, margin=margin), higher_is_better)
+        yield _row(duel, f"blocked {m}x2 t", blocked_t(folds, units=units, margin=margin), higher_is_better)
         if len(folds) == 1:
             published = blocked_t(folds, margin=margin, published=True)
             yield _row(duel, f"blocked {m}x2 t ({PAPER})", published, higher_is_better, paper=True)
             if m == 5 and not margin:
                 yield _row(duel, "combined 5x2 F (Alpaydin)", combined_f(folds[0]), higher_is_better, paper=True)
     elif ratio is not None and folds.size > 1:
-        found = resampled_t(folds, test_to_train=ratio, margin=margin)
+        # Hold-outs are dealt one by one; the folds of a cross-validation together, one of them by the others.
+        own, deals = (folds.shape[1] - 1, len(folds)) if duel.strategy == "kfold" else (1 - 1 / folds.size, folds.size)
+        found = resampled_t(folds, test_to_train=ratio, df=pool_freedom(own, deals, units), margin=margin)
         yield _row(duel, "corrected resampled t", found, higher_is_better)
+
+
+def count_units(items: int | None, groups: Sequence[Any] | None) -> float | None:
+    """Return how many items a corpus has that are dealt one by one, or groups; unequal ones count as fewer (Kish 1965).
+
+    >>> count_units(100, None), count_units(100, ["a"] * 50 + ["b"] * 50), count_units(100, ["a"] * 80 + ["b"] * 20)
+    (100, 2.0, 1.4705882352941178)
+    """
+    if groups is None:
+        return items
+    sizes = Counter(groups).values()
+    return sum(sizes) ** 2 / sum(size**2 for size in sizes)
 
 
 def find_ratio(scored: Sequence[Scored], items: int | None) -> float | None:

@@ -15,12 +15,13 @@ from holdsup.results import Rows, sign
 from holdsup.results.extras import list_extras
 from holdsup.verdict.contest.curve import TOLD, LearningCurve, check_curve, list_points
 from holdsup.verdict.contest.estimates import ENOUGH, ESTIMATORS, order_strategies
+from holdsup.verdict.contest.fold_tests import count_units
 from holdsup.verdict.contest.pairs import Judged, Question, find_decider, judge_pairs
 from holdsup.verdict.contest.partitions import Partition, check_partitions
 from holdsup.verdict.contest.records import Conclusion, CurveCheck
 from holdsup.verdict.contest.report import Contest
 from holdsup.verdict.contest.scoring import Scored, count_votes, list_scores, mean_scores, score_partitions
-from holdsup.verdict.contest.sentences import write_contest_verdict
+from holdsup.verdict.contest.sentences import name_pairs, write_contest_verdict
 
 __all__ = ["check_question", "judge_contest"]
 
@@ -41,6 +42,7 @@ def judge_contest(
     learning_curve: LearningCurve | None = None,
     seed: int | None = None,
     grouped: bool | None = None,
+    groups: Sequence[Any] | None = None,
     signed: Mapping[str, object] | None = None,
 ) -> Contest:
     """Return whether conclusions about systems, trained on splits of one corpus, survive another split.
@@ -59,6 +61,7 @@ def judge_contest(
     learning_curve : scores by system and number of items trained on, all systems on the same samples
     seed : seed of the splits
     grouped : whether splits kept groups of items whole; None where that is not known
+    groups : what each item belongs to, where they did: a test has no more degrees of freedom than there are groups
     signed : what the signature says besides, or instead, such as a digest of the corpus and the splitter
 
     Raises
@@ -77,7 +80,7 @@ def judge_contest(
     question = Question(
         metric=metric if targets is None else metric.for_targets(targets),
         level=level, margin=margin, pairs=chosen, winner=_read_conclusion(conclusion, systems, chosen),
-        estimator=estimator, correction=correction, items=items,
+        estimator=estimator, correction=correction, items=items, units=count_units(items, groups),
     )  # fmt: skip
     scored = score_partitions(partitions, targets, question.metric)
     used = [one for one in scored if one.problem is None]
@@ -185,10 +188,10 @@ def _warn(scored: Sequence[Scored], used: Sequence[Scored], judged: Judged) -> t
         first = next(one.problem for one in scored if one.problem)
         left = f"{len(scored) - len(used)} of {format_counted(len(scored), 'partition')}"
         warnings.append(f"{left} are left out because a score is undefined; the first: {first}.")
-    if any(conclusion.sign_at_n == "differs" for conclusion in judged.conclusions):
+    if turned := [conclusion for conclusion in judged.conclusions if conclusion.sign_at_n == "differs"]:
         warnings.append(
-            "The learning curve changes its sign between half of the corpus and near all of it: what was decided at "
-            "half does not hold for systems trained on all."
+            f"The learning curve of {name_pairs(turned)} changes its sign between half of the corpus and near all of "
+            "it: what was decided at half does not hold for systems trained on all."
         )
     if any(one.partition.strategy == "blocked" and not one.votes for one in used):
         warnings.append(

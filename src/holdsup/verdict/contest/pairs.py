@@ -21,7 +21,7 @@ __all__ = ["Judged", "Question", "find_decider", "judge_pairs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What was asked of a contest (see `judge_contest`); `winner` is the conclusion as winner and loser."""
+    """What was asked of a contest (see `judge_contest`); `winner` is winner and loser, `units` what is dealt."""
 
     metric: Metric
     level: float
@@ -31,6 +31,7 @@ class Question:
     estimator: str | None
     correction: str
     items: int | None
+    units: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +67,11 @@ def judge_pairs(scored: Sequence[Scored], question: Question, curve: LearningCur
         rows: list[EstimatorRow] = []
         for duel in duels:
             rows += describe_estimators(duel, margin=question.margin, level=question.level, higher_is_better=higher)
-            ratio, name = ratios[duel.strategy], f"the tests of {duel.left} - {duel.right}"
-            compute = partial(run_tests, duel, margin=question.margin, ratio=ratio, higher_is_better=higher)
+            name = f"the tests of {duel.left} - {duel.right}"
+            compute = partial(
+                run_tests, duel, margin=question.margin, ratio=ratios[duel.strategy], units=question.units,
+                higher_is_better=higher,
+            )  # fmt: skip
             tests += list_extras(name, compute, said)
             signs.append(count_signs(duel))
         estimators += rows

@@ -16,7 +16,7 @@ __all__ = [
     "VoteCount",
 ]
 
-PAPER = "Xue et al. 2023"  # whose forms of estimators and tests stand beside ours
+PAPER = "Xue et al. 2023"  # whose form of an estimator stands beside ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

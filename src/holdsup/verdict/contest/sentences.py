@@ -13,12 +13,12 @@ from holdsup.verdict.contest.records import Conclusion, ContestTest, EstimatorRo
 from holdsup.verdict.contest.sequential import TARGET
 from holdsup.verdict.phrases import say_p
 
-__all__ = ["SIGN_AT_N", "write_contest_verdict"]
+__all__ = ["SIGN_AT_N", "name_pairs", "write_contest_verdict"]
 
 SIGN_AT_N = {
     "same": "The learning curve has the same sign at half of the corpus and near all of it.",
     "differs": "The learning curve has another sign near all of the corpus than at half of it, where this was decided.",
-    "unsure": "That the sign at half of the corpus is that at all of it is assumed: the learning curve cannot tell.",
+    "unsure": "The learning curve can't tell if the sign at half of the corpus is that at all of it; it is assumed.",
     "unchecked": "This assumes that the sign after training on half of the corpus is the sign after training on all.",
 }
 SURVIVES = {
@@ -46,9 +46,24 @@ def write_contest_verdict(
     else:
         about = _about_pairs(judged, metric, level=level, margin=margin, correction=correction)
         said = [_rank(means, metric), *about]
-    assumed = dict.fromkeys(SIGN_AT_N[c.sign_at_n] for c in conclusions if c.sign_at_n and c.status != "equal")
-    covers = "Other settings of the systems are not covered."
-    return " ".join([*said, *assumed, covers])
+    return " ".join([*said, *_say_signs(conclusions), "Other settings of the systems are not covered."])
+
+
+def _say_signs(conclusions: Sequence[Conclusion]) -> Iterator[str]:
+    """Yield what is known of the sign at all of the corpus; where that differs between pairs, for which of them."""
+    pairs: dict[str, list[Conclusion]] = {}
+    for c in conclusions:
+        if c.sign_at_n and c.status != "equal":
+            pairs.setdefault(c.sign_at_n, []).append(c)
+    for status, own in pairs.items():
+        said = SIGN_AT_N[status]
+        yield said if len(pairs) == 1 else f"For {name_pairs(own)}, {said[0].lower()}{said[1:]}"
+
+
+def name_pairs(conclusions: Sequence[Conclusion]) -> str:
+    """Return the conclusions about some pairs, the first few by name."""
+    named = ", ".join(f"{c.left} > {c.right}" for c in conclusions[:MOST])
+    return named + (f" and {len(conclusions) - MOST} more" if len(conclusions) > MOST else "")
 
 
 def _about_pair(judged: Judged, c: Conclusion, metric: Metric, *, level: float, margin: float) -> str:
@@ -134,13 +149,12 @@ def _about_pairs(judged: Judged, metric: Metric, *, level: float, margin: float,
 
 def _list_safe(conclusions: Sequence[Conclusion], level: float) -> str:
     """Return which of several conclusions survive, and by what rule."""
-    safe = [f"{c.left} > {c.right}" for c in conclusions if c.status == "survives"]
+    safe = [c for c in conclusions if c.status == "survives"]
     rule = f"the lower {level:.0%} limit of the reproducibility is {TARGET:g} or more"
     if not safe:
         return f"None of the {len(conclusions)} conclusions is sure to survive another split of this corpus ({rule})."
-    named = ", ".join(safe[:MOST]) + (f" and {len(safe) - MOST} more" if len(safe) > MOST else "")
     verb = "survives" if len(safe) == 1 else "survive"
-    return f"Of {len(conclusions)} conclusions, {named} {verb} another split of this corpus ({rule})."
+    return f"Of {len(conclusions)} conclusions, {name_pairs(safe)} {verb} another split of this corpus ({rule})."
 
 
 def _in_short(judged: Judged, c: Conclusion, metric: Metric, correction: str) -> str:
