@@ -110,3 +110,20 @@ def test_two_datasets_are_named_as_what_is_lacking_and_one_can_be_asked_of() -> 
     assert one.rows.reasons == {"another dataset than news": 360}
     assert (one.rows.planned, one.rows.used) == (720, 360)
     assert "|where:dataset=news|" in one.signature
+
+
+def test_seeds_that_recur_in_all_systems_may_be_shared_and_the_advice_says_so() -> None:
+    frame = simulated()
+    hint = "If each seed means the same in all systems, such as one order of the data, --shared seed pairs their runs"
+    assert hint in compare_systems(frame).next[0]
+    paired = compare_systems(frame, shared="seed")
+    assert "shared seeds" in paired.contrasts[0].p_method
+    for other in (
+        paired,
+        compare_systems(frame.assign(seed=frame.seed + 9 * (frame.system == "B"))),  # labels of their own
+        compare_systems(frame.assign(seed=frame.seed + 3 * (frame.system == "B"))),  # one in common is no pair
+        compare_systems(frame, claim="these-runs"),
+        compare_systems(frame.groupby(["system", "seed"], observed=True).score.mean().reset_index()),
+        compare_systems(pd.concat([frame.assign(dataset=name) for name in "XYZ"])),
+    ):
+        assert not any("--shared" in line for line in (*other.next, *other.warnings))

@@ -15,6 +15,7 @@ from holdsup.scores.column_faults import find_column_faults
 from holdsup.scores.coverage import SystemCoverage, cover_systems
 from holdsup.scores.design_faults import find_design_faults
 from holdsup.scores.directions import choose_directions
+from holdsup.scores.groupings import find_groupings
 from holdsup.scores.overview import COLUMNS, describe_columns
 from holdsup.scores.reading import read_scores
 from holdsup.scores.roles import is_replicate
@@ -116,6 +117,8 @@ def audit_scores(
     labelled = scores.only(scores.labelled)
     directions = choose_directions(scores, lower_is_better)
     found = [*find_gaps(scores, lower_is_better=directions.are_lower()), *_faults(labelled, limits)]
+    if roles.get("cluster") is None:  # or else the user has said what belongs together
+        found.extend(find_groupings(labelled))
     findings = tuple(sorted(found, key=lambda f: SEVERITIES.index(f.severity)))
     return Audit(
         signature=_signature(scores, limits, lower_is_better),

@@ -13,7 +13,7 @@ from holdsup.errors import list_names
 from holdsup.scores.roles import SCORES, bare_name, is_progress, plain_name
 from holdsup.scores.table import Scores
 
-__all__ = ["MOST_SETTINGS", "code_column", "find_differing", "is_remark", "point_to_roles"]
+__all__ = ["MOST_SETTINGS", "code_column", "find_differing", "is_outcome", "is_remark", "point_to_roles"]
 
 MOST_SETTINGS = 50  # a column of more different numbers is a measurement, not a setting
 MOST_OWN = 0.5  # of the rows may have a value of their own; with more a column measures them
@@ -32,7 +32,7 @@ def find_differing(scores: Scores, cells: Crossing) -> Iterator[str]:
         codes = code_column(column)
         # Without items a text of each row may name them.
         named = scores.item is None and isinstance(column, Labels)
-        measured = _is_outcome(name) or not (named or _has_few(codes)) or _is_measured(scores, column)
+        measured = is_outcome(name) or not (named or _has_few(codes)) or _is_measured(scores, column)
         if measured and not is_progress(name):
             continue
         if cross(groups, codes[repeated]).count > distinct:
@@ -58,7 +58,7 @@ def point_to_roles(scores: Scores) -> str:
     return f"{none}, and {left}: name the right one with {' and '.join(f'--{role}' for role in roles)}"
 
 
-def _is_outcome(name: str) -> bool:
+def is_outcome(name: str) -> bool:
     """Return whether a column is named like what came of a run or a row: a score, a time, a remark."""
     return bool(OUTCOMES.intersection(bare_name(name).split("_"))) or is_remark(name)
 

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from holdsup.columns.crossing import cross
+from holdsup.errors import shell_names
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.scores import Scores
 from holdsup.scores.suggestions import suggest_replicates
@@ -40,7 +42,7 @@ def advise(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float) -> tuple
     plan = plan_pair(evaluation, pair.left.name, pair.right.name)
     if pair.claim == "new-settings":
         return (_advise_settings(evaluation, pair, plan, size, alpha),)
-    return (_advise_new_runs(evaluation, pair, plan, size, alpha),)
+    return (_advise_new_runs(evaluation, pair, plan, size, alpha) + _suggest_shared(evaluation, pair),)
 
 
 def _over_datasets(pair: Pair) -> bool:
@@ -124,6 +126,21 @@ def _advise_new_runs(evaluation: Evaluation, pair: Pair, plan: PairPlan, size: f
         )
     alone = "" if len(said) == 2 or pair.unit is None else f" More {pair.unit if runs else 'runs'} alone would not do."
     return f"To show a difference of {shown} four times in five: {', or '.join(said)}.{alone}"
+
+
+def _suggest_shared(evaluation: Evaluation, pair: Pair) -> str:
+    """Return how to pair runs by labels, such as those of seeds, that recur in all systems."""
+    scores = evaluation.scores
+    if scores.roles.shared or pair.unit is None or evaluation.datasets is not None:
+        return ""
+    for name, labels in scores.facets.items():
+        shown = labels.codes[cross(scores.system, labels).first]
+        if is_repetition(scores, name) and (np.bincount(shown[shown >= 0]) == scores.system.count).sum() > 1:
+            return (
+                f" If each {name} means the same in all systems, such as one order of the data, --shared "
+                f"{shell_names([name])} pairs their runs and tells more."
+            )
+    return ""
 
 
 def _say_size(evaluation: Evaluation, size: float) -> str:

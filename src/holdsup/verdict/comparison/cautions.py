@@ -8,6 +8,7 @@ import numpy as np
 
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.scores import Scores
+from holdsup.scores.groupings import caution_groupings
 from holdsup.scores.roles import is_usual
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.answers import Answer
@@ -55,6 +56,7 @@ def caution_clusters(scores: Scores, by: Sequence[str], given: str | None) -> It
     """Yield what was made of columns that are named like clusters, where `given` names none."""
     if given is not None:
         return
+    yield from caution_groupings(scores)
     if scores.cluster is not None:
         yield (
             f"Items are clustered in {scores.roles.cluster} (found by name); --cluster - to treat them as independent."

@@ -14,6 +14,7 @@ from holdsup.results import sign
 from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import sign_roles
+from holdsup.scores.groupings import caution_groupings
 from holdsup.scores.lookalikes import caution_lookalikes
 from holdsup.scores.misleading import caution_faults
 from holdsup.verdict.copies import leave_out_copies
@@ -84,6 +85,8 @@ def decompose_variance(
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=False)
     said: list[str] = [*chosen.notes, *caution_faults(chosen), *caution_lookalikes(chosen), *_repeats(evaluations)]
+    if not isinstance(data, Scores) and roles.get("cluster") is None:
+        said.extend(caution_groupings(chosen))
     asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
     tried = [decompose_system(evaluation, name, interactions, said, level=level) for evaluation, name in asked]
     everyone = [one for one in tried if isinstance(one, Decomposed)]
