@@ -8,12 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
-from holdsup.errors import MetricError, ResultError
+from holdsup import audit_scores, compare_systems, decompose_variance, rank_systems
+from holdsup.errors import ColumnError, MetricError, ResultError
 from holdsup.experiment import Plan, Store, export_scores, run_plan, write_scores
 from holdsup.scores import read_scores
+from holdsup.scores.roles import Roles
+from holdsup.scores.stated import state_roles
 from holdsup.studies.specs import make_plan
 
 Export = Callable[..., list[dict[str, Any]]]
@@ -292,3 +296,104 @@ def test_names_survive_the_way_through_a_csv_file(tmp_path: Path) -> None:
 def test_other_endings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ResultError, match=r"must end in .parquet or .csv"):
         write_scores(pa.table({"score": [1.0]}), tmp_path / "s.xlsx")
+
+
+NOISY = """
+import random
+
+
+def train_noisy(inputs, targets, *, seed, rate, base=0.0):
+    draws = random.Random(f"{seed} {rate} {base}")
+    return lambda unseen: [
+        ("long" if len(x) > 6 else "short") if draws.random() > rate + base else "short" for x in unseen
+    ]
+"""
+
+
+@pytest.fixture
+def settings(planned: Callable[..., Plan], study: Path, tmp_path: Path) -> pa.Table:
+    """Scores of two systems on two datasets, with three seeds in each of two settings of a facet called rate."""
+    (study.parent / "systems.py").write_text(NOISY)
+    (study.parent / "more.jsonl").write_text((study.parent / "toy.jsonl").read_text().replace("abab", "cdcd"))
+    plan = planned(
+        ("[metric]", '[data.more]\npath = "more.jsonl"\ninput = "text"\ntarget = "label"\n\n[metric]'),
+        ('"systems:train_length"', '"systems:train_noisy"'),
+        ('"systems:train_majority"', '"systems:train_noisy"\nsettings = { base = 0.1 }'),
+        ("seed = [1, 2, 3]", "seed = [1, 2, 3]\nrate = [0.1, 0.3]"),
+    )
+    run_plan(plan, tmp_path / "s.db")
+    with Store(tmp_path / "s.db", writing=False) as store:
+        return export_scores(plan, store)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", None])
+def test_an_export_tells_its_settings_from_its_seeds_without_options(
+    settings: pa.Table, tmp_path: Path, ending: str | None
+) -> None:
+    data: Any = settings
+    if ending:
+        data = tmp_path / f"s.{ending}"
+        write_scores(settings, data)
+    roles = read_scores(data).roles
+    assert (roles.facets, roles.replicates) == (("seed", "rate"), ("seed",))
+    assert (roles.score, roles.system, roles.item, roles.run) == ("score", "system", "item", "run")
+    stated = {"facets": ["seed", "rate"]}
+    plain = settings.replace_schema_metadata({})
+    compared = compare_systems(data)
+    assert compared.contrasts == compare_systems(plain, **stated).contrasts
+    assert compare_systems(plain).contrasts != compared.contrasts  # without facets settings are pooled as repeats
+    assert "runs differ in settings" in compared.test.note
+    varied = decompose_variance(data)
+    assert varied.components == decompose_variance(plain, **stated).components
+    assert {"rate", "seed"} <= {component.name for component in varied.components}
+    assert rank_systems(data).contrasts == rank_systems(plain, **stated).contrasts
+    assert "facet    rate" in str(audit_scores(data))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_what_the_user_says_of_a_column_goes_before_what_an_export_states(
+    settings: pa.Table, tmp_path: Path, ending: str
+) -> None:
+    write_scores(settings, tmp_path / f"s.{ending}")
+    assert read_scores(tmp_path / f"s.{ending}", facets=["seed"]).roles.facets == ("seed",)
+    assert read_scores(tmp_path / f"s.{ending}", facets=["-"]).roles.facets == ()
+    assert read_scores(tmp_path / f"s.{ending}", replicates=["rate"]).roles.replicates == ("rate",)
+    named = read_scores(tmp_path / f"s.{ending}", cluster="rate", run="-").roles
+    assert (named.cluster, named.run, named.facets) == ("rate", None, ("seed",))
+
+
+def test_a_csv_export_is_a_table_for_other_readers(settings: pa.Table, tmp_path: Path) -> None:
+    write_scores(settings, tmp_path / "s.csv")
+    frame = pd.read_csv(tmp_path / "s.csv")
+    assert list(frame) == [
+        "dataset", "system", "run", "item", "metric", "score", "status", "seed", "facets.rate", "reason",
+    ]  # fmt: skip
+    assert frame["facets.rate"].unique().tolist() == [0.1, 0.3]
+
+
+def test_facets_with_the_names_of_other_roles_stay_facets(tmp_path: Path) -> None:
+    """By its name document is a cluster, and sample an item."""
+    rows = [(s, d, i) for s in "AB" for d in (1, 2) for i in (1, 2)]
+    columns = {"system": [r[0] for r in rows], "score": [0.5, 0.6] * 4}
+    table = pa.table(columns | {"document": [r[1] for r in rows], "sample": [r[2] for r in rows]})
+    stated = state_roles(table, Roles(score="score", system="system", facets=("document", "sample")))
+    for name in ("s.csv", "s.parquet"):
+        write_scores(stated, tmp_path / name)
+        roles = read_scores(tmp_path / name).roles
+        assert (roles.facets, roles.cluster, roles.item) == (("document", "sample"), None, None)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    ["not json", "[1]", '{"facets": "rate"}', '{"facets": [1]}', '{"flavour": "x"}', '{"item": 3}', "[" * 9999],
+)
+def test_metadata_that_state_no_roles_are_one_line(tmp_path: Path, metadata: str) -> None:
+    table = pa.table({"system": ["A", "B"], "item": ["1", "1"], "score": [0.1, 0.2]})
+    write_scores(table.replace_schema_metadata({"holdsup.roles": metadata}), tmp_path / "s.parquet")
+    with pytest.raises(ColumnError, match=r"the metadata holdsup.roles of .* are .*: give each role a column"):
+        read_scores(tmp_path / "s.parquet")
+
+
+def test_stated_columns_that_are_gone_are_passed_over(settings: pa.Table) -> None:
+    roles = read_scores(settings.drop_columns(["rate", "run", "item"])).roles
+    assert (roles.facets, roles.run, roles.item) == (("seed",), None, None)

@@ -38,6 +38,11 @@ class DelimitedTable:
         """The names in the header line."""
         return self.layout.columns
 
+    @property
+    def stated(self) -> dict[str, list[str]]:
+        """The facets, if names in the header say that columns are some."""
+        return {"facets": list(self.layout.facets)} if self.layout.facets else {}
+
     def guess(self, column: str) -> str:
         """Return "number" when the first rows hold only numbers, else "label"."""
         return "number" if column in self.layout.numeric else "label"

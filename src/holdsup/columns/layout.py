@@ -12,7 +12,7 @@ from holdsup.columns.typed import check_names
 from holdsup.columns.values import MISSING_TOKENS, TRUTHS, parse_number
 from holdsup.errors import ReadError
 
-__all__ = ["BLANKS", "THOUSANDS", "UNNAMED", "Layout", "find_layout"]
+__all__ = ["BLANKS", "STATED_FACET", "THOUSANDS", "UNNAMED", "Layout", "find_layout"]
 
 SAMPLE_ROWS = 200
 BLANKS = " \t"  # a pseudo-delimiter: any run of blanks
@@ -20,6 +20,7 @@ COMMA_NUMBER = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")
 POINT_NUMBER = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?")
 THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+")
 THOUSANDS_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+")
+STATED_FACET = "facets."  # begins the head of a column that is a facet, whatever it is called
 UNNAMED = re.compile(r"unnamed[_:] ?\d+", flags=re.IGNORECASE)  # a column without a head, here and in pandas
 
 
@@ -31,6 +32,7 @@ class Layout:
     ----------
     delimiter : what stands between two fields; `BLANKS` for runs of blanks
     columns : their names; made up for a file without a header line
+    facets : the columns of which the header says that they are facets: facets.rate is a column rate
     header : the bytes before the first row: the names, and empty lines above them
     commas : columns of numbers with a decimal comma
     numeric : columns whose first rows hold nothing but numbers, not all of them written as true or false
@@ -38,6 +40,7 @@ class Layout:
 
     delimiter: str
     columns: tuple[str, ...]
+    facets: tuple[str, ...]
     header: bytes
     commas: frozenset[str]
     numeric: frozenset[str]
@@ -55,13 +58,13 @@ def find_layout(name: str, sample: bytes, *, complete: bool) -> Layout:
     rows, ends = _rows(lines, delimiter)
     if not rows or not any(line.strip() for line in lines):
         raise ReadError(f"{name} is empty: a table needs a header line and rows")
-    header = b""
+    header, facets = b"", tuple[str, ...]()
     columns = ("item", "score")[-len(rows[0]) :]
     if _looks_like_scores(rows):
         _check_commas(name, lines, delimiter)
         _check_two_scores(name, rows)
     else:
-        columns = _column_names(name, rows[0])
+        columns, facets = _column_names(name, rows[0])
         header = "".join(lines[: ends[0]]).encode("utf-8", "surrogateescape")
         rows = rows[1:]
     values = {c: [row[i] for row in rows if i < len(row)] for i, c in enumerate(columns)}
@@ -73,7 +76,7 @@ def find_layout(name: str, sample: bytes, *, complete: bool) -> Layout:
         for c, tokens in values.items()
         if _all_numbers(tokens, "," if c in commas else ".") and not _all_truths(tokens)
     )
-    return Layout(delimiter, columns, header, commas, numeric)
+    return Layout(delimiter, columns, facets, header, commas, numeric)
 
 
 def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], list[int]]:
@@ -174,12 +177,15 @@ def _has_thousands_points(values: list[str]) -> bool:
     return bool(with_point) and all(THOUSANDS_POINTS.fullmatch(token) for token in with_point)
 
 
-def _column_names(name: str, header: list[str]) -> tuple[str, ...]:
-    columns = tuple(column.strip() or f"unnamed_{i}" for i, column in enumerate(header, start=1))
+def _column_names(name: str, header: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the columns, and those of them that the header calls facets."""
+    heads = [column.strip() or f"unnamed_{i}" for i, column in enumerate(header, start=1)]
+    bare = [head.removeprefix(STATED_FACET) or head for head in heads]
+    columns, facets = tuple(bare), tuple(column for head, column in zip(heads, bare, strict=True) if head != column)
     if not all(_is_unicode(column) for column in columns):
         raise ReadError(f"{name} is not UTF-8 text (first bad byte in its header): save it as UTF-8")
     check_names(name, columns)
-    return columns
+    return columns, facets
 
 
 def _is_unicode(text: str) -> bool:

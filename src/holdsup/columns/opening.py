@@ -34,6 +34,10 @@ class OpenTable(Protocol):
     def columns(self) -> tuple[str, ...]:
         """Its column names."""
 
+    @property
+    def stated(self) -> Any:
+        """What the table itself says about the roles of its columns, as it says it; empty if nothing."""
+
     def guess(self, column: str) -> str:
         """Return "number", "label" or "other" for what a column seems to hold."""
 

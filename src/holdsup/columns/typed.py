@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 __all__ = [
+    "ROLES",
     "TypedTable",
     "check_names",
     "flatten",
@@ -30,6 +31,7 @@ __all__ = [
     "open_records",
 ]
 
+ROLES = "holdsup.roles"  # key in the metadata of a schema: the roles of columns, as JSON
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what Arrow calls the index of a pandas frame that has no name
 
 
@@ -67,6 +69,15 @@ class TypedTable:
             return int(self.table.num_rows)
         assert self.file is not None  # one of the two is always set
         return int(self.file.metadata.num_rows)
+
+    @property
+    def stated(self) -> Any:
+        """What the metadata say about the roles of columns."""
+        text = (self.schema.metadata or {}).get(ROLES.encode(), b"{}")
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
 
     def guess(self, column: str) -> str:
         """Return "number", "label" (a categorical of numbers too), or "other" for what is neither (lists, bytes)."""

@@ -19,12 +19,13 @@ from holdsup.experiment.store import Store
 from holdsup.experiment.streams import divert_output
 from holdsup.metrics import Metric, make_metric
 from holdsup.metrics.writing import write_metric
+from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate
+from holdsup.scores.stated import state_roles
 from holdsup.splits import make_splitter
 
-__all__ = ["RESPLIT", "export_scores"]
+__all__ = ["export_scores"]
 
 Run = tuple[tuple[str, Label], ...]  # the labels of a run
-RESPLIT = "resplit"  # facet of runs that differ in the split alone: other splits of one corpus, not new runs
 
 
 def export_scores(
@@ -36,7 +37,8 @@ def export_scores(
 ) -> pa.Table:
     """Return the scores of a plan's tasks: dataset, system, run, item, metric, score, status, facets, reason.
 
-    Items of a corpus that has groups have a column `cluster` besides: `compare` then takes groups for what is new.
+    The metadata of the table state what its columns are, so that `read_scores` needs to be told nothing. Items of a
+    corpus that has groups have a column `cluster` besides: `compare` then takes groups for what is new.
     Folds that together test each item once are one run: its score is that of all their items. What has no score (the
     task failed, or was not run yet) is there all the same, with a status and a reason.
 
@@ -60,11 +62,16 @@ def export_scores(
         rows = sorted(found, key=lambda row: order[row.task])  # stable: items stay in their order
     table = _assemble(rows, run_of, write_metric(asked))
     clusters = _find_clusters(plan)
-    if not clusters or not by_item:
-        return table
-    datasets = table["dataset"].to_pylist()
-    names = [clusters[place] for place in zip(datasets, table["item"].to_pylist(), strict=True)]
-    return table.add_column(table.column_names.index("item") + 1, "cluster", pa.array(names))
+    if clusters and by_item:
+        datasets = table["dataset"].to_pylist()
+        names = [clusters[place] for place in zip(datasets, table["item"].to_pylist(), strict=True)]
+        table = table.add_column(table.column_names.index("item") + 1, "cluster", pa.array(names))
+    return _state_roles(table, [name for name, _ in next(iter(run_of.values())) if name not in ("dataset", "system")])
+
+
+def _state_roles(table: pa.Table, facets: Sequence[str]) -> pa.Table:
+    named: dict[str, Any] = {role: role for role in ("score", *USUAL) if role in table.column_names}
+    return state_roles(table, Roles(**named, facets=tuple(facets), replicates=tuple(filter(is_replicate, facets))))
 
 
 def _is_by_item(metric: Metric, per: str | None) -> bool:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from holdsup.errors import ResultError
 from holdsup.rendering.spreadsheet import disarm_text
 from holdsup.results import write_file
+from holdsup.scores.stated import state_in_names
 
 __all__ = ["ENDINGS", "check_ending", "write_scores"]
 
@@ -30,7 +31,7 @@ def write_scores(table: pa.Table, path: Path) -> None:
     if path.suffix.lower() == ".parquet":
         pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
     else:
-        pa_csv.write_csv(_disarm(table), sink)
+        pa_csv.write_csv(state_in_names(_disarm(table)), sink)
     write_file(path, sink.getvalue().to_pybytes())
 
 

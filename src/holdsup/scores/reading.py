@@ -14,6 +14,7 @@ from holdsup.scores.assembly import assemble
 from holdsup.scores.properties import TextProperty, split_properties
 from holdsup.scores.role_finding import find_roles
 from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, is_replicate, is_setting
+from holdsup.scores.stated import find_stated
 from holdsup.scores.table import Scores
 
 __all__ = ["read_scores"]
@@ -40,8 +41,9 @@ def read_scores(
 ) -> Scores:
     """Return the scores in files, folders, patterns, frames, or several of these.
 
-    Roles that are not given are found by the usual names of columns (system or model, item or id,
-    score or the name of a metric, seed, run ...); `print` the result to see what was taken for what.
+    Roles that are not given are those that the table states (exports of `holdsup run` do), else they are found
+    by the usual names of columns (system or model, item or id, score or the name of a metric, seed, run ...);
+    `print` the result to see what was taken for what.
 
     Parameters
     ----------
@@ -96,7 +98,8 @@ def read_scores(
     )
     notes = (f"Left out, because they hold lists or bytes: {list_names(odd)}.",) if odd else ()
     stated = status not in (None, NOTHING)
-    guessed = [c for c in roles.facets if is_setting(c) and c not in (*asked.facets, *asked.replicates, *asked.shared)]
+    known = {*asked.facets, *asked.replicates, *asked.shared, *find_stated(tables).facets}
+    guessed = [c for c in roles.facets if is_setting(c) and c not in known]
     scores = assemble(
         tables, roles, columns, virtual, computed, by_line=item != NOTHING, stated=stated, guessed=guessed, notes=notes
     )

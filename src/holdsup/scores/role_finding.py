@@ -23,19 +23,20 @@ from holdsup.scores.roles import (
     is_setting,
     plain_name,
 )
+from holdsup.scores.stated import fill_in, find_stated
 
 __all__ = ["find_roles"]
 
 
 def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:
-    """Return `asked` with the roles that the user left open filled in by the names of the columns.
+    """Return `asked` with the roles that the user left open filled in: as the tables state, or by names of columns.
 
     `virtual` columns come from the names of the tables; one of them may be `file`. Without a column for
     the system, each file is a system. A column of lists or bytes gets no role by its name.
     """
     columns = tuple(dict.fromkeys((*(column for table in tables for column in table.columns), *virtual)))
     where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
-    as_asked = asked
+    as_asked, asked = asked, fill_in(asked, find_stated(tables))
     refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
     asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
     if asked.facets == (NOTHING,):
@@ -60,10 +61,9 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
         found["system"] = last
         taken.add(last)
     numbered = {c for t in tables for c in t.columns if bare_name(c) in NUMBERED and t.guess(c) == "number"}
-    if not asked.facets and "facets" not in refused:
-        found["facets"] = tuple(
-            c for c in columns if c not in taken and (is_replicate(c) or is_setting(c) or c in numbered)
-        )
+    if not (as_asked.facets or as_asked.replicates or as_asked.shared) and "facets" not in refused:
+        named = {c for c in columns if c not in taken and (is_replicate(c) or is_setting(c) or c in numbered)}
+        found["facets"] = tuple(c for c in columns if c in {*asked.facets, *named})
         taken.update(found["facets"])
     lost = [role for role in ("system", "item") if getattr(asked, role) is None and role not in {*found, *refused}]
     if asked.score is None:
@@ -89,7 +89,8 @@ def _check_needed(
     as_asked: Roles, asked: Roles, needed: Iterable[str], tables: list[OpenTable], virtual: Iterable[str]
 ) -> None:
     """Refuse a column for a role if by its name it is the only one for a role that scores need."""
-    given = dict.fromkeys(asked.facets, "a facet") | dict.fromkeys(asked.properties, "a property (--by, --properties)")
+    facets = {*as_asked.facets, *as_asked.replicates, *as_asked.shared} - {NOTHING}
+    given = dict.fromkeys(facets, "a facet") | dict.fromkeys(asked.properties, "a property (--by, --properties)")
     given |= {asked.cluster: "the cluster"} if asked.cluster is not None else {}
     if not given or not needed:
         return
