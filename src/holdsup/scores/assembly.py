@@ -19,6 +19,7 @@ from holdsup.scores.guesses import keep_settings
 from holdsup.scores.properties import TextProperty, compute_property
 from holdsup.scores.roles import FILE, Roles
 from holdsup.scores.run_names import name_runs
+from holdsup.scores.spreadsheets import leave_out_rows
 from holdsup.scores.table import STATUSES, Scores, take_rows
 
 __all__ = ["assemble"]
@@ -51,10 +52,13 @@ def assemble(
     guessed : facets that were found by the names of settings
     notes : what was decided before
     """
+    columns = replace(columns, named=_without_row_numbers(columns, roles))
+    columns, left_out, said = leave_out_rows(columns, roles)
     if not sum(columns.lengths):
         raise ScoresError(f"{_source(tables)} has a header but no rows")
-    said = [*notes, *(f"{t.name} has no rows." for t, rows in zip(tables, columns.lengths, strict=True) if not rows)]
-    named = _without_row_numbers(columns, roles) | _spread(virtual, columns.lengths)
+    empty = (f"{t.name} has no rows." for t, rows in zip(tables, columns.lengths, strict=True) if not rows)
+    said = [*notes, *said, *empty]
+    named = {**columns.named, **_spread(virtual, columns.lengths)}
     values, absent, source, rows = _stack(tables, roles, columns)
     long = {
         name: column if len(roles.score_columns) == 1 else take_rows(column, rows)
@@ -99,6 +103,7 @@ def assemble(
         properties=properties,
         others={name: column for name, column in long.items() if name not in used},
         notes=tuple(said),
+        left_out=left_out,
         item=found["item"],
         dataset=found["dataset"],
         metric=found["metric"],

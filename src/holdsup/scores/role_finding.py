@@ -19,6 +19,7 @@ from holdsup.scores.roles import (
     USUAL,
     Roles,
     bare_name,
+    is_about_scores,
     is_replicate,
     is_setting,
     plain_name,
@@ -26,6 +27,8 @@ from holdsup.scores.roles import (
 from holdsup.scores.stated import fill_in, find_stated
 
 __all__ = ["find_roles"]
+
+MEAN = "mean_test_"  # what scikit-learn's cv_results_ calls the mean of a metric over the splits
 
 
 def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:
@@ -134,7 +137,9 @@ def _find_score(columns: list[str], tables: list[OpenTable], where: str, lost: I
     numeric = {c for table in tables for c in table.columns if table.guess(c) == "number"}
     named = [[c for c in columns if plain_name(c) in names] for names in SCORES]
     named.extend([c for c in columns if c in numeric and bare_name(c) in names] for names in SCORES)  # ROUGE-L (%)
-    named.append([c for c in columns if c in numeric and "score" in plain_name(c)])
+    named.append([c for c in columns if c in numeric and "score" in plain_name(c) and not is_about_scores(c)])
+    means = {c: bare_name(c).removeprefix(MEAN) for c in columns if c in numeric and bare_name(c).startswith(MEAN)}
+    named.append([c for c, metric in means.items() if any(metric in names for names in SCORES)])
     named.append([c for c in columns if any(bare_name(c) in names for names in SCORES)])  # its cells may be 82.2%
     for candidates in named:
         if len(candidates) == 1:

@@ -18,6 +18,7 @@ __all__ = [
     "WIDE",
     "Roles",
     "bare_name",
+    "is_about_scores",
     "is_progress",
     "is_replicate",
     "is_setting",
@@ -62,6 +63,8 @@ SCORES = (
     "rouge_2 rouge_l bertscore auc mrr map ndcg wer cer loss logloss perplexity ppl mse rmse mae mcc precision recall "
     "iou correct is_correct reward return y".split(),
 )
+# Words of a name that holds "score" and is no score's, most of them scikit-learn's: std_test_score, mean_score_time.
+ABOUT_SCORES = frozenset("time times seconds std sd stdev stderr se var variance rank train".split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +150,16 @@ def is_progress(column: str) -> bool:
 def is_setting(column: str) -> bool:
     """Return whether a column is named like a setting that people vary between runs."""
     return bare_name(column) in SETTINGS
+
+
+def is_about_scores(column: str) -> bool:
+    """Return whether a column is named for what is about scores and is none: how long scoring took, how they spread.
+
+    >>> is_about_scores("mean_score_time"), is_about_scores("rank_test_score"), is_about_scores("mean_test_score")
+    (True, True, False)
+    """
+    words = bare_name(column).split("_")
+    return bool(ABOUT_SCORES.intersection(words)) or re.fullmatch(r"split\d+", words[0]) is not None
 
 
 def is_usual(role: str, column: str) -> bool:

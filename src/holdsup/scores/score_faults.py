@@ -13,7 +13,7 @@ from holdsup.results.findings import EXAMPLES, Finding
 from holdsup.scores.findings import present, show
 from holdsup.scores.table import Scores
 
-__all__ = ["find_score_faults"]
+__all__ = ["find_score_faults", "is_rounded"]
 
 CODES = frozenset((-1.0, *(sign * (10.0**digits - 1) for digits in range(1, 7) for sign in (-1, 1))))  # -1, -9, 99, ...
 FEWEST_VALUES = 5  # other than a code: with fewer, -1, 0 and 1 may be all the scores that there are
@@ -80,7 +80,7 @@ def _summaries(scores: Scores) -> Iterator[Finding]:
     rows = np.flatnonzero(summary & scores.usable & (counts[runs.codes] > 1))
     total, number = sums[runs.codes[rows]], counts[runs.codes[rows]]
     given = scores.score[rows]
-    equal = np.array([_is_rounded(s, t) or _is_rounded(s, t / n) for s, t, n in zip(given, total, number, strict=True)])
+    equal = np.array([is_rounded(s, t) or is_rounded(s, t / n) for s, t, n in zip(given, total, number, strict=True)])
     if not len(rows) or 2 * equal.sum() <= len(rows):
         return
     names = " and ".join(repr(labels.names[code]) for code in np.unique(labels.codes[rows])[:EXAMPLES])
@@ -101,7 +101,7 @@ def _is_summary(name: str) -> bool:
     return len(name) <= LONGEST_SUMMARY and name.strip(" .:_()[]").lower().replace("_", " ") in SUMMARIES
 
 
-def _is_rounded(score: float, exact: float) -> bool:
+def is_rounded(score: float, exact: float) -> bool:
     """Return whether a score is a number, rounded to as many digits as the score has."""
     digits = len(np.format_float_positional(score, trim="-").partition(".")[2])
     return bool(abs(score - exact) <= 0.5001 * 10.0**-digits + 1e-12 * abs(exact))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,7 @@ class Scores:
     properties : facts about items, numbers or labels
     others : columns without a role, by which the audit can tell what was forgotten
     notes : what the reader had to decide
+    left_out : why rows of the input are not among these, and how many
     names : the pattern by which columns were found in the names of files
     """
 
@@ -66,6 +67,7 @@ class Scores:
     properties: Mapping[str, Column]
     others: Mapping[str, Column]
     notes: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
     names: str | None = None
 
     def __len__(self) -> int:
@@ -93,6 +95,11 @@ class Scores:
             return None
         return cross(*(labels for labels in (self.dataset, self.item) if labels is not None))
 
+    @property
+    def planned(self) -> int:
+        """How many rows the input has, those that were left out among them."""
+        return len(self) + sum(self.left_out.values())
+
     def take(self, rows: NDArray[Any]) -> Scores:
         """Return some of the rows (indices or a mask)."""
         single = ("status", "run", *LABELLED, "cluster")
@@ -110,7 +117,7 @@ class Scores:
     def rows(self) -> Rows:
         """Return how many rows can be used, and why the others cannot; each row counts once."""
         left = ~self.usable
-        reasons: dict[str, int] = {}
+        reasons: dict[str, int] = dict(self.left_out)
         for code, name in enumerate(self.status.names):
             if name != "ok":
                 reasons[REASONS.get(name, f"status {name!r}")] = int((left & (self.status.codes == code)).sum())
@@ -123,7 +130,7 @@ class Scores:
                 lacking = left & (labels.codes < 0)
                 reasons[f"no {role}"] = int(lacking.sum())
                 left = left & ~lacking
-        return Rows(len(self), int(self.usable.sum()), {why: count for why, count in reasons.items() if count})
+        return Rows(self.planned, int(self.usable.sum()), {why: count for why, count in reasons.items() if count})
 
     @cached_property
     def digest(self) -> str:

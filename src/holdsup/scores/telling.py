@@ -17,7 +17,7 @@ __all__ = ["MOST_SETTINGS", "code_column", "find_differing", "is_outcome", "is_r
 
 MOST_SETTINGS = 50  # a column of more different numbers is a measurement, not a setting
 MOST_OWN = 0.5  # of the rows may have a value of their own; with more a column measures them
-OUTCOMES = frozenset((*(name for names in SCORES for name in names), "latency", "runtime")) - {"map", "y"}
+OUTCOMES = frozenset((*(name for names in SCORES for name in names), "latency", "runtime", "time")) - {"map", "y"}
 REMARKS = frozenset(
     "status reason error message note notes comment remark time timestamp date seconds duration".split()
 )

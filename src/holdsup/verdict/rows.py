@@ -26,7 +26,7 @@ def select_rows(scores: Scores, where: Where, last: str | None = None) -> tuple[
     """Return the scores of `choose_rows`, and how many rows of all these are."""
     chosen, reasons = choose_rows(scores, where, last)
     used = chosen.rows()
-    return chosen, Rows(len(scores), used.used, {**reasons, **used.reasons})
+    return chosen, Rows(scores.planned, used.used, {**reasons, **used.reasons})
 
 
 def choose_rows(scores: Scores, where: Where, last: str | None = None) -> tuple[Scores, dict[str, int]]:
