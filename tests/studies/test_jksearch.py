@@ -93,8 +93,8 @@ def test_scores_do_not_depend_on_the_number_of_processes(search: JKSearchCV) -> 
     assert alone.tuning_ == together.tuning_
 
 
-def test_of_equal_candidates_the_first_wins() -> None:
-    search = JKSearchCV(DecisionTreeClassifier(random_state=0), {"min_samples_leaf": [1, 1, 1]}, j=2, k=3).fit(X, Y)
+def test_of_candidates_that_tie_the_first_wins() -> None:
+    search = JKSearchCV(DecisionTreeClassifier(random_state=0), {"max_features": [None, 4, 1.0]}, j=2, k=3).fit(X, Y)
     assert search.best_index_ == 0
     assert search.cv_results_["rank_test_score"].tolist() == [1, 1, 1]
     assert "same" in search.tuning_.verdict

@@ -63,6 +63,19 @@ def test_fewer_candidates_than_asked_for_are_told() -> None:
     assert "6 candidates were asked for, but there are only 2" in warn(SVC(), {"C": [1, 2]}, n_candidates=6)
 
 
+def test_equal_candidates_are_trained_once_and_told() -> None:
+    grids = [{"C": [1, 2, np.float64(1)]}, {"C": [2, 1.0]}]
+    search = JKSearchCV(SVC(), grids, j=2, k=3).fit(X, Y)
+    assert [params["C"] for params in search.cv_results_["params"]] == [1, 2, 1.0]
+    assert search.tuning_.fits == 2 * 3 * 3
+    assert len(search.tuning_.different) == 2  # 1.0 has the scores of 1
+    said = " ".join(search.tuning_.warnings)
+    assert "5 candidates were asked for, but there are only 3 different ones." in said
+    assert "1 of 3 candidates repeats the setting of another (C=1): it counts once." in said
+    scaled = {"standardscaler": [StandardScaler(), StandardScaler(), StandardScaler(with_mean=False)]}
+    assert "3 candidates were asked for, but there are only 2" in warn(make_pipeline(StandardScaler(), SVC()), scaled)
+
+
 def test_a_class_with_fewer_items_than_folds_is_told() -> None:
     y = np.where(np.arange(150) < 2, 9, Y)
     assert "Class 9 has 2 items, fewer than there are folds (3)" in warn(SVC(), {"C": [1, 2]}, y=y)

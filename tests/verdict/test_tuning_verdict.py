@@ -378,3 +378,36 @@ def test_a_probability_below_the_confidence_is_explained_and_shared_wins_are_cou
     assert sure.probability > 0.95
     assert "The probability is smaller" not in sure.verdict
     assert "with others" not in sure.verdict
+
+
+@pytest.mark.parametrize("again", [{"svc__C": 10.0}, {"svc__C": 10}, {"svc__C": np.int64(10)}])
+def test_a_setting_that_is_given_twice_is_one_candidate(again: dict[str, object]) -> None:
+    candidates = [{"svc__C": 1}, {"svc__C": 10}, {"svc__C": 100}]
+    table = scores(5)
+    alone = judge_tuning(table, candidates, k=5, metric_name="accuracy")
+    found = judge_tuning(table[:, [0, 1, 2, 1]], [*candidates, again], k=5, metric_name="accuracy")
+    assert [row.status for row in found.different] == [row.status for row in alone.candidates]
+    assert [row.p_best for row in found.different] == [row.p_best for row in alone.candidates]
+    assert (found.candidates[3].status, found.candidates[3].same_as) == ("same", 1)
+    assert found.verdict == alone.verdict
+    assert "1 of 4 candidates repeats the setting of another (C=10): it counts once." in found.warnings
+    assert found.rows.reasons == {"a candidate that repeats another": 5}
+    assert Tuning.from_dict(json.loads(found.to_json())).to_dict() == found.to_dict()
+
+
+def test_candidates_that_tie_stay_candidates_and_so_do_numbers_of_another_meaning() -> None:
+    table = scores(5)
+    tied = judge_tuning(table[:, [0, 1, 1]], [{"C": 1}, {"C": 10}, {"C": 100}], k=5, metric_name="accuracy")
+    assert len(tied.different) == 3
+    # To a random forest 1 is one feature, and 1.0 all of them.
+    forests = judge_tuning(table, [{"m": 1}, {"m": 1.0}, {"m": True}], k=5, metric_name="accuracy")
+    assert len(forests.different) == 3
+
+
+def test_of_a_setting_that_was_tried_twice_the_one_with_more_partitions_counts() -> None:
+    table = scores(5)[:, [1, 2, 2]]
+    table[3:, 1] = np.nan  # pruned, and later tried again to the end
+    found = judge_tuning(table, [{"C": 1}, {"C": 10}, {"C": 10}], k=5, metric_name="accuracy")
+    assert [row.status for row in found.candidates if row.index] == ["same", "pick"]
+    single = judge_tuning(table[:, 1:], [{"C": 10}, {"C": 10}], k=5, metric_name="accuracy")
+    assert "is the only candidate, so nothing was tuned" in single.verdict

@@ -76,7 +76,7 @@ def plot_tuning(result: Tuning, *, ax: Axes | None = None) -> Figure:
     ax.set_yticks(range(len(rows)), short_apart(row.name for row in rows))
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.locator_params(axis="x", nbins=4)
-    left_out = f"; the first {len(rows)} of {len(result.candidates)}" if len(rows) < len(result.candidates) else ""
+    left_out = f"; the first {len(rows)} of {len(result.different)}" if len(rows) < len(result.different) else ""
     plan = f"{result.partitions} partitions of {result.k} folds"
     lower = f"; {said}" if (said := find_scored(result).say_lower()) else ""
     explain_axis(ax, f"{short(result.metric)}, mean and se{lower}", f"{plan}{left_out}")
@@ -84,7 +84,7 @@ def plot_tuning(result: Tuning, *, ax: Axes | None = None) -> Figure:
 
 
 def _drawn(result: Tuning) -> list[CandidateRow]:
-    return [row for row in result.ranked() if row.status != "failed"][:MOST_LINES]
+    return [row for row in result.ranked() if row.status not in ("failed", "same")][:MOST_LINES]
 
 
 def _height(result: Tuning) -> float:

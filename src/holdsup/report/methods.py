@@ -147,7 +147,7 @@ def _tune(result: Tuning) -> Method:
     return Method(
         question="Are the tuned hyper-parameters an accident of the partition?",
         sentences=(
-            f"{format_counted(len(result.candidates), 'candidate')} were scored by {result.metric} in J-K-fold "
+            f"{format_counted(len(result.different), 'candidate')} were scored by {result.metric} in J-K-fold "
             f"cross-validation: the mean over J={result.partitions} partitions into K={result.k} folds, the same ones "
             f"for every candidate ({format_counted(result.fits, 'fit')}{adaptive}).",
             "The probability of being the best is over all partitions of this corpus, from the spread between these.",

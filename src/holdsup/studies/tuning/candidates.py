@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,14 +10,17 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from holdsup.errors import TuningError, list_names
+from holdsup.verdict.tuning.equality import identify_settings
 
 __all__ = ["Params", "configure", "list_candidates"]
 
 Params = dict[str, Any]
 
 
-def list_candidates(given: Any, *, n_candidates: int | None, seed: int) -> list[Params]:
-    """Return the candidates of a grid, of several grids, or drawn from distributions, in a fixed order.
+def list_candidates(given: Any, *, n_candidates: int | None, seed: int) -> tuple[list[Params], list[str]]:
+    """Return the different candidates of a grid, of several grids, or drawn from distributions, in a fixed order.
+
+    And a caution, where they are fewer than asked for: equal ones are one.
 
     Parameters
     ----------
@@ -41,7 +44,12 @@ def list_candidates(given: Any, *, n_candidates: int | None, seed: int) -> list[
         raise TuningError(f"candidates cannot be listed: {error}") from error
     if not found:
         raise TuningError("there are no candidates: give at least one value for a parameter")
-    return found
+    different: dict[Hashable, Params] = {}
+    for params in found:
+        different.setdefault(identify_settings(params), params)
+    asked = max(len(found), n_candidates or 0)
+    said = f"{asked} candidates were asked for, but there are only {len(different)} different ones."
+    return list(different.values()), [said] if asked > len(different) else []
 
 
 def configure(estimator: Any, params: Params) -> Any:

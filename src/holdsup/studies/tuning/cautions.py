@@ -48,9 +48,7 @@ def find_unseeded(estimator: Any) -> list[str]:
     return found
 
 
-def list_cautions(
-    estimators: Iterable[Any], splitter: JKFold, y: Any, groups: Any, *, asked: int | None
-) -> Iterator[str]:
+def list_cautions(estimators: Iterable[Any], splitter: JKFold, y: Any, groups: Any) -> Iterator[str]:
     """Yield what is said beside the verdict.
 
     Parameters
@@ -59,11 +57,8 @@ def list_cautions(
     splitter : what deals the partitions
     y : targets, if there are any
     groups : what each item belongs to, if that is known
-    asked : how many candidates were to be drawn
     """
     listed = list(estimators)
-    if asked is not None and asked > len(listed):
-        yield f"{asked} candidates were asked for, but there are only {len(listed)} different ones."
     if unseeded := list(dict.fromkeys(name for estimator in listed for name in find_unseeded(estimator))):
         verb = "is" if len(unseeded) == 1 else "are"
         yield (

@@ -155,7 +155,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         ------
         TuningError : options, candidates or data that make no sense; a scorer that gives no number; all fits failed
         """
-        candidates = list_candidates(self.candidates, n_candidates=self.n_candidates, seed=self.seed)
+        candidates, fewer = list_candidates(self.candidates, n_candidates=self.n_candidates, seed=self.seed)
         estimators = [configure(self.estimator, candidate) for candidate in candidates]
         require_lengths(_num_samples(X), groups=groups, sample_weight=params.get("sample_weight"))
         X, y, groups = indexable(X, y, groups)
@@ -165,7 +165,8 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         training = self._training(X, y, candidates, groups, _check_method_params(X, params))
         splitter = self._splitter(training, groups)
         cautions = [
-            *list_cautions(estimators, splitter, y, groups, asked=self.n_candidates),
+            *fewer,
+            *list_cautions(estimators, splitter, y, groups),
             *warn_of_weights(params.get("sample_weight")),
         ]
         pool, copies = self._run(training, deal_partitions(splitter, X, y, groups), candidates)

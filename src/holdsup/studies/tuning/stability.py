@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sklearn.utils import indexable
@@ -59,7 +60,7 @@ def study_tuning(
     ------
     TuningError : as in `JKSearchCV`; a pool smaller than a J; a candidate that failed, since none may be missing
     """
-    listed = list_candidates(candidates, n_candidates=n_candidates, seed=seed)
+    listed, fewer = list_candidates(candidates, n_candidates=n_candidates, seed=seed)
     for params in listed:
         configure(estimator, params)
     X, y, groups = indexable(X, y, groups)
@@ -74,7 +75,8 @@ def study_tuning(
         )  # fmt: skip
         _require_whole(pool, listed)
         pools[folds] = pool.only_means()
-    return judge_pools(pools, listed, j=j, metric=name_metric(scoring), retunings=retunings, seed=seed)
+    study = judge_pools(pools, listed, j=j, metric=name_metric(scoring), retunings=retunings, seed=seed)
+    return replace(study, warnings=(*study.warnings, *fewer))
 
 
 def _require_whole(pool: Pool, candidates: Sequence[Params]) -> None:

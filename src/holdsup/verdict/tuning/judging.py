@@ -16,6 +16,7 @@ from holdsup.numerics.tuning import AdaptivePlan, Review, best_probabilities, li
 from holdsup.numerics.tuning.adaptation import MARGIN
 from holdsup.results import Rows, sign
 from holdsup.results.extras import list_extras
+from holdsup.verdict.tuning.equality import find_repeated
 from holdsup.verdict.tuning.listing import list_candidates
 from holdsup.verdict.tuning.naming import digest_candidates
 from holdsup.verdict.tuning.records import FailedFit
@@ -96,7 +97,8 @@ def judge_tuning(
         why = f": {failures[0].error}" if failures else ""
         raise TuningError(f"all {len(candidates)} candidates failed, so that there is nothing to pick{why}")
     sign_of = 1.0 if higher_is_better else -1.0
-    ranked = np.where(failed, np.nan, sign_of * table)
+    repeated = find_repeated(candidates, table)
+    ranked = np.where(failed | (repeated != np.arange(len(candidates))), np.nan, sign_of * table)
     if not np.isfinite(ranked).all(axis=0).any():
         raise TuningError("no candidate has a score on every partition: run at least one on all of them")
     standing = measure_standing(ranked)
@@ -107,7 +109,7 @@ def judge_tuning(
     if indifference is None:
         indifference = MARGIN * float(np.sqrt(standing.variance))
     regret = _limit_stated(limits.regret, indifference, review)
-    rows = list_candidates(table, candidates, standing, limits, chances, failed, sign_of)
+    rows = list_candidates(table, candidates, standing, limits, chances, failed, repeated, sign_of)
     found = Tuning(
         signature=sign("tune", **{
             "scores": hashlib.sha256(np.ascontiguousarray(table).tobytes()).hexdigest()[:12], "metric": metric_name,
@@ -116,7 +118,7 @@ def judge_tuning(
             "margin": margin, "level": level, "budget": budget, "seed": seed, **(signed or {}),
         }),
         seed=seed,
-        rows=_count_rows(table, failed),
+        rows=_count_rows(table, failed, repeated != np.arange(len(candidates))),
         verdict="",
         metric=metric_name,
         higher_is_better=higher_is_better,
@@ -188,9 +190,12 @@ def _find_failed(table: Floats, failures: Sequence[Failure]) -> NDArray[np.bool_
     return np.asarray(failed)
 
 
-def _count_rows(table: Floats, failed: NDArray[np.bool_]) -> Rows:
-    used = int(np.isfinite(table[:, ~failed]).sum())
-    lost = int(failed.sum()) * len(table)
-    idle = table.size - used - lost
-    reasons = {"a candidate that failed": lost, "a candidate that was dropped": idle}
+def _count_rows(table: Floats, failed: NDArray[np.bool_], repeats: NDArray[np.bool_]) -> Rows:
+    used = int(np.isfinite(table[:, ~failed & ~repeats]).sum())
+    again = int(repeats.sum()) * len(table)
+    lost = int((failed & ~repeats).sum()) * len(table)
+    idle = table.size - used - lost - again
+    reasons = {
+        "a candidate that failed": lost, "a candidate that was dropped": idle, "a candidate that repeats another": again
+    }  # fmt: skip
     return Rows(table.size, used, {why: count for why, count in reasons.items() if count})

@@ -25,25 +25,28 @@ def list_candidates(
     limits: Limits,
     chances: Floats,
     failed: NDArray[np.bool_],
+    repeated: NDArray[np.intp],
     sign_of: float,
 ) -> tuple[CandidateRow, ...]:
     """Return a row for each candidate, in their order; `sign_of` is -1 where smaller scores are better."""
-    wins = count_wins(np.where(failed, np.nan, sign_of * table))
+    out = failed | (repeated != np.arange(len(candidates)))
+    same = np.where(repeated != np.arange(len(candidates)), repeated, standing.twins)
+    wins = count_wins(np.where(out, np.nan, sign_of * table))
     names = name_candidates(candidates)
     return tuple(
         CandidateRow(
             index=c,
             name=names[c],
             params={key: plain_setting(value) for key, value in candidates[c].items()},
-            status=_status(c, standing, limits, failed, len(table)),
+            status="same" if repeated[c] != c else _status(c, standing, limits, failed, len(table)),
             partitions=int(np.isfinite(table[:, c]).sum()),
             mean=sign_of * float(standing.means[c]),
-            se=standard_error(table[:, c]) if not failed[c] else float("nan"),
+            se=standard_error(table[:, c]) if not out[c] else float("nan"),
             difference=sign_of * float(standing.gaps[c]) + 0.0,  # no negative zero
             lead=float(limits.upper[c]),
-            wins=float("nan") if failed[c] else float(wins[c]),
-            p_best=float("nan") if failed[c] else float(chances[c]),
-            same_as=int(standing.twins[c]) if standing.twins[c] != c and not failed[c] else None,
+            wins=float("nan") if out[c] else float(wins[c]),
+            p_best=float("nan") if out[c] else float(chances[c]),
+            same_as=int(same[c]) if same[c] != c and (repeated[c] != c or not failed[c]) else None,
             scores=tuple(map(float, table[:, c])),
         )
         for c in range(len(candidates))

@@ -9,7 +9,7 @@ from typing import Literal
 __all__ = ["CandidateRow", "FailedFit", "Setting", "Status"]
 
 Setting = str | bool | int | float | None  # a parameter as JSON can hold it
-Status = Literal["pick", "alike", "worse", "dropped", "failed"]
+Status = Literal["pick", "alike", "worse", "dropped", "failed", "same"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,15 +22,17 @@ class CandidateRow:
     name : the parameters that differ between candidates
     params : all its parameters
     status : pick, alike (cannot be told from the pick), worse, dropped (could no longer beat the leader of the moment
-        by more than the margin) or failed (on one fold or more, so that it is not ranked)
+        by more than the margin), failed (on one fold or more, so that it is not ranked) or same (the parameters of
+        another one, which counts for both)
     partitions : on how many it was run to the end
-    mean : mean score over its partitions; null if it failed, as is all that follows from it
+    mean : mean score over its partitions; null if it failed or repeats another, as is all that follows from it
     se : standard error of the mean, between partitions; null with one
     difference : its mean minus that of the pick, on the partitions that both have
     lead : upper limit of what it is better than the pick by; null with one partition
     wins : share of partitions on which it is the best of those that did not fail, alone or with others, 0-1
     p_best : probability that it is the best over all partitions of the corpus
-    same_as : the candidate before it that has the same scores, null if none has; they share one p_best, at the first
+    same_as : the candidate that it repeats, or the first that has the same scores, null if none has; they share one
+        p_best, at that one
     scores : on each partition; null where it failed or was not run
     """
 

@@ -76,6 +76,11 @@ class Tuning(Result):
         """The candidates that cannot be told from the pick, without it."""
         return tuple(row for row in self.candidates if row.status == "alike")
 
+    @property
+    def different(self) -> tuple[CandidateRow, ...]:
+        """The candidates, each setting once."""
+        return tuple(row for row in self.candidates if row.status != "same")
+
     def tables(self) -> tuple[Table, ...]:
         """Return the candidates, the best first, and the fits that failed."""
         return (self._candidates(), *self._failures())
@@ -83,10 +88,10 @@ class Tuning(Result):
     def ranked(self) -> list[CandidateRow]:
         """Return the candidates in the order of their status and means: the pick, then the best; failed ones last."""
         sign = -1 if self.higher_is_better else 1
-        order = {"pick": 0, "alike": 1, "worse": 1, "dropped": 2, "failed": 3}
+        order = {"pick": 0, "alike": 1, "worse": 1, "dropped": 2, "failed": 3, "same": 4}
 
         def place(row: CandidateRow) -> tuple[int, float, int]:
-            return order[row.status], 0.0 if row.status == "failed" else sign * row.mean, row.index
+            return order[row.status], 0.0 if row.status in ("failed", "same") else sign * row.mean, row.index
 
         return sorted(self.candidates, key=place)
 
@@ -149,7 +154,7 @@ class Tuning(Result):
 
 def _remark(row: CandidateRow, candidates: tuple[CandidateRow, ...]) -> str:
     if row.same_as is not None:
-        return f"same scores as {candidates[row.same_as].name}"
+        return f"same {'setting' if row.status == 'same' else 'scores'} as {candidates[row.same_as].name}"
     if row.status == "dropped":
         return f"dropped after {row.partitions}"
     return {"alike": "not told apart", "worse": ""}.get(row.status, row.status)

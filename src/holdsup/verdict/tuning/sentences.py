@@ -20,9 +20,9 @@ MOST = 3  # names that are spelt out
 def write_tuning_verdict(tuning: Tuning) -> str:
     """Return the sentence that stands above the tables: the pick, its luck, how sure, what is not covered."""
     pick = tuning.pick
-    tried = [row for row in tuning.candidates if row.status != "failed"]
+    tried = [row for row in tuning.different if row.status != "failed"]
     mean = format_number(pick.mean, uncertainty=pick.se)
-    if len(tuning.candidates) == 1:
+    if len(tuning.different) == 1:
         return f"{pick.name} is the only candidate, so nothing was tuned; its mean {tuning.metric} is {mean}."
     failed = say_failures(tuning)
     if len(tried) == 1:
@@ -65,7 +65,7 @@ def list_warnings(tuning: Tuning) -> Iterator[str]:
             f"K={tuning.k}: with two folds, training sets share no items and estimates vary more. "
             f"Use K of {LEAST_K} or more."
         )
-    if tuning.partitions == 1 and len(tuning.candidates) > 1:
+    if tuning.partitions == 1 and len(tuning.different) > 1:
         yield "J=1: no standard error, probability or limit can be had from one partition."
     if tuning.copies:
         asked = tuning.partitions + tuning.copies
@@ -75,11 +75,15 @@ def list_warnings(tuning: Tuning) -> Iterator[str]:
             f"{tuning.copies} of {asked} partitions {verb} of others and left out, as no new evidence. So few {why} "
             "can be dealt evenly in few ways: a larger J adds little, another K or smaller groups may."
         )
-    if tuning.partitions == 2 and len(tuning.candidates) > 1:
+    if tuning.partitions == 2 and len(tuning.different) > 1:
         yield (
             "J=2: limits take it that candidates vary alike from partition to partition. One that varies ten times as "
             "much as the others is beyond its limit in 13% of cases, not 5%: use J of 3 or more."
         )
+    if same := [row.name for row in tuning.candidates if row.status == "same"]:
+        count = f"{len(same)} of {len(tuning.candidates)} candidates"
+        verb = "repeats" if len(same) == 1 else "repeat"
+        yield f"{count} {verb} the setting of another ({_list(same)}): it counts once."
     failed = [row.name for row in tuning.candidates if row.status == "failed"]
     if failed:
         verb = "is" if len(failed) == 1 else "are"
@@ -110,6 +114,8 @@ def suggest_partitions(tuning: Tuning) -> Iterator[str]:
 def write_choice(tuning: Tuning, index: int) -> str:
     """Return how a candidate stands that was taken instead of the pick."""
     row = tuning.candidates[index]
+    if row.status == "same":
+        return f"{row.name} was taken, which repeats the setting of another candidate."
     if row.status == "failed":
         return f"{row.name} was taken instead, which failed and is not judged."
     gap = row.difference if tuning.higher_is_better else -row.difference
@@ -158,7 +164,7 @@ def _regret(tuning: Tuning) -> str:
 def _say_shared(tuning: Tuning) -> str:
     """Return on how many partitions the pick is the best together with a candidate that has other scores elsewhere."""
     pick = tuning.pick
-    rivals = [row.scores for row in tuning.candidates if row.status != "failed" and row.scores != pick.scores]
+    rivals = [row.scores for row in tuning.different if row.status != "failed" and row.scores != pick.scores]
     sign = 1 if tuning.higher_is_better else -1
     shared = 0
     for place, own in enumerate(pick.scores):
