@@ -148,5 +148,16 @@ def test_a_template_is_not_asked_for_beside_data(run: Run, tmp_path: Path) -> No
 
 
 def test_an_option_that_has_no_part_says_where_it_has_one(run: Run) -> None:
-    assert "it goes with --seeds" in run("qra", "--example", "--scale-minimum", "1").err
+    assert "it goes with --kind values, --seeds" in run("qra", "x.csv", "--kind", "labels", "--scale-minimum", "0").err
     assert "it goes with --kind labels" in run("qra", "--example", "--scale", "ordinal").err
+
+
+def test_where_a_scale_starts_can_be_said_on_the_command_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("object,measurand,value,performed_by\nPASS,Fluency,5.36,a\nPASS,Fluency,6.14,b\n")
+    open_, told, zero = (
+        run("qra", tmp_path / "m.csv", *asked) for asked in ([], *(["--scale-minimum", n] for n in "10"))
+    )
+    assert "Counted from 0, CV* is 13.525; if they are ratings from 1, it is 16.372" in " ".join(open_.out.split())
+    assert "CV* = 16.372" in " ".join(told.out.split())
+    assert "CV* = 13.525" in " ".join(zero.out.split())
+    assert not any("ratings" in done.out for done in (told, zero))

@@ -17,6 +17,7 @@ import pytest
 import holdsup
 from holdsup.data import belz2022, belz2022_groups, belz2022_table
 from holdsup.errors import MeasurementError, ResultError, ScoresError
+from holdsup.measurements import Measurement
 from holdsup.results import schema_of
 from holdsup.verdict import assess_repeatability, assess_reproduction, make_cards, write_card
 from holdsup.verdict.reproduction.groups import Group
@@ -256,6 +257,49 @@ def test_the_shift_is_what_makes_scales_comparable() -> None:
     on_seven = [{**row, "scale_minimum": 1} for row in measured([5.36, 6.14])]
     assert assess_reproduction(on_seven).assessments[0].cv == pytest.approx(16.372, abs=0.0005)
     assert assess_reproduction(measured([5.36, 6.14])).assessments[0].cv < 14
+
+
+def test_values_that_may_be_ratings_are_cautioned_about_with_both_numbers() -> None:
+    said = "Counted from 0, CV* is 13.525; if they are ratings from 1, it is 16.372"
+    rows = measured([5.36, 6.14])
+    assert any(said in warning for warning in assess_reproduction(rows).warnings)
+    objects = [Measurement(object="x", measurand="m", value=value, source=str(value)) for value in (5.36, 6.14)]
+    assert any(said in warning for warning in assess_reproduction(objects).warnings)
+    for stated in (
+        assess_reproduction([{**row, "scale_minimum": 0} for row in rows]),
+        assess_reproduction(rows, scale_minimum=0),
+        assess_reproduction([{**row, "unit": "percent"} for row in rows]),
+        assess_reproduction(measured([0.96, 6.14])),
+        assess_reproduction(measured([1.0, 1.0, 1.0])),
+    ):
+        assert not any("ratings" in warning for warning in stated.warnings)
+    assert assess_reproduction(rows, scale_minimum=1).assessments[0].cv == pytest.approx(16.372, abs=0.0005)
+
+
+def test_many_whole_numbers_from_1_to_7_are_ratings_and_the_answer_says_so(tmp_path: Path) -> None:
+    ratings = [3, 5, 4, 4, 5, 7, 6, 5, 4, 6]
+    rows = [row | {"source": str(i)} for i, row in enumerate(measured(ratings))]
+    found = assess_reproduction(rows)
+    stated = assess_reproduction([{**row, "scale_minimum": 1} for row in rows])
+    assert found.assessments == stated.assessments
+    assert [m.scale_from for m in found.measurements] == ["guess"] * 10
+    said = [warning for warning in found.warnings if "--scale-minimum 0" in warning]
+    assert len(said) == 1
+    assert not any("ratings" in warning for warning in stated.warnings)
+    assert assess_reproduction(rows, scale_minimum=0).assessments[0].cv < found.assessments[0].cv
+    write_card(found, tmp_path / "card.md")
+    assert "taken for ratings" in (tmp_path / "card.md").read_text()
+    for other in ([*ratings[:9], 6.5], [*ratings[:9], 8], ratings[:9], [0, *ratings], [2, 3] * 5):
+        apart = assess_reproduction([row | {"source": str(i)} for i, row in enumerate(measured(other))])
+        assert not any("taken for ratings" in warning for warning in apart.warnings)
+
+
+def test_the_values_of_another_object_tell_whether_a_measurand_is_rated() -> None:
+    ratings = [row | {"source": str(i)} for i, row in enumerate(measured([3, 5, 4, 4, 5, 7, 6, 5, 4, 6]))]
+    beyond = measured([20, 30], name="parser")
+    assert {m.scale_minimum for m in assess_reproduction([*ratings, *beyond]).measurements} == {0.0}
+    within = measured([2, 3], name="parser")
+    assert {m.scale_minimum for m in assess_reproduction([*ratings, *within]).measurements} == {1.0}
 
 
 def test_the_next_value_is_in_the_unit_of_the_values_and_not_below_the_scale() -> None:

@@ -192,6 +192,26 @@ def test_scores_below_the_minimum_of_the_scale_say_which_option_to_give() -> Non
         assess_repeatability(rows)
 
 
+def test_scores_that_are_ratings_count_from_1_in_each_metric_of_its_own() -> None:
+    """Their means are not whole: single scores tell."""
+    rng = np.random.default_rng(1)
+    rows = [
+        {"system": "A", "seed": seed, "item": i, "metric": metric, "score": score}
+        for seed in (1, 2, 3)
+        for i in range(8)
+        for metric, score in (("fluency", int(rng.integers(2, 6))), ("errors", int(rng.integers(0, 5))))
+    ]
+    found = assess_repeatability(rows)
+    assert {(m.measurand, m.scale_minimum) for m in found.measurements} == {("fluency", 1.0), ("errors", 0.0)}
+    assert [warning[:8] for warning in found.warnings if "ratings" in warning] == ["fluency:"]
+    asked = assess_repeatability(rows, scale_minimum=0)
+    assert {m.scale_minimum for m in asked.measurements} == {0.0}
+    assert not any("ratings" in warning for warning in asked.warnings)
+    assert "scale_minimum:0" in asked.signature
+    halves = [{**row, "score": row["score"] + 0.5} for row in rows if row["metric"] == "fluency"]
+    assert any("if they are ratings from 1" in warning for warning in assess_repeatability(halves).warnings)
+
+
 def test_many_objects_and_conditions_have_no_model_and_say_so() -> None:
     rng = np.random.default_rng(0)
     objects = [

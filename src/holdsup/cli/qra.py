@@ -22,7 +22,7 @@ USES = {
     "study": ("scores", "labels"),
     "label": ("labels",),
     "scale": ("labels",),
-    "scale_minimum": ("seeds",),
+    "scale_minimum": ("values", "seeds"),
     "measures": ("values", "seeds"),
     "card": ("values", "seeds"),
     "export": ("values",),
@@ -83,10 +83,9 @@ USES = {
 @click.option(
     "--scale-minimum",
     type=float,
-    default=0.0,
-    show_default=True,
     metavar="NUMBER",
-    help="The lowest score there can be (with --seeds; measurements have a column for it).",
+    help="The lowest value there can be, where no column scale_minimum says it; by default 0, or 1 where all are whole "
+    "numbers from 1 to 7.",
 )
 @click.option("--measures", is_flag=True, help="Add the other measures of precision of the paper's section 3.2.")
 @click.option(
@@ -161,7 +160,8 @@ def _what_is_asked(given: dict[str, Any]) -> str:
         raise click.UsageError("Give one of --validate, --seeds and --kind.")
     kind = asked[0] if asked else "values"
     for name, uses in USES.items():
-        if given[name] and kind not in uses:
+        is_given = bool(given[name]) or isinstance(given[name], float)  # 0 is something, too
+        if is_given and kind not in uses:
             raise click.UsageError(
                 f"--{name.replace('_', '-')} has no part in this question ({kind}); it goes with {_listed(uses)}."
             )
@@ -203,6 +203,6 @@ def _answer(asked: str, source: Any, given: dict[str, Any]) -> Any:
     if given["export"] is not None:
         from holdsup.measurements import read_measurements, write_measurements
 
-        source = read_measurements(source)
+        source = read_measurements(source, scale_minimum=given["scale_minimum"])
         write_measurements(source, given["export"])
-    return verdict.assess_reproduction(source, where=where, **common)
+    return verdict.assess_reproduction(source, where=where, scale_minimum=given["scale_minimum"], **common)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from holdsup.measurements.fields import REQUIRED
 from holdsup.measurements.record import CONDITIONS, Measurement
 from holdsup.measurements.rows import Row, read_rows
+from holdsup.measurements.scales import guess_scales, start_at
 from holdsup.measurements.units import UnitError, group_measurements, to_one_unit
 from holdsup.measurements.values import parse_unit, parse_value
 
@@ -50,12 +51,15 @@ class Draft:
     faults: tuple[Fault, ...]
 
 
-def read_draft(source: Any) -> Draft:
-    """Return what files, frames, records or measurements give, with all their faults."""
+def read_draft(source: Any, *, scale_minimum: float | None = None) -> Draft:
+    """Return what files, frames, records or measurements give, with all their faults.
+
+    `scale_minimum` is where the scale starts of measurements that do not say it.
+    """
     faults: list[Fault] = []
     pairs: list[tuple[Row, Measurement]] = []
     if isinstance(source, Sequence) and source and all(isinstance(one, Measurement) for one in source):
-        pairs = [(_as_row(i, one), one) for i, one in enumerate(source)]
+        pairs = [(Row({}, one.conditions, i), one) for i, one in enumerate(source)]
     else:
         for row in read_rows(source):
             made = _measurement_of(row)
@@ -71,12 +75,10 @@ def read_draft(source: Any) -> Draft:
         except UnitError as error:
             at = members[error.member]
             faults.append(Fault("units", rows[at], f"{given[at].measurand} of {given[at].object} {error}"))
+    given = guess_scales(given) if scale_minimum is None else [start_at(one, scale_minimum) for one in given]
+    for members in group_measurements(given).values():
         faults.extend(_scale_faults([(rows[i], given[i]) for i in members]))
     return Draft(tuple(given), tuple(rows), tuple(faults))
-
-
-def _as_row(number: int, one: Measurement) -> Row:
-    return Row({"scale_minimum": repr(one.scale_minimum)}, one.conditions, number)
 
 
 def _measurement_of(row: Row) -> Measurement | list[Fault]:
@@ -110,6 +112,7 @@ def _measurement_of(row: Row) -> Measurement | list[Fault]:
         time=row.fields.get("time", ""),
         unit=unit,
         reported=row.fields["value"],
+        scale_from="stated" if "scale_minimum" in row.fields else "default",
     )
 
 

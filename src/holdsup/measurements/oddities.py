@@ -7,6 +7,7 @@ from typing import Any
 
 from holdsup.errors import list_names
 from holdsup.measurements.record import Measurement
+from holdsup.measurements.scales import scale_notes
 from holdsup.measurements.units import conversion_notes
 
 __all__ = ["find_repeats", "find_words_for_nothing", "reading_notes"]
@@ -36,6 +37,7 @@ def find_words_for_nothing(measurements: Sequence[Measurement]) -> list[tuple[in
 def reading_notes(measurements: Sequence[Measurement]) -> Iterator[str]:
     """Yield a sentence for each thing about the way in which measurements were read that an answer must not hide."""
     yield from conversion_notes(measurements)
+    yield from scale_notes(measurements)
     if repeats := find_repeats(measurements):
         one = measurements[repeats[0][0]]
         those = "1 measurement equals" if len(repeats) == 1 else f"{len(repeats):,} measurements equal"

@@ -11,7 +11,7 @@ from holdsup.measurements.record import Measurement
 __all__ = ["read_measurements"]
 
 
-def read_measurements(source: Any) -> tuple[Measurement, ...]:
+def read_measurements(source: Any, *, scale_minimum: float | None = None) -> tuple[Measurement, ...]:
     """Return the measurements in files, frames or records, each with its conditions.
 
     Parameters
@@ -21,6 +21,8 @@ def read_measurements(source: Any) -> tuple[Measurement, ...]:
         for each object and measurand and a column for each measurement, or to JSON as `write_template` gives it;
         anything with an Arrow stream (pandas, polars, pyarrow); a list of dicts, conditions flat or in a dict
         "conditions"; measurements that are read already
+    scale_minimum : where the scale starts of measurements that do not say it: 0 by default, 1 where a measurand has
+        ten whole numbers from 1 to 7 or more, and no others
 
     Raises
     ------
@@ -37,7 +39,7 @@ def read_measurements(source: Any) -> tuple[Measurement, ...]:
     >>> [(one.value, one.unit, dict(one.conditions)) for one in read_measurements(rows)]
     [(91.0, 'percent', {'performed_by': 'Ada'}), (90.5, 'percent', {'performed_by': 'Bob'})]
     """
-    draft = read_draft(source)
+    draft = read_draft(source, scale_minimum=scale_minimum)
     if draft.faults:
         first, *others = draft.faults
         more = f" ({len(others)} more: see holdsup qra --validate)" if others else ""

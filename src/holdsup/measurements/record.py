@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from holdsup.columns.values import MISSING_TOKENS
 from holdsup.errors import MeasurementError
@@ -81,6 +81,8 @@ class Measurement:
     time : when it was measured
     unit : "percent" or "proportion", or another word if the source gives one; empty where nothing is said
     reported : the value as its source writes it, such as "91 %"; two measurements that differ only here are equal
+    scale_from : who says the scale minimum: the source ("stated"), the values ("guess"), or nobody ("default");
+        two measurements that differ only here are equal
     """
 
     object: str
@@ -92,6 +94,7 @@ class Measurement:
     time: str = ""
     unit: str = ""
     reported: str = field(default="", compare=False)
+    scale_from: Literal["stated", "guess", "default"] = field(default="default", compare=False)
 
     @cached_property
     def known(self) -> Mapping[str, str]:

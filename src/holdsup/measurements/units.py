@@ -8,7 +8,7 @@ from dataclasses import replace
 from holdsup.measurements.record import Measurement
 from holdsup.measurements.values import parse_value
 
-__all__ = ["UnitError", "conversion_notes", "group_measurements", "to_one_unit"]
+__all__ = ["SHARES", "UnitError", "conversion_notes", "group_measurements", "to_one_unit"]
 
 SHARES = {"percent", "proportion"}
 FAR = 10  # 91 and .91 are a hundredfold apart; values of one thing are rarely ten times one another

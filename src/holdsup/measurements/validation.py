@@ -14,12 +14,12 @@ from holdsup.measurements.fields import near_field
 from holdsup.measurements.oddities import find_repeats, find_words_for_nothing
 from holdsup.measurements.record import CONDITIONS, Measurement
 from holdsup.measurements.rows import Row
+from holdsup.measurements.scales import is_open, may_be_ratings
 from holdsup.measurements.units import conversion_notes, group_measurements
 from holdsup.results.findings import EXAMPLES, Finding, Severity
 
 __all__ = ["explain_columns", "find_oddities", "validate"]
 
-RATINGS = (1, 7)  # values between these, without a scale minimum, may be ratings
 APPROXIMATE = "\N{ALMOST EQUAL TO}"
 FAULTS = {
     "no-object": "without an object",
@@ -126,10 +126,10 @@ def _repeated(draft: Draft) -> Iterator[Finding]:
 def _scales(draft: Draft) -> Iterator[Finding]:
     asked = []
     for members in group_measurements(draft.measurements).values():
-        values = [draft.measurements[i].value for i in members]
-        unstated = not any("scale_minimum" in draft.rows[i].fields or draft.measurements[i].unit for i in members)
-        if unstated and RATINGS[0] <= min(values) and max(values) <= RATINGS[1]:
-            asked.append(_thing(draft.measurements[members[0]]))
+        those = [draft.measurements[i] for i in members]
+        unstated = all(is_open(one) or one.scale_from == "guess" for one in those)
+        if unstated and may_be_ratings([one.value for one in those]):
+            asked.append(_thing(those[0]))
     if asked:
         yield _finding(
             "scale-minimum", "warning", f"Values between 1 and 7 without a scale minimum: {list_names(asked, most=3)}.",

@@ -24,7 +24,7 @@ from holdsup.verdict.reproduction.models import model_conditions
 from holdsup.verdict.reproduction.records import Assessment, ConditionSpread, MeasuredValue, Measures
 from holdsup.verdict.reproduction.reference import reference_cvs
 from holdsup.verdict.reproduction.report import Reproduction
-from holdsup.verdict.reproduction.sentences import advise, find_cautions, write_reproduction_verdict
+from holdsup.verdict.reproduction.sentences import advise, caution_scales, find_cautions, write_reproduction_verdict
 from holdsup.verdict.reproduction.spread import is_exact, spread_within
 
 __all__ = ["assess_reproduction"]
@@ -34,6 +34,7 @@ def assess_reproduction(
     measurements: Any,
     *,
     where: Mapping[str, Iterable[str] | str] | None = None,
+    scale_minimum: float | None = None,
     level: float = 0.95,
     measures: bool = False,
     reference: bool = True,
@@ -49,6 +50,8 @@ def assess_reproduction(
     ----------
     measurements : what `read_measurements` takes: a file, records, a frame, `Measurement` values
     where : objects, measurands or values of conditions to keep, such as ``{"object": "PASS"}``
+    scale_minimum : where the scale starts of measurements that do not say it: by default 0, or 1 where all values of a
+        measurand, ten or more, are whole numbers from 1 to 7
     level : coverage of limits
     measures : whether to add the other measures of precision of the paper's section 3.2
     reference : whether to say how many of the paper's 18 results are less reproducible
@@ -68,7 +71,7 @@ def assess_reproduction(
     """
     check_level(level, MeasurementError)
     check_count(seed, "seed", MeasurementError)
-    given = read_measurements(measurements)
+    given = read_measurements(measurements, scale_minimum=scale_minimum)
     chosen, unasked = select_measurements(given, where or {})
     groups, unused, said = group_measurements(chosen)
     cvs = find_extra("the published results", reference_cvs, said, None) if reference else None
@@ -93,9 +96,9 @@ def assess_reproduction(
     )
     drawn = any(row for group, _, rows in parts for row in rows if not is_exact(group))
     return Reproduction(
-        signature=_signature(chosen, where, level, measures, seed if drawn else None),
+        signature=_signature(chosen, where, scale_minimum, level, measures, seed if drawn else None),
         seed=seed if drawn else None,
-        warnings=(*reading_notes(chosen), *said, *find_cautions(assessments)),
+        warnings=(*reading_notes(chosen), *caution_scales(ordered), *said, *find_cautions(assessments)),
         rows=Rows(len(given), sum(a.n for a in assessments), {**unasked, **unused}),
         verdict=write_reproduction_verdict(assessments, level=level),
         level=level,
@@ -169,6 +172,7 @@ def _values(group: Group) -> Iterable[MeasuredValue]:
             value=measurement.value,
             reported=measurement.reported,
             scale_minimum=measurement.scale_minimum,
+            scale_from=measurement.scale_from,
             unit=measurement.unit,
             source=measurement.source,
             time=measurement.time,
@@ -183,12 +187,14 @@ def _is_paired(group: Group) -> bool:
 def _signature(
     chosen: Sequence[Measurement],
     where: Mapping[str, Iterable[str] | str] | None,
+    scale_minimum: float | None,
     level: float,
     measures: bool,
     seed: int | None,
 ) -> str:
     kept = ",".join(f"{name}={v if isinstance(v, str) else '/'.join(v)}" for name, v in (where or {}).items())
     return sign(
-        "qra", data=digest_measurements(chosen), measurements=len(chosen), where=kept or None, level=level,
+        "qra", data=digest_measurements(chosen), measurements=len(chosen), where=kept or None,
+        scale_minimum=None if scale_minimum is None else f"{scale_minimum:g}", level=level,
         measures=True if measures else None, seed=seed,
     )  # fmt: skip

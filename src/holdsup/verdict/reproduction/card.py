@@ -11,11 +11,13 @@ from holdsup.measurements import Measurement, reading_notes
 from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.results import write_file
+from holdsup.verdict.reproduction.groups import Group
 from holdsup.verdict.reproduction.matrix_tables import tabulate_matrix
 from holdsup.verdict.reproduction.parts import Part, split_result
 from holdsup.verdict.reproduction.records import Assessment, MeasuredValue
 from holdsup.verdict.reproduction.report import Reproduction, tabulate_pairs, tabulate_spread
 from holdsup.verdict.reproduction.sentences import (
+    caution_scales,
     find_cautions,
     name_precision,
     show_conditions,
@@ -98,6 +100,7 @@ def _card(found: Reproduction, part: Part) -> Page:
         columns=("", ""),
         rows=tuple(_facts(found, part)),
     )
+    measured = tuple(map(_measurement, part.measurements))
     return Page(
         verdict=write_reproduction_verdict([a], level=found.level),
         tables=(
@@ -106,7 +109,7 @@ def _card(found: Reproduction, part: Part) -> Page:
             *tabulate_spread(part.spread[:SHOWN_SPREAD], each=True),
             *tabulate_pairs(part.pairs),
         ),
-        warnings=(*reading_notes([_measurement(m) for m in part.measurements]), *find_cautions([a])),
+        warnings=(*reading_notes(measured), *caution_scales([Group(measured)]), *find_cautions([a])),
         rows=f"{a.n} measurements.",
         signature=found.signature,
     )
@@ -124,6 +127,7 @@ def _measurement(m: MeasuredValue) -> Measurement:
         time=m.time,
         unit=m.unit,
         reported=m.reported,
+        scale_from=m.scale_from,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 __all__ = [
     "Assessment",
@@ -107,6 +108,7 @@ class MeasuredValue:
     value : its value
     reported : the value as it was written
     scale_minimum : the lowest value that the scale has
+    scale_from : who says so: "stated" by the source, a "guess" from the values, or the "default", 0
     unit : "percent" or "proportion" where that is known, otherwise empty
     source : where the value is published
     time : when it was measured
@@ -123,6 +125,7 @@ class MeasuredValue:
     source: str
     time: str
     conditions: Mapping[str, str]
+    scale_from: Literal["stated", "guess", "default"] = "stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

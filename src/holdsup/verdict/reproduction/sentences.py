@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from holdsup.measurements.scales import HIGHEST, LOWEST, is_open, may_be_ratings
+from holdsup.numerics.precision import measure_precision
 from holdsup.rendering.numbers import format_interval, format_number, format_percent
+from holdsup.verdict.reproduction.groups import Group
 from holdsup.verdict.reproduction.matrix import MOST_CROSSED, MOST_PAIRED, Agreement
 from holdsup.verdict.reproduction.records import Assessment, ConditionSpread
 
 __all__ = [
     "advise",
+    "caution_scales",
     "find_cautions",
     "name_precision",
     "show_condition",
@@ -138,6 +142,23 @@ def _how_sure(a: Assessment, level: float) -> str:
         limits = f"in {format_interval(a.cv_low, a.cv_high)}% of the mean"
     little = ": two measurements say next to nothing about it" if a.n == 2 else ""
     return f"The standard deviation may be anything {limits} ({level:.0%} limits){little}."
+
+
+def caution_scales(groups: Sequence[Group]) -> Iterator[str]:
+    """Yield one line if values may be ratings from 1 on and nothing says so, with what that would change."""
+    asked = [
+        group
+        for group in groups
+        if all(map(is_open, group.measurements)) and may_be_ratings(group.values) and (group.values > LOWEST).any()
+    ]
+    if asked:
+        first, more = asked[0], f" (and {len(asked) - 1} more)" if len(asked) > 1 else ""
+        from_0, from_1 = (measure_precision(first.values - low, level=0.95).cv for low in (0, LOWEST))
+        yield (
+            f"{first.object}, {first.measurand}{more}: values between {LOWEST} and {HIGHEST}, and nothing says where "
+            f"their scale starts. Counted from 0, CV* is {_cv(from_0)}; if they are ratings from 1, it is "
+            f"{_cv(from_1)}: give scale_minimum, or --scale-minimum 1 (0 if it starts there)."
+        )
 
 
 def find_cautions(assessments: Sequence[Assessment]) -> Iterator[str]:
