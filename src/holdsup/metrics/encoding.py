@@ -104,7 +104,7 @@ def _spread(values: list[Any]) -> tuple[Ints, list[Any]]:
             raise MetricError(
                 f"a label is a text or a number, or an item has a list of such, but here is {show(found)}."
             )
-    if len(set(zip(items.tolist(), labels, strict=True))) < len(labels):
+    if labels is not values and len(set(zip(items.tolist(), labels, strict=True))) < len(labels):
         _refuse_repeated(values)
     return items, labels
 
