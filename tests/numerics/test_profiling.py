@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 
 import holdsup
 from holdsup.fit import LmmFit, fit_lmm, profile_intervals, profile_share
@@ -88,3 +88,26 @@ def test_limits_of_six_datasets_take_dozens_of_evaluations_not_thousands() -> No
     profile_share(fit, "i", "d")
     assert len(found) == 5
     assert criterion.evaluations - before < 300
+
+
+@pytest.mark.parametrize("seed", [4, 14, 29, 40])
+def test_a_search_that_went_too_far_finds_its_way_back(seed: int) -> None:
+    """Two levels far apart: the first step leads to a variance of zero, a rise of hundreds, and a Hessian of no use."""
+    rng = np.random.default_rng(seed)
+    item, lr, run = (axis.ravel() for axis in np.indices((98, 2, 2)))
+    y = rng.normal(0, 0.1, 98)[item] + np.array([0.5, -0.5])[lr] + rng.normal(0, 0.1, 2)[run]
+    y += rng.normal(0, 0.32, len(y))
+    data = {"y": y, "item": item.astype(str), "lr": lr.astype(str), "run": run.astype(str)}
+    fit = fit_lmm("y ~ 1 + (1 | item) + (1 | lr) + (1 | run)", data)
+    model = fit.model()
+    criterion, optimum = model.engine.criterion, np.append(model.engine.optimum.theta, math.log(fit.sigma))
+    place = [component.group for component in fit.random].index("lr")
+    low = next(found.low for found in profile_intervals(fit) if found.group == "lr")
+
+    def held(others: np.ndarray) -> float:
+        theta = np.insert(np.abs(others[:-1]), place, low / math.exp(others[-1]))
+        return criterion.unprofiled(np.append(theta, others[-1]))[0]
+
+    start = np.delete(optimum, place)
+    found = minimize(held, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-9, "maxiter": 4000})
+    assert found.fun - criterion.unprofiled(optimum)[0] == pytest.approx(QUANTILE, abs=2e-3)

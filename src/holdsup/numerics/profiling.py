@@ -108,7 +108,7 @@ class Profile:
         for _ in range(MOST_VALUES):
             aim = self._aim(last, inside, outside, unit, side)
             aim = max(aim, end) if side < 0 else min(aim, end)
-            last = self._hold(quantity, last, aim)
+            last = self._hold(quantity, last if outside is None else inside, aim)  # outside, H may have gone astray
             if abs(last.z - self.reach) < CLOSE * self.reach:
                 found = last.value + side * (self.reach - last.z) * last.growth
                 return max(found, end) if side < 0 else min(found, end)
@@ -139,20 +139,25 @@ class Profile:
     def _hold(self, quantity: Quantity, start: _Held, target: float) -> _Held:
         """Return the minimum of the criterion with a quantity held at `target`."""
         surface = _Surface(quantity, target)
-        H = start.hessian
-        point = surface.bring(start.point, H)
+        H, point = start.hessian, surface.bring(start.point, start.hessian)
+        if not surface.holds(point):
+            H, point = self.hessian, surface.bring(self.optimum, self.hessian)
         value, gradient = self._evaluate(point)
         for _ in range(MOST_STEPS):
             step, decrease, multiplier = surface.step(point, gradient, H)
             moved = self._search(surface, point, value, step, H) if decrease >= ENOUGH else None
             moved = moved or self._leave_saddle(surface, point, value, H)
+            if moved is None and decrease >= ENOUGH and H is not self.hessian:
+                H = self.hessian  # what was seen on the way misleads here
+                continue
             if moved is None:
                 break
             before = gradient - multiplier @ surface.rows(point)
             after = moved[2] - multiplier @ surface.rows(moved[0])
             H = update_hessian(H, moved[0] - point, after - before)
             point, value, gradient = moved
-        z = math.sqrt(max(value - decrease - self.best, 0.0))
+        left = decrease if decrease < CLOSE else 0.0  # more is not to be had, or the step would have been taken
+        z = math.sqrt(max(value - left - self.best, 0.0))
         pull = abs(float(multiplier[0])) if len(multiplier) == 1 else math.inf
         growth = 2 * z / pull if pull > 0 and z > 0 else start.growth
         return _Held(target, point, gradient, H, z, growth)
@@ -208,14 +213,19 @@ class _Surface:
         """Return the gradients of the conditions, shape (conditions, k + 1)."""
         return self.nil if self.nil is not None else self.quantity.slope(point)[None, :]
 
+    def holds(self, point: Floats) -> bool:
+        """Return whether the quantity has its value there."""
+        if self.nil is not None:
+            return True
+        return abs(self.target - self.quantity.value(point)) <= ON * max(abs(self.target), 1e-8)
+
     def bring(self, point: Floats, H: Floats) -> Floats:
         """Return a point of the surface near another, nearest by the measure H as far as conditions are linear."""
         if self.nil is not None:
             return np.asarray(point - np.linalg.pinv(self.nil) @ (self.nil @ point))
-        near = ON * max(abs(self.target), 1e-8)
         off = self.target - self.quantity.value(point)
         for _ in range(MOST_STEPS):
-            if abs(off) <= near:
+            if self.holds(point):
                 break
             a = self.quantity.slope(point)
             along = np.linalg.solve(H, a)
