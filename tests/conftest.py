@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from holdsup.cli import main
 from holdsup.results import Result
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# How long an example takes is a fact about the machine, and about what else it does.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import holdsup
 
@@ -130,3 +131,8 @@ def test_the_package_ships_its_types_and_schemas() -> None:
     home = Path(os.fspath(holdsup.__file__)).parent
     assert (home / "py.typed").exists()
     assert list((home / "results/schemas").glob("*.json"))
+
+
+def test_no_property_is_refuted_by_a_busy_machine() -> None:
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check

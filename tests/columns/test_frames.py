@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from holdsup.columns import Labels, Numbers, open_tables, read_columns
 from holdsup.errors import ColumnError, HoldsupError, ReadError
@@ -100,7 +100,6 @@ def test_a_value_is_the_same_label_alone_and_among_others(
 
 
 @given(st.lists(st.decimals(-(10**9), 10**9, allow_nan=False, places=9), min_size=1, max_size=20))
-@settings(deadline=None)
 def test_decimals_become_the_nearest_float(values: list[Decimal]) -> None:
     """Arrow's own cast is off by a bit for one decimal in six."""
     assert numbers({"x": values}).values.tolist() == [float(value) for value in values]

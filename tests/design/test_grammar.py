@@ -236,7 +236,7 @@ TOKENS = ["y", "x", "z", "g", "`a b`", "0", "1", "2", "+", "-", "*", ":", "/", "
           "[", ".", "'", "__import__", " ", "\n", "\x00", "²", "\u2028", "\ud800"]  # fmt: skip
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 @given(st.text(max_size=60))
 @example("y ~ x\x85")
 def test_any_text_is_parsed_or_refused(text: str) -> None:
@@ -244,7 +244,7 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
     parse_guarded(f"y ~ {text}")
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 @given(st.lists(st.sampled_from(TOKENS), max_size=25))
 def test_any_tokens_are_parsed_or_refused(tokens: list[str]) -> None:
     parse_guarded("y ~ " + "".join(tokens))

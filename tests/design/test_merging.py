@@ -59,7 +59,7 @@ FORMULAS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     formula=st.sampled_from(FORMULAS),
     seed=st.integers(0, 10**6),

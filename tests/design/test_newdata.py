@@ -146,7 +146,7 @@ def test_an_intercept_alone_has_a_row_for_each_row() -> None:
     assert np.array_equal(rows.fixed, np.ones((3, 1)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(5, 40))
 def test_levels_of_combinations_are_found(seed: int, width: int, n: int) -> None:
     rng = np.random.default_rng(seed)

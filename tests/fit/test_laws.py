@@ -24,7 +24,7 @@ from holdsup.numerics.elimination import Levels, Patterns, SparseLevels, find_pa
 from holdsup.numerics.mixed import independent_columns, keep_columns
 from holdsup.numerics.moments import Moments, accumulate
 
-quick = settings(max_examples=25, deadline=None, derandomize=True)
+quick = settings(max_examples=25, derandomize=True)
 FORMULAS = [
     "y ~ x + (1 | a)",
     "y ~ x + f + (1 | a) + (1 | b)",

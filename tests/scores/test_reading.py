@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from holdsup.columns import Labels, Numbers
 from holdsup.errors import ColumnError, HoldsupError, ScoresError
@@ -80,7 +80,6 @@ def is_system(name: str) -> bool:
     items=st.integers(1, 6),
     order=st.randoms(use_true_random=False),
 )
-@settings(deadline=None)
 def test_a_wide_table_holds_the_same_scores_as_the_long_one(names: list[str], items: int, order: Any) -> None:
     long = [{"s": name, "i": i, "v": j + i / 7} for j, name in enumerate(names) for i in range(items)]
     wide: dict[str, list[Any]] = {"\x00i": list(range(items))}
@@ -243,7 +242,6 @@ def test_runs_are_combinations_of_facets_in_their_system() -> None:
     st.lists(st.tuples(*[st.text("ab/,=\\", max_size=4)] * 3), min_size=1, max_size=12, unique=True),
     st.sampled_from([("x", "y"), ("x", "x=a,y"), ("x\\", "y")]),
 )
-@settings(deadline=None)
 def test_no_two_runs_get_one_name(rows: list[tuple[str, str, str]], facets: tuple[str, str]) -> None:
     table = {"system": [r[0] for r in rows], facets[0]: [r[1] for r in rows], facets[1]: [r[2] for r in rows]}
     scores = read_scores({**table, "score": [1.0] * len(rows)}, facets=facets)

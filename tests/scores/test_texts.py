@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from holdsup.errors import ColumnError, HoldsupError
 from holdsup.scores.properties import (
@@ -135,7 +135,6 @@ def test_rarity_is_the_negative_logarithm_of_relative_frequencies() -> None:
 
 
 @given(st.lists(TEXTS.filter(split_words), min_size=1, max_size=5))
-@settings(deadline=None)
 def test_the_sum_is_the_mean_times_the_length_and_never_negative(texts: list[str]) -> None:
     counts = count_words(texts)
     for text in texts:

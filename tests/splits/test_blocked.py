@@ -22,7 +22,7 @@ def test_three_repetitions_are_table_1_of_the_paper() -> None:
 
 
 @given(m=st.integers(1, 20), extra=st.integers(0, 300), seed=st.integers(0, 2**32))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_training_sets_share_a_quarter_for_every_m_and_n(m: int, extra: int, seed: int) -> None:
     splitter = BlockedCV(m=m, seed=seed)
     h, n = splitter.h, splitter.h + extra
@@ -43,7 +43,7 @@ def test_training_sets_share_a_quarter_for_every_m_and_n(m: int, extra: int, see
 
 
 @given(m=st.integers(1, 20), blocks=st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_quarter_is_exact_where_blocks_are_equal(m: int, blocks: int) -> None:
     splitter = BlockedCV(m=m)
     n = splitter.h * blocks

@@ -31,7 +31,7 @@ def largest_deviation(amounts: np.ndarray, part: np.ndarray) -> float:
 
 
 @given(n=st.integers(12, 400), k=st.integers(2, 12), seed=st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_folds_are_equal_to_within_one_item(n: int, k: int, seed: int) -> None:
     sizes = np.bincount(parts_of(KFold(k=k, seed=seed), n))
     assert len(sizes) == k
@@ -40,7 +40,7 @@ def test_folds_are_equal_to_within_one_item(n: int, k: int, seed: int) -> None:
 
 
 @given(classes=st.lists(st.integers(6, 60), min_size=2, max_size=8), k=st.integers(2, 6), seed=st.integers(0, 2**32))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_stratified_folds_have_each_class_to_within_one_item(classes: list[int], k: int, seed: int) -> None:
     y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(classes)), classes))
     fold = parts_of(KFold(k=k, seed=seed, stratify=True), len(y), y=y)
@@ -50,7 +50,7 @@ def test_stratified_folds_have_each_class_to_within_one_item(classes: list[int],
 
 
 @given(classes=st.lists(st.integers(2, 60), min_size=2, max_size=8), test=st.floats(0.05, 0.6), seed=st.integers(0, 99))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_a_stratified_test_set_has_each_class_to_within_one_item(classes: list[int], test: float, seed: int) -> None:
     y = np.repeat(np.arange(len(classes)), classes)
     held = HoldOut(test=test, seed=seed, stratify=True).split_at(0, y, y).test
