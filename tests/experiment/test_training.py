@@ -106,6 +106,22 @@ def test_groups_never_straddle_the_split(train: Callable[..., list[tuple[Task, O
         assert not {docs[i] for i in tested} & {docs[i] for i in range(60) if i not in tested}
 
 
+def test_the_columns_of_indicator_rows_are_labels(
+    train: Callable[..., list[tuple[Task, Outcome]]], study: Path
+) -> None:
+    rows = [{"text": str(i), "label": [1, 0, i % 2]} for i in range(8)]
+    (study.parent / "toy.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (study.parent / "systems.py").write_text("""
+def train_length(inputs, targets, *, seed): return lambda unseen: [[0, 1, 0] for _ in unseen]
+def train_majority(inputs, targets, *, seed): return lambda unseen: [[1, 0, 0] for _ in unseen]
+""")
+    for task, outcome in train(('name = "accuracy"', 'name = "f1"\naverage = "micro"')):
+        extra = sum(json.loads(text)[2] for text in items(outcome)["target"])
+        matched = 0 if task.labels["system"] == "length" else 2  # of two items tested
+        assert outcome.values["score"] == pytest.approx(2 * matched / (4 + extra))
+        assert "count_matched" not in items(outcome)
+
+
 def test_a_metric_that_fails_loses_no_prediction(train: Callable[..., list[tuple[Task, Outcome]]], study: Path) -> None:
     (study.parent / "own.py").write_text("def fail(known, predicted): raise ValueError('no such thing')")
     for _, outcome in train(('name = "accuracy"', 'name = "own:fail"')):

@@ -104,7 +104,8 @@ def _count(recorded: Recorded, metric: Metric, asked: Mapping[str, Any]) -> tupl
     """Return the counts of a result's items, those that are kept if they are of the metric asked for; or why none."""
     items = recorded.tables["items"]
     kept = [f"{COUNT}{name}" for name in metric.columns]
-    if recorded.values["metric"] == asked and set(kept) <= set(items.column_names):
+    known = recorded.values["metric"] == asked and metric.keeps_counts
+    if known and set(kept) <= set(items.column_names):
         return np.column_stack([items[name].to_numpy() for name in kept]), None
     pairs = _read(recorded, "target"), _read(recorded, "prediction")
     scored, counts = score_predictions(metric, *pairs, _items(recorded))

@@ -48,6 +48,11 @@ class LabelMetric(RatioMetric):
         """What is to be found."""
         return "label" if self.labels is None else " or ".join(repr(label) for label in self.labels)
 
+    @property
+    def keeps_counts(self) -> bool:
+        """Whether counts are kept for each item: not of indicator rows, which earlier versions counted wrongly."""
+        return not self.width
+
     def for_targets(self, targets: Sequence[Any]) -> Self:
         """Return the metric that knows the labels of these targets."""
         width = find_width(targets) if self.width is None else self.width  # a part of them is read as all are
