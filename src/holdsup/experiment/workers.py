@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -175,7 +175,8 @@ def _work(pipe: Connection, threads: int | None) -> None:
     signal.signal(signal.SIGTERM, _leave)
     atexit.register(_end)  # before any task can: it is called last
     threading.Thread(target=_leave_with_parent, daemon=True).start()
-    os.dup2(2, 1)  # standard output is for the report, whoever writes: a program that a task has started, too
+    with suppress(OSError):  # there may be no standard error
+        os.dup2(2, 1)  # standard output is for the report, whoever writes: a program that a task has started, too
     end_process_when_stuck()
     with blas_threads(threads):
         pipe.send(group)
