@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10
+
+import numpy as np
 
 __all__ = ["adjust_holm"]
 
@@ -14,9 +15,9 @@ def adjust_holm(log10_p: Sequence[float]) -> list[float]:
     >>> [round(10**q, 3) for q in adjust_holm([-2.0, -1.0, -1.698970004])]
     [0.03, 0.1, 0.04]
     """
-    order = sorted(range(len(log10_p)), key=lambda i: log10_p[i])
-    adjusted, highest = [0.0] * len(log10_p), float("-inf")
-    for rank, i in enumerate(order):
-        highest = max(highest, min(0.0, log10_p[i] + log10(len(log10_p) - rank)))
-        adjusted[i] = highest
-    return adjusted
+    logs = np.asarray(log10_p, float)
+    order = np.argsort(logs, kind="stable")
+    raised = np.minimum(0.0, logs[order] + np.log10(np.arange(len(logs), 0, -1)))
+    adjusted = np.empty(len(logs))
+    adjusted[order] = np.maximum.accumulate(raised)
+    return adjusted.tolist()

@@ -7,18 +7,15 @@ measured calibration: docs/calibration.md, docs/decisions/0009-compare-rule.md.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdsup.numerics.clusters import find_clusters
+from holdsup.numerics.decisions import FEWEST_DF, ROUNDING, Criterion, Difference, decide, reach_of
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.quantiles import t_quantile
-from holdsup.numerics.roots import find_root
 from holdsup.numerics.spread import (
     Arm,
     Spread,
@@ -28,7 +25,6 @@ from holdsup.numerics.spread import (
     measure_spread,
     total_variance,
 )
-from holdsup.numerics.tails import Tail, t_tail
 
 __all__ = [
     "FEWEST_DF",
@@ -49,47 +45,6 @@ __all__ = [
 ]
 
 Codes = NDArray[np.integer]
-FEWEST_DF = 1.0  # below it a variance is not measured: limits would be millions of scores wide, and there are none
-ROUNDING = 16 * np.finfo(float).eps  # of the largest score: a spread or a difference below it is rounding
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """A difference between two systems, left minus right.
-
-    Attributes
-    ----------
-    estimate : the difference
-    se, df : standard error and degrees of freedom of the test that gave `p`; the limits' df are at their level
-    p, log10_p : two-sided p of no difference
-    low, high : limits; the wider ones where two tests count, infinite where a variance has less than one df
-    claim : the test that gave `p`: "new-runs", or "these-runs" where that is the larger p
-    run_variance : variance between runs, residual taken out, of each system (of the seeds, where shared)
-    item_variance : variance between items of the true difference
-    residual_variance : of each system (of the difference, where seeds are shared)
-
-    A component that the design cannot separate is None.
-    """
-
-    estimate: float
-    se: float
-    df: float
-    p: float
-    log10_p: float
-    low: float
-    high: float
-    claim: str
-    run_variance: tuple[float | None, ...] = ()
-    item_variance: float | None = None
-    residual_variance: tuple[float | None, ...] = ()
-
-
-class Criterion(NamedTuple):
-    """How a claim is tested: the standard error and degrees of freedom, given a level."""
-
-    claim: str
-    se: float
-    df: Callable[[float], float]
 
 
 def compare_these_runs(
@@ -208,62 +163,18 @@ def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]
 
 def these_runs_test(spreads: Sequence[Spread], claim: str = "these-runs") -> Criterion:
     """Return the test over new items alone, of the sum of independent differences."""
-    total = float(sum(each.these for each in spreads))
-    uncertainty = float(sum(each.these**2 / each.item_df for each in spreads))
-    df = total**2 / uncertainty if uncertainty > 0 else np.inf
-    return Criterion(claim, float(np.sqrt(total)), lambda _: df)
+    total = np.asarray(sum(each.these for each in spreads))
+    uncertainty = np.asarray(sum(each.these**2 / each.item_df for each in spreads))
+    some = uncertainty > 0
+    df = np.where(some, total**2 / np.where(some, uncertainty, 1.0), np.inf)
+    return Criterion(claim, np.sqrt(total), lambda _: df)
 
 
 def new_runs_test(spreads: Sequence[Spread]) -> Criterion:
     """Return the test over new items and new runs, of the sum of independent differences."""
-    if min(df for each in spreads for df in each.run_df) < 1:
+    if min(np.min(df) for each in spreads for df in each.run_df) < 1:
         raise ValueError("new runs are claimed, but a system has one run only: how much runs differ is not measured.")
-    return Criterion(
-        "new-runs", float(np.sqrt(total_variance(spreads))), lambda alpha: float(cautious_df(spreads, alpha))
-    )
-
-
-def decide(estimate: float, tests: Sequence[Criterion], scale: float, level: float) -> Difference:
-    """Return the largest p and the widest limits of all tests that a claim needs.
-
-    A standard error that is rounding, relative to the largest score `scale`, counts as zero. Where all
-    are, equal systems are equal, and a difference has no test.
-    """
-    telling = [test for test in tests if test.se > ROUNDING * scale]
-    if not telling and abs(estimate) > ROUNDING * scale:
-        raise ValueError(f"all differences equal {estimate:.6g}: a test needs their spread, and there is none.")
-    if not telling:
-        return Difference(
-            estimate=0.0, se=0.0, df=math.inf, p=1.0, log10_p=0.0, low=0.0, high=0.0, claim=tests[0].claim
-        )
-    half = max(reach_of(test, level) for test in telling)
-    found = [(*_find_tail(estimate, test), test) for test in telling]
-    tail, df, binding = max(found, key=lambda each: each[0].log10_p)
-    return Difference(
-        estimate=estimate, se=binding.se, df=df, p=tail.p, log10_p=tail.log10_p,
-        low=estimate - half, high=estimate + half, claim=binding.claim,
-    )  # fmt: skip
-
-
-def reach_of(test: Criterion, level: float) -> float:
-    """Return the half-width of the limits of one test; infinite on less than one degree of freedom."""
-    df = test.df(1 - level)
-    return t_quantile((1 + level) / 2, df) * test.se if df >= FEWEST_DF else math.inf
-
-
-def _find_tail(estimate: float, test: Criterion) -> tuple[Tail, float]:
-    """Return the level at which the test just rejects, and its degrees of freedom there.
-
-    The smaller the level, the fewer the degrees of freedom and the larger the tail: one level equals its tail.
-    """
-
-    def tail_at(log10_level: float) -> Tail:
-        return t_tail(estimate / test.se, test.df(10**log10_level))
-
-    level = first = tail_at(0.0).log10_p
-    if tail_at(first).log10_p > first:
-        level = find_root(lambda x: tail_at(x).log10_p - x, first, 0.0, xtol=1e-12)
-    return tail_at(level), test.df(10**level)
+    return Criterion("new-runs", np.sqrt(total_variance(spreads)), lambda alpha: cautious_df(spreads, alpha))
 
 
 def with_components(found: Difference, arms: Sequence[Arm], spread: Spread) -> Difference:

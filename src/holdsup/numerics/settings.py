@@ -123,8 +123,7 @@ def measure_over_settings(here: Spread, facets: Sequence[Sequence[FacetPart]]) -
 
 
 def _new_settings_test(there: Spread) -> Criterion:
-    se = float(np.sqrt(total_variance([there])))
-    return Criterion("new-settings", se, lambda alpha: float(cautious_df([there], alpha)))
+    return Criterion("new-settings", np.sqrt(total_variance([there])), lambda alpha: cautious_df([there], alpha))
 
 
 def _run_variance(arm: Arm, facets: Sequence[FacetPart]) -> float:

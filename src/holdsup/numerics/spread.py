@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from holdsup.numerics.additive import Additive, fit_additive
@@ -179,7 +179,7 @@ def satterthwaite_df(spreads: Sequence[Spread]) -> Floats:
     return _degrees(total_variance(spreads), np.asarray(sum(each.uncertainty() for each in spreads)))
 
 
-def cautious_df(spreads: Sequence[Spread], alpha: float) -> Floats:
+def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
     """Return the smallest Satterthwaite df when each part in turn is raised to its upper limit.
 
     A part on few degrees of freedom that is small by luck makes V small and, as its share is small, the
@@ -203,15 +203,16 @@ def cautious_df(spreads: Sequence[Spread], alpha: float) -> Floats:
     return smallest
 
 
-def _limit(alpha: float, df: float) -> float:
+def _limit(alpha: ArrayLike, df: ArrayLike) -> Floats:
     """Return the upper limit of a variance on `df` degrees of freedom, as a multiple of its estimate.
 
     It is exceeded with probability alpha^(1/2), the largest simple power at which no true null is rejected
     too often, on a single degree of freedom alpha^(2/3), and never below the estimate. gammaincinv gives
     the chi-square quantile.
     """
-    luck = max(alpha, SMALLEST) ** (1 / 2 if df >= 2 else 2 / 3)
-    return max(1.0, df / float(2 * special.gammaincinv(df / 2, luck)))
+    df = np.asarray(df, float)
+    luck = np.maximum(alpha, SMALLEST) ** np.where(df >= 2, 1 / 2, 2 / 3)
+    return np.asarray(np.maximum(1.0, df / (2 * special.gammaincinv(df / 2, luck))))
 
 
 def _degrees(variance: Floats, uncertainty: Floats) -> Floats:

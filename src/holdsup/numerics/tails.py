@@ -13,13 +13,17 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 from scipy import special
+
+from holdsup.numerics.layout import Floats
 
 FAR = 1e-8  # SciPy is right to 1e-12 above this p; further out it drifts to 2e-11, then underflows
 SMALLEST_DF, LARGEST_DF = 1e-150, 1e150  # their squares are still doubles
 LARGEST_DF1 = 1e10  # as df1 and df2 grow together F closes in on 1, until a double cannot tell it from 1
 MAX_TERMS = 1000  # a guard: below FAR, twenty terms reach rounding
 LN10 = math.log(10.0)
+MANY, TINY = 1000, 1e-290  # tails at once from which SciPy's digits will do, down to where it underflows
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)  # DLMF 5.11.1, k = 1 to 6
 
 
@@ -71,6 +75,34 @@ def t_tail(t: float, df: float, *, two_sided: bool = True) -> Tail:
     edge = _edge(abs(t))
     both = edge if edge is not None else _beta_tail(df / 2, 0.5, t * t, 2 * math.log(abs(t)))
     return both if two_sided else _upper_half(both, t)
+
+
+def t_tails(t: Floats, df: Floats) -> tuple[Floats, Floats]:
+    """Return two-sided tails of Student's t, many at once, and their decimal logarithms; see `t_tail`.
+
+    Of more than a thousand far out, SciPy's own digits will do while there are any: ten, or more.
+    """
+    t, df = (np.array(each, float).ravel() for each in np.broadcast_arrays(t, df))
+    p = np.empty_like(t)
+    with np.errstate(all="ignore"):
+        odds, half = t * t / df, df / 2
+        near = odds < 1  # ask for the smaller of x and 1 - x: the other has lost its digits; DLMF 8.17.4
+        x = np.where(near, odds, 1.0) / (1 + odds)
+        p[near] = special.betaincc(0.5, half[near], x[near])
+        p[~near] = special.betainc(half[~near], 0.5, x[~near])
+        log = np.log(p)
+        for large, one in ((near & (p >= 0.5), special.betainc), (~near & (p >= 0.5), special.betaincc)):
+            a, b = (0.5, half[large]) if one is special.betainc else (half[large], 0.5)
+            log[large] = np.log1p(-one(a, b, x[large]))
+        log = log / LN10 + 0.0
+    plain = np.isfinite(t) & (t != 0) & np.isfinite(df)
+    far = np.flatnonzero(~plain | ~(p / 0.5 >= FAR))
+    if len(far) > MANY:
+        far = np.flatnonzero(~plain | ~(p > TINY))
+    for i in far:
+        found = t_tail(t[i], df[i])
+        p[i], log[i] = found.p, found.log10_p
+    return p, log
 
 
 def f_tail(statistic: float, df1: float, df2: float) -> Tail:

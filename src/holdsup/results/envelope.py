@@ -60,6 +60,7 @@ class Result(ABC):
 
     kind: ClassVar[str]
     schema: ClassVar[int] = 1
+    main_table: ClassVar[str] = ""  # what `to_frame` gives where nothing else is asked for; the first list if empty
 
     version: str = __version__
     signature: str
@@ -112,11 +113,11 @@ class Result(ABC):
 
         Parameters
         ----------
-        table : name of a list field such as "findings"; the first one by default
+        table : name of a list field such as "findings"; by default the one that answers the question
         backend : "pandas", "polars" or "pyarrow"
         """
         tables = {name: record for name, hint in get_type_hints(type(self)).items() if (record := _record_of(hint))}
-        name = table or next(iter(tables), "")
+        name = table or self.main_table or next(iter(tables), "")
         if name not in tables:
             raise ResultError(f"this {self.kind} result has no table {name!r}; it has {list_names(tables)}")
         rows = to_plain(getattr(self, name))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from holdsup.errors import ScoresError, list_names
 from holdsup.numerics.tails import Tail
@@ -13,8 +15,8 @@ from holdsup.progress import Progress
 from holdsup.results.extras import find_extra
 from holdsup.scores.directions import Directions
 from holdsup.verdict.claims import STRONGEST, Pair, choose_claim, pair_systems
-from holdsup.verdict.comparison.contrasts import contrast_of
 from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, test_as_published
+from holdsup.verdict.comparison.many_pairs import ManyPairs, pair_all
 from holdsup.verdict.comparison.means import mean_of
 from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.conditional.conditioning import Conditions, condition
@@ -48,19 +50,19 @@ class Answer:
     distinct : the scores, copies of runs left out
     pairs : the pairs that can be compared
     refused : why each of the others cannot
-    contrasts : a row for each pair, for itself alone
+    lower_is_better : whether a lower score is a better one
     means : a row for each system
     paper : the test as published
     conditions : what was found along properties
     """
 
     distinct: Distinct
-    pairs: tuple[Pair, ...]
+    pairs: Sequence[Pair]
     refused: tuple[ScoresError, ...]
-    contrasts: tuple[SystemContrast, ...]
-    means: tuple[SystemMean, ...]
-    paper: PaperTest | None
-    conditions: Conditions
+    lower_is_better: bool = False
+    means: tuple[SystemMean, ...] = ()
+    paper: PaperTest | None = None
+    conditions: Conditions = field(default_factory=Conditions)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -68,9 +70,24 @@ class Answer:
         return self.distinct.evaluation
 
     @property
+    def metric(self) -> str | None:
+        """The metric, None where there is only one."""
+        return self.evaluation.metric
+
+    @property
+    def sigma(self) -> float | None:
+        """The residual standard deviation of the paper's model, None where there is none."""
+        return None if self.paper is None else self.paper.sigma
+
+    @property
+    def covering(self) -> Sequence[Pair]:
+        """Pairs that show all there is to say of pairs: all of them, or those that cover many of one kind."""
+        return list(self.pairs.covering()) if isinstance(self.pairs, ManyPairs) else self.pairs
+
+    @property
     def claims(self) -> tuple[str, ...]:
         """The claims that pairs carry, the one that most of them do first."""
-        claims = [pair.claim for pair in self.pairs]
+        claims = [pair.claim for pair in self.covering]
         return tuple(sorted(dict.fromkeys(claims), key=lambda claim: -claims.count(claim)))
 
 
@@ -79,47 +96,55 @@ def answer(evaluation: Evaluation, question: Question, said: list[str], progress
     distinct = leave_out_copies(evaluation)
     evaluation = distinct.evaluation
     claim = choose_claim(evaluation, question.claim)
-    pairs: list[Pair] = []
-    refused: list[ScoresError] = []
-    try:
-        couples = list(_couples(evaluation, question))
-    except ScoresError as error:
-        couples, refused = [], [error]
-    for i, (left, right) in enumerate(couples):
-        progress(i, len(couples), "comparing")
-        try:
-            pairs.append(pair_systems(evaluation, left, right, claim, level=question.level))
-        except ScoresError as error:
-            refused.append(error)
+    pairs, refused = _compare(evaluation, question, claim, progress)
     if not pairs:
-        return Answer(distinct, (), tuple(refused), (), (), None, Conditions())
+        return Answer(distinct, (), refused)
     lower = question.directions.is_lower(evaluation.metric)
     paper = find_extra(f"the test of {PAPER}", lambda: test_as_published(evaluation), said, None)
-    sigma = None if paper is None else paper.sigma
     asked = question.claim or STRONGEST
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",
         lambda: condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower),
         said, Conditions(), asked=True,
     )  # fmt: skip
-    contrasts = (
-        contrast_of(pair, metric=evaluation.metric, sigma=sigma, margin=question.margin, lower_is_better=lower)
-        for pair in pairs
-    )
     means = (mean_of(evaluation, system, asked, level=question.level) for system in evaluation.systems)
     paper = None if paper is None else replace(paper, conditional=conditions.paper)
-    return Answer(distinct, tuple(pairs), tuple(refused), tuple(contrasts), tuple(means), paper, conditions)
+    return Answer(distinct, pairs, refused, lower, tuple(means), paper, conditions)
 
 
-def _couples(evaluation: Evaluation, question: Question) -> Iterator[tuple[str, str]]:
-    """Yield the pairs to compare, the baseline or else the one with the lower mean on the right."""
-    means = {system.name: system.mean() for system in evaluation.systems}
-    if len(means) < 2 or question.baseline not in (None, *means):
-        raise ScoresError(f"there are only scores of {list_names(means)} by {evaluation.metric}")
+def _compare(
+    evaluation: Evaluation, question: Question, claim: str, progress: Progress
+) -> tuple[Sequence[Pair], tuple[ScoresError, ...]]:
+    """Return the pairs, all at once where they have enough in common, and why others cannot be compared."""
+    try:
+        left, right = _couples(evaluation, question)
+    except ScoresError as error:
+        return (), (error,)
+    if found := pair_all(evaluation, left, right, claim, level=question.level, progress=progress):
+        return found
+    names = [system.name for system in evaluation.systems]
+    pairs: list[Pair] = []
+    refused: list[ScoresError] = []
+    for i, (one, other) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        progress(i, len(left), "comparing")
+        try:
+            pairs.append(pair_systems(evaluation, names[one], names[other], claim, level=question.level))
+        except ScoresError as error:
+            refused.append(error)
+    return tuple(pairs), tuple(refused)
+
+
+def _couples(evaluation: Evaluation, question: Question) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the pairs to compare, the baseline or else the one with the lower mean on the right."""
+    names, means = [system.name for system in evaluation.systems], [system.mean() for system in evaluation.systems]
+    if len(names) < 2 or question.baseline not in (None, *names):
+        raise ScoresError(f"there are only scores of {list_names(names)} by {evaluation.metric}")
     if question.baseline is not None:
-        yield from ((name, question.baseline) for name in means if name != question.baseline)
-        return
-    yield from itertools.combinations(sorted(means, key=lambda name: -means[name]), 2)
+        others = np.array([place for place, name in enumerate(names) if name != question.baseline])
+        return others, np.full(len(others), names.index(question.baseline))
+    order = np.argsort(-np.array(means), kind="stable")
+    first, second = np.triu_indices(len(names), 1)
+    return order[first], order[second]
 
 
 def test_systems(

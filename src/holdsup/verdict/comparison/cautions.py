@@ -27,7 +27,7 @@ def caution(found: Answer) -> Iterator[str]:
     by = f"{found.evaluation.metric}: " if found.evaluation.metric else ""
     yield from (by + line for line in _left_out(found))
     yield from _less_claimed(found)
-    yield from _seeds_of_both(found.pairs)
+    yield from _seeds_of_both(found.covering)
     repeats = caution_repeats(found.evaluation, averaged=True)
     for line in (*found.distinct.lines, *_gaps(found.evaluation), *repeats):
         yield by + line
@@ -84,7 +84,7 @@ def _left_out(found: Answer) -> Iterator[str]:
 def _less_claimed(found: Answer) -> Iterator[str]:
     """Yield why less is claimed of a pair than was asked for, and whose runs are too few for much."""
     noted: dict[str, list[Pair]] = {}
-    for pair in found.pairs:
+    for pair in found.covering:
         if pair.note:
             noted.setdefault(f"{pair.note}; the claim is {pair.claim}.", []).append(pair)
     for line, pairs in noted.items():
@@ -92,17 +92,17 @@ def _less_claimed(found: Answer) -> Iterator[str]:
             yield line[0].upper() + line[1:]
         else:
             yield f"{join_names([f'{pair.left.name} and {pair.right.name}' for pair in pairs])}: {line}"
-    few = {s.name for pair in found.pairs if pair.claim != "these-runs" for s in (pair.left, pair.right)
+    few = {s.name for pair in found.covering if pair.claim != "these-runs" for s in (pair.left, pair.right)
            if len(s.runs) - s.setting_count == 1}  # fmt: skip
     shared = found.evaluation.scores.roles.shared
-    if shared and any(pair.claim != "these-runs" and not pair.paired for pair in found.pairs):
+    if shared and any(pair.claim != "these-runs" and not pair.paired for pair in found.covering):
         yield (
             f"Runs are not paired by {', '.join(shared)}: without items, with several datasets and over new settings "
             "no rule for shared seeds was tried. They count as seeds of their own in each system."
         )
     if few:
         yield f"{', '.join(sorted(few))}: two runs tell next to nothing about new ones; three are a start."
-    drawn = {s.name: s for pair in found.pairs if pair.claim == "new-settings" for s in (pair.left, pair.right)}
+    drawn = {s.name: s for pair in found.covering if pair.claim == "new-settings" for s in (pair.left, pair.right)}
     for name, system in sorted(drawn.items()):
         for facet in sparse_facets(found.evaluation, system):
             yield f"{name}: two levels of {facet} tell next to nothing about new ones; three are a start."

@@ -16,11 +16,12 @@ from holdsup.scores.directions import LowerIsBetter, choose_directions, sign_dir
 from holdsup.scores.lookalikes import caution_lookalikes
 from holdsup.scores.misleading import caution_faults
 from holdsup.scores.telling import point_to_roles
+from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.advice import advise
 from holdsup.verdict.comparison.answers import Answer, Question, answer, test_systems
 from holdsup.verdict.comparison.best import pick_best
 from holdsup.verdict.comparison.cautions import caution, caution_clusters
-from holdsup.verdict.comparison.contrasts import adjust_contrasts
+from holdsup.verdict.comparison.contrasts import list_contrasts
 from holdsup.verdict.comparison.losses import caution_losses, lost_systems
 from holdsup.verdict.comparison.records import SystemContrast
 from holdsup.verdict.comparison.report import Comparison
@@ -117,8 +118,7 @@ def compare_systems(
     found = [each for each in asked if each.pairs]
     if not found:
         raise _refuse(scores, asked[0].refused[0], faults)
-    pairs = [pair for each in found for pair in each.pairs]
-    contrasts = adjust_contrasts([c for each in found for c in each.contrasts], pairs, level=level)
+    contrasts = list_contrasts(found, margin=question.margin, level=level)
     systems = tuple(mean for each in found for mean in each.means)
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(test_systems(each, contrasts, question, said, progress) for each in found)
@@ -187,14 +187,26 @@ def _refuse(scores: Scores, first: Exception, faults: Sequence[str]) -> ScoresEr
 
 def _next(found: Sequence[Answer], contrasts: Sequence[SystemContrast], level: float) -> tuple[str, ...]:
     """Return the advice for the pair that is nearest to a verdict, or has none for lack of runs."""
-    pairs = [(each, pair) for each in found for pair in each.pairs]
-    unsure = [(c, *both) for c, both in zip(contrasts, pairs, strict=True) if c.p_adjusted > 1 - level]
+    unsure = [place for place, c in enumerate(contrasts) if c.p_adjusted > 1 - level]
     if unsure:
-        _, each, pair = min(unsure, key=lambda row: row[0].log10_p_adjusted)
+        each, pair = _pair_at(found, min(unsure, key=lambda place: contrasts[place].log10_p_adjusted))
         alpha = (1 - level) / len(contrasts)  # each is held to its share of the error
         return advise(each.distinct, pair, firm=False, alpha=alpha)
-    lacking = [(each, pair) for each, pair in pairs if not (pair.left.repeats and pair.right.repeats)]
-    return advise(lacking[0][0].distinct, lacking[0][1], firm=True, alpha=1 - level) if lacking else ()
+    single = {(each.metric, s.name) for each in found for s in each.evaluation.systems if not s.repeats}
+    for place, c in enumerate(contrasts) if single else ():
+        if {(c.metric, c.left), (c.metric, c.right)} & single:
+            each, pair = _pair_at(found, place)
+            return advise(each.distinct, pair, firm=True, alpha=1 - level)
+    return ()
+
+
+def _pair_at(found: Sequence[Answer], place: int) -> tuple[Answer, Pair]:
+    """Return the pair of a row of the contrasts, and the metric it belongs to."""
+    for each in found:
+        if place < len(each.pairs):
+            return each, each.pairs[place]
+        place -= len(each.pairs)
+    raise IndexError(place)
 
 
 def _signature(

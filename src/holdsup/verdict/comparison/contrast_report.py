@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdsup.rendering import Estimate, Percent, PValue, Table
-from holdsup.rendering.numbers import format_number
+from holdsup.rendering.numbers import format_count, format_number
 from holdsup.rendering.table import Cell
-from holdsup.verdict.comparison.contrasts import note_disagreement
+from holdsup.verdict.comparison.contrasts import choose_shown, note_disagreement
 from holdsup.verdict.comparison.records import PAPER, SystemContrast
 from holdsup.verdict.phrases import NO_LIMITS, say_level, show_limits
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["tabulate_contrasts"]
 
+MOST_SHOWN = 500  # pairs; of more, those of the leader and of neighbours are shown
 UNCERTAIN = 0.01  # percent: the nearest to nothing, and to certainty, that an estimated chance is said to come
 Columns: TypeAlias = dict[str, Callable[[SystemContrast], Cell]]
 
@@ -40,12 +41,28 @@ def tabulate_contrasts(found: Comparison) -> Iterator[Table]:
 def _table(found: Comparison, title: str, columns: Columns, notes: tuple[str, ...]) -> Table:
     if len(found.tests) > 1:
         columns = {"metric": lambda c: c.metric, **columns}
+    shown = _shown(found)
+    if len(shown) < len(found.contrasts):
+        counts = f"{format_count(len(shown))} of {format_count(len(found.contrasts))} pairs"
+        notes = (f"Shown are {counts}, those of the best mean and of neighbours; JSON has all of them.", *notes)
     return Table(
         title=title,
         columns=("", *columns),
-        rows=tuple((f"{c.left} - {c.right}", *(cell(c) for cell in columns.values())) for c in found.contrasts),
+        rows=tuple((f"{c.left} - {c.right}", *(cell(c) for cell in columns.values())) for c in shown),
         notes=notes,
     )
+
+
+def _shown(found: Comparison) -> Sequence[SystemContrast]:
+    """Return the pairs that are shown: those with a baseline all, others as long as somebody may read them."""
+    if found.baseline is not None or len(found.contrasts) <= MOST_SHOWN:
+        return found.contrasts
+    metrics = dict.fromkeys(c.metric for c in found.contrasts)
+    return [
+        c
+        for metric in metrics
+        for c in choose_shown([c for c in found.contrasts if c.metric == metric], most=MOST_SHOWN)
+    ]
 
 
 def _differences(found: Comparison) -> Columns:

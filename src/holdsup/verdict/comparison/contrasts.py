@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
+import numpy as np
 from scipy.special import ndtr
 
 from holdsup.numerics.adjustment import adjust_holm
-from holdsup.numerics.differences import Difference
+from holdsup.numerics.decisions import Differences
+from holdsup.numerics.layout import Floats
 from holdsup.verdict.claims import Pair
+from holdsup.verdict.comparison.many_pairs import ManyPairs, differences_of, retest_pairs
 from holdsup.verdict.comparison.records import Equivalence, SystemContrast
 from holdsup.verdict.phrases import join_names
 
-__all__ = ["adjust_contrasts", "adjust_p", "contrast_of", "note_disagreement"]
+__all__ = ["adjust_p", "choose_shown", "list_contrasts", "note_disagreement"]
 
 LEVEL = 0.95  # of limits that a test against a margin has no use for
 SMALLEST = -300.0  # decimal logarithm below which a p-value is written as zero beside its logarithm
+
+
+NAMES = ("left", "right", "claim", "p_method", "items")
+# Fields of a row, and what they are called in `Differences`.
+NUMBERS = {"difference": "estimate", **{name: name for name in ("se", "df", "p", "log10_p", "low", "high")},
+           "se_limits": "se_limits", "df_limits": "df_limits"}  # fmt: skip
+SIMULTANEOUS = {"low_simultaneous": "low", "high_simultaneous": "high", "se_simultaneous": "se_limits",
+                "df_simultaneous": "df_limits"}  # fmt: skip
+
+
+class Tested(Protocol):
+    """The pairs of one metric, and what their rows need besides."""
+
+    @property
+    def pairs(self) -> Sequence[Pair]: ...
+    @property
+    def metric(self) -> str | None: ...
+    @property
+    def sigma(self) -> float | None: ...
+    @property
+    def lower_is_better(self) -> bool: ...
 
 
 class Adjusted(Protocol):
@@ -34,6 +57,18 @@ class Adjusted(Protocol):
     def low_simultaneous(self) -> float: ...
     @property
     def high_simultaneous(self) -> float: ...
+
+
+Row = TypeVar("Row", bound=Adjusted)
+
+
+def choose_shown(contrasts: Sequence[Row], *, most: int) -> list[Row]:
+    """Return the pairs that a reader looks for first: all, or of many those of the leader and of neighbours."""
+    if len(contrasts) <= most:
+        return list(contrasts)
+    order = list(dict.fromkeys(name for c in contrasts for name in (c.left, c.right)))
+    near = set(itertools.pairwise(order))
+    return [c for c in contrasts if order[0] in (c.left, c.right) or (c.left, c.right) in near]
 
 
 def note_disagreement(contrasts: Sequence[Adjusted], *, level: float) -> Iterator[str]:
@@ -53,114 +88,122 @@ def note_disagreement(contrasts: Sequence[Adjusted], *, level: float) -> Iterato
         )
 
 
-def contrast_of(
-    pair: Pair, *, metric: str | None, sigma: float | None, margin: float | None, lower_is_better: bool
-) -> SystemContrast:
-    """Return the row of a pair alone; `sigma` is the residual sd of the paper's model, None where there is none."""
-    found = pair.difference
-    return SystemContrast(
-        left=pair.left.name,
-        right=pair.right.name,
-        metric=metric,
-        claim=pair.claim,
-        difference=found.estimate,
-        se=found.se,
-        df=found.df,
-        low=found.low,
-        high=found.high,
-        low_simultaneous=found.low,
-        high_simultaneous=found.high,
-        p=found.p,
-        log10_p=found.log10_p,
-        p_adjusted=found.p,
-        log10_p_adjusted=found.log10_p,
-        p_method=pair.method,
-        effect_size=found.estimate / sigma if sigma else None,
-        lower_is_better=lower_is_better,
-        p_superior=_superior(pair, lower_is_better=lower_is_better),
-        items=pair.items,
-        equivalence=None if margin is None else _equivalence(pair, margin, lower_is_better=lower_is_better),
-    )
+def list_contrasts(found: Sequence[Tested], *, margin: float | None, level: float) -> tuple[SystemContrast, ...]:
+    """Return the rows of all pairs by all metrics, with Holm's p-values and limits for all of them at once."""
+    count = sum(len(each.pairs) for each in found)
+    numbers = [differences_of(each.pairs) for each in found]
+    wide = numbers
+    if count > 1:
+        wide = [retest_pairs(each.pairs, 0.0, 1 - (1 - level) / count, tails=False) for each in found]
+    named = [_names(each) for each in found]
+    columns: dict[str, list[Any]] = {
+        **{field: [value for each in named for value in each[field]] for field in named[0]},
+        **{field: _column(numbers, name) for field, name in NUMBERS.items()},
+        **{field: _column(wide, name) for field, name in SIMULTANEOUS.items()},
+    }
+    holm = _adjust(np.array(columns["p"]), np.array(columns["log10_p"]))
+    columns["p_adjusted"], columns["log10_p_adjusted"] = holm
+    columns["effect_size"] = [
+        size
+        for each, own in zip(found, numbers, strict=True)
+        for size in ((own.estimate / each.sigma).tolist() if each.sigma else [None] * len(own.p))
+    ]
+    columns["p_superior"] = [
+        chance for each, own in zip(found, numbers, strict=True) for chance in _list_superior(each, own.estimate)
+    ]
+    columns["equivalence"] = [None] * count if margin is None else list(_list_margins(found, numbers, margin))
+    return tuple(SystemContrast(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
 
-def adjust_contrasts(
-    contrasts: Sequence[SystemContrast], pairs: Sequence[Pair], *, level: float
-) -> tuple[SystemContrast, ...]:
-    """Return the rows with Holm's p-values, and limits for all of them at once by Bonferroni."""
-    if len(contrasts) == 1:
-        return tuple(contrasts)
-    adjusted = adjust_p([(c.p, c.log10_p) for c in contrasts])
-    margins = _adjust_margins([c.equivalence for c in contrasts])
-    tighter = 1 - (1 - level) / len(contrasts)
-    rows = []
-    for c, pair, (p, log10_p), margin in zip(contrasts, pairs, adjusted, margins, strict=True):
-        wide = pair.test(0.0, tighter)
-        rows.append(
-            replace(
-                c, p_adjusted=p, log10_p_adjusted=log10_p, equivalence=margin, low_simultaneous=wide.low,
-                high_simultaneous=wide.high,
-            )
-        )  # fmt: skip
-    return tuple(rows)
+def _column(parts: Sequence[Differences], name: str) -> list[float]:
+    return [value for each in parts for value in getattr(each, name).tolist()]
+
+
+def _names(found: Tested) -> dict[str, Sequence[Any]]:
+    """Return what the rows of one metric say besides numbers."""
+    pairs, count = found.pairs, len(found.pairs)
+    common: dict[str, Sequence[Any]] = {
+        "metric": [found.metric] * count,
+        "lower_is_better": [found.lower_is_better] * count,
+    }
+    if not isinstance(pairs, ManyPairs):
+        rows = [(pair.left.name, pair.right.name, pair.claim, pair.method, pair.items) for pair in pairs]
+        return common | dict(zip(NAMES, zip(*rows, strict=True), strict=True))
+    names, like = [system.name for system in pairs.evaluation.systems], pairs.like
+    sides = ([names[place] for place in side.tolist()] for side in (pairs.left, pairs.right))
+    same = ([value] * count for value in (like.claim, like.method, like.items))
+    return common | dict(zip(NAMES, (*sides, *same), strict=True))
+
+
+def _adjust(p: Floats, log10_p: Floats) -> tuple[list[float], list[float]]:
+    """Return Holm's p of each test, and their decimal logarithms; a single test keeps its p to the last digit."""
+    if len(p) == 1:
+        return p.tolist(), log10_p.tolist()
+    logs: Floats = np.asarray(adjust_holm(log10_p.tolist()), float)
+    adjusted = np.where(logs > SMALLEST, np.minimum(1.0, 10.0 ** np.maximum(logs, SMALLEST)), 0.0)
+    return adjusted.tolist(), logs.tolist()
 
 
 def adjust_p(tests: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return Holm's p and its decimal logarithm of each test, which comes as p and its logarithm.
-
-    A single test keeps its p to the last digit.
-    """
-    if len(tests) == 1:
-        return list(tests)
-    logs = adjust_holm([log10_p for _, log10_p in tests])
-    return [(min(1.0, 10.0**log) if log > SMALLEST else 0.0, log) for log in logs]
+    """Return Holm's p and its decimal logarithm of each test, which comes as p and its logarithm."""
+    p, logs = (np.array(each) for each in zip(*tests, strict=True))
+    return list(zip(*_adjust(p, logs), strict=True))
 
 
-def _adjust_margins(margins: Sequence[Equivalence | None]) -> list[Equivalence | None]:
-    """Return the tests against a margin with Holm's p-values, each kind of test apart."""
-    tested = [m for m in margins if m is not None]
-    if len(tested) < len(margins):
-        return list(margins)
-    families = [m.p_equivalent for m in tested], [m.p_not_worse for m in tested], [m.p_beyond for m in tested]
-    adjusted = [
-        [p for p, _ in adjust_p([(p, math.log10(p) if p > 0 else -math.inf) for p in family])] for family in families
-    ]
-    return [
-        replace(m, p_equivalent_adjusted=both, p_not_worse_adjusted=one, p_beyond_adjusted=beyond)
-        for m, both, one, beyond in zip(tested, *adjusted, strict=True)
-    ]
-
-
-def _superior(pair: Pair, *, lower_is_better: bool) -> float | None:
+def _list_superior(found: Tested, estimates: Floats) -> list[float | None]:
     """Return the probability that a new run of left has a better mean, on the same items, than one of right.
 
     The estimates are taken for the truth: it is a number without limits. Runs are of new settings where these are
     claimed.
     """
-    found = pair.difference
-    runs = [v for v in found.run_variance if v is not None]
-    residual = [v for v in found.residual_variance if v is not None]
-    if pair.claim == "these-runs" or not runs or not pair.items:
-        return None
-    spread = math.sqrt(sum(runs) + sum(residual) / pair.items)
-    lead = -found.estimate if lower_is_better else found.estimate
-    if spread == 0:
-        return 0.5 if lead == 0 else float(lead > 0)
-    return float(ndtr(lead / spread))
+    pairs = found.pairs
+    if isinstance(pairs, ManyPairs):
+        if pairs.like.claim == "these-runs" or not pairs.like.items:
+            return [None] * len(pairs)
+        sides = (pairs.left, pairs.right)
+        variance = sum(pairs.run_variance[side] + pairs.residual_variance[side] / pairs.like.items for side in sides)
+        known = np.ones(len(pairs), bool)
+    else:
+        known = np.array([pair.claim != "these-runs" and _has_runs(pair) for pair in pairs])
+        variance = np.array(
+            [_new_run_variance(pair) if there else 1.0 for pair, there in zip(pairs, known, strict=True)]
+        )
+    spread, lead = np.sqrt(variance), -estimates if found.lower_is_better else estimates
+    certain = np.where(lead == 0, 0.5, (lead > 0).astype(float))
+    chance = np.where(spread == 0, certain, ndtr(lead / np.where(spread == 0, 1.0, spread)))
+    return [value if there else None for value, there in zip(chance.tolist(), known.tolist(), strict=True)]
 
 
-def _equivalence(pair: Pair, margin: float, *, lower_is_better: bool) -> Equivalence:
-    """Return the tests against a margin: those of the pair itself, with left's scores moved by the margin."""
-    above = _one_sided(pair.test(margin, LEVEL), greater=True)  # left - right > -margin
-    below = _one_sided(pair.test(-margin, LEVEL), greater=False)  # left - right < margin
-    both, one = max(above, below), below if lower_is_better else above
-    found = pair.difference.estimate
-    beyond = pair.test(-math.copysign(margin, found), LEVEL).p if abs(found) > margin else 1.0
-    return Equivalence(
-        margin=margin, p_equivalent=both, p_not_worse=one, p_beyond=beyond, p_equivalent_adjusted=both,
-        p_not_worse_adjusted=one, p_beyond_adjusted=beyond,
-    )  # fmt: skip
+def _has_runs(pair: Pair) -> bool:
+    return bool(pair.items) and any(v is not None for v in pair.difference.run_variance)
 
 
-def _one_sided(found: Difference, *, greater: bool) -> float:
+def _new_run_variance(pair: Pair) -> float:
+    """Return the variance of the difference of two new runs on the same items."""
+    runs = sum(v for v in pair.difference.run_variance if v is not None)
+    return runs + sum(v for v in pair.difference.residual_variance if v is not None) / pair.items
+
+
+def _list_margins(found: Sequence[Tested], numbers: Sequence[Differences], margin: float) -> Iterator[Equivalence]:
+    """Yield the tests against a margin: those of the pairs, left's scores moved by it; Holm's p of each kind."""
+    kinds: list[list[Floats]] = [[], [], []]
+    for each, own in zip(found, numbers, strict=True):
+        above = _one_sided(retest_pairs(each.pairs, margin, LEVEL), greater=True)  # left - right > -margin
+        below = _one_sided(retest_pairs(each.pairs, -margin, LEVEL), greater=False)  # left - right < margin
+        beyond = retest_pairs(each.pairs, -np.copysign(margin, own.estimate), LEVEL).p
+        kinds[0].append(np.maximum(above, below))
+        kinds[1].append(below if each.lower_is_better else above)
+        kinds[2].append(np.where(np.abs(own.estimate) > margin, beyond, 1.0))
+    families = [np.concatenate(kind) for kind in kinds]
+    with np.errstate(divide="ignore"):
+        holm = [_adjust(family, np.log10(family))[0] for family in families]
+    for both, one, beyond, *adjusted in zip(*(family.tolist() for family in families), *holm, strict=True):
+        yield Equivalence(
+            margin=margin, p_equivalent=both, p_not_worse=one, p_beyond=beyond, p_equivalent_adjusted=adjusted[0],
+            p_not_worse_adjusted=adjusted[1], p_beyond_adjusted=adjusted[2],
+        )  # fmt: skip
+
+
+def _one_sided(found: Differences, *, greater: bool) -> Floats:
     in_favour = found.estimate > 0 if greater else found.estimate < 0
-    return found.p / 2 if in_favour else 1 - found.p / 2
+    return np.where(in_favour, found.p / 2, 1 - found.p / 2)

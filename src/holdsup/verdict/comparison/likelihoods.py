@@ -15,6 +15,7 @@ from holdsup.verdict.evaluation import Evaluation
 __all__ = ["OurFits", "fit_ours", "item_term", "test_as_published"]
 
 MOST_SYSTEMS = 12  # beyond them the items of every system are a second large factor, for a check that decides nothing
+MOST_PUBLISHED = 300  # systems, each a fixed effect: the time of a fit grows with their third power
 MOST_SETTINGS = 100  # of all systems together: each is a fixed effect
 NOTE = "It takes several runs on one {unit} for independent evidence, and its chi-square assumes many runs."
 
@@ -43,9 +44,16 @@ def item_term(scores: Scores) -> str:
 
 
 def test_as_published(evaluation: Evaluation) -> PaperTest | None:
-    """Return the paper's generalized likelihood-ratio test; None where there are no items or one score an item."""
+    """Return the paper's generalized likelihood-ratio test; None where there are no items or one score an item.
+
+    Raises
+    ------
+    FitError : there are more systems than its fit is made for
+    """
     if evaluation.per_run or len(evaluation.scores) <= evaluation.items:
         return None
+    if len(evaluation.systems) > MOST_PUBLISHED:
+        raise FitError(f"it is fitted to {MOST_PUBLISHED} systems at most, and so there are no sizes d")
     item = item_term(evaluation.scores)
     null, alternative = f"score ~ 1 + (1 | {item})", f"score ~ system + (1 | {item})"
     table = evaluation.scores.to_arrow()

@@ -27,16 +27,17 @@ def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: fl
     held = evaluation.scored(system)
     scores = system.scores[held]
     if evaluation.per_run:
-        mean, se, low, high = _of_runs(scores[0], level)
+        mean, se, df, low, high = _of_runs(scores[0], level)
     else:
         found = _against_nothing(evaluation, system, claim, level)
-        mean, se, low, high = found.estimate, found.se, found.low, found.high
+        mean, se, df, low, high = found.estimate, found.se_limits, found.df_limits, found.low, found.high
     return SystemMean(
         name=system.name,
         metric=evaluation.metric,
         claim=claim,
         mean=mean,
         se=se,
+        df=df,
         low=low,
         high=high,
         runs=len(system.runs),
@@ -54,14 +55,14 @@ def _carried(evaluation: Evaluation, system: SystemRuns, asked: str) -> str:
     return "new-settings" if asked == "new-settings" and several else "new-runs"
 
 
-def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, float]:
+def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, float, float]:
     """Return the mean of run scores with Student's limits; none for a single run."""
     mean = float(scores.mean())
     if len(scores) < 2:
-        return mean, math.nan, math.nan, math.nan
+        return mean, math.nan, math.nan, math.nan, math.nan
     se = float(scores.std(ddof=1)) / math.sqrt(len(scores))
     half = t_quantile((1 + level) / 2, len(scores) - 1) * se
-    return mean, se, mean - half, mean + half
+    return mean, se, len(scores) - 1.0, mean - half, mean + half
 
 
 def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, level: float) -> Difference:
@@ -86,5 +87,5 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
         half = 0.0 if np.nanmin(scores) == np.nanmax(scores) else math.nan
         return Difference(
             estimate=mean, se=half, df=math.inf, p=math.nan, log10_p=math.nan, low=mean - half, high=mean + half,
-            claim=claim,
+            se_limits=half, df_limits=math.nan, claim=claim,
         )  # fmt: skip

@@ -22,6 +22,7 @@ class SystemMean:
     claim : what its limits cover: as much of what is asked for as its own runs can carry
     mean : over its items, settings equally weighted
     se : standard error of the mean, for the claim
+    df : degrees of freedom, with which the limits are mean +- t(df) se; null where there are no limits
     low : lower limit
     high : upper limit
     runs : number of runs
@@ -37,6 +38,7 @@ class SystemMean:
     high: float
     runs: int
     items: int
+    df: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,12 +112,17 @@ class SystemContrast:
     metric : the metric, null if there is only one
     claim : what is claimed of this pair
     difference : left minus right, in the unit of the scores
-    se : its standard error
-    df : degrees of freedom
+    se : its standard error, by the test that gave p
+    df : degrees of freedom of that test
     low : lower limit, for this pair alone; null where runs are too few to measure their spread
     high : upper limit, for this pair alone; null likewise
+    se_limits : standard error that gave these limits, which are difference +- t(df_limits) se_limits; it may be another
+        than that of p, for limits are the wider ones where two tests count
+    df_limits : degrees of freedom that gave these limits
     low_simultaneous : lower limit, for all pairs and metrics at once (Bonferroni)
     high_simultaneous : upper limit, for all pairs and metrics at once (Bonferroni)
+    se_simultaneous : standard error that gave the limits for all, with t at 1 - (1 - level) / pairs
+    df_simultaneous : degrees of freedom that gave the limits for all
     p : p of no difference
     log10_p : its decimal logarithm
     p_adjusted : Holm's p over all pairs and metrics
@@ -150,6 +157,10 @@ class SystemContrast:
     items: int
     equivalence: Equivalence | None = None
     lower_is_better: bool = False
+    se_limits: float | None = None
+    df_limits: float | None = None
+    se_simultaneous: float | None = None
+    df_simultaneous: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

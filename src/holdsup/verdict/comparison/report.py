@@ -41,6 +41,7 @@ class Comparison(Result):
     """
 
     kind: ClassVar[str] = "compare"
+    main_table: ClassVar[str] = "contrasts"
 
     claim: str
     level: float

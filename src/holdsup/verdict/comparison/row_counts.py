@@ -34,7 +34,7 @@ def _unused(answer: Answer) -> dict[str, NDArray[np.bool_]]:
     evaluation = answer.evaluation
     scores = evaluation.scores
     compared, on_item, by_seed = (np.zeros(len(scores), bool) for _ in range(3))
-    for pair in answer.pairs:
+    for pair in answer.covering:
         sides = [evaluation.system(side.name) for side in (pair.left, pair.right)]
         shared = pair.shared[evaluation.item]
         for side, other in (sides, sides[::-1]):

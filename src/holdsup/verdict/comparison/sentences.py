@@ -167,6 +167,6 @@ def _about_baseline(contrasts: Sequence[SystemContrast], baseline: str, level: f
     worse = [shown[c] for c in told if better_of(c)[0] == baseline]
     parts = [f"better than {baseline}: {', '.join(better)}" if better else f"none is better than {baseline}"]
     parts += [f"worse: {', '.join(worse)}"] if worse else []
-    unsure = [shown[c] for c in contrasts if c not in told]
+    unsure = [shown[c] for c in contrasts if c.p_adjusted > 1 - level]
     parts += [f"cannot be told: {', '.join(unsure)}"] if unsure else []
     return f"After Holm's adjustment at {1 - level:.2g}, {'; '.join(parts)}."

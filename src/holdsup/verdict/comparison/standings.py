@@ -58,14 +58,14 @@ def _standing(
             return f"{better} is better than {worse} ({p})"
         return f"{c.left} and {c.right} cannot be told apart ({p})"
     told = [better_of(c) for c in contrasts if c.p_adjusted <= 1 - level]
-    compared = {frozenset((c.left, c.right)) for c in contrasts}
+    compared = {name for c in contrasts for name in (c.left, c.right)}
     ordered = sorted(systems, key=lambda s: s.mean if contrasts[0].lower_is_better else -s.mean)
-    names = [s.name for s in ordered if any(s.name in pair for pair in compared)]
+    names = [s.name for s in ordered if s.name in compared]
     many = f"of {format_count(len(contrasts))} pairs,"
     if not told:
-        return f"{many} none differ{adjusted}; {_best_mean([s for s in ordered if s.name in names])}"
+        return f"{many} none differ{adjusted}; {_best_mean([s for s in ordered if s.name in compared])}"
     counted = "1 differs" if len(told) == 1 else f"{format_count(len(told))} differ"
-    return f"{many} {counted}{adjusted}: {_leaders(names, told)}; {_top(names, told, compared)}"
+    return f"{many} {counted}{adjusted}: {_leaders(names, told)}; {_top(names, told, contrasts)}"
 
 
 def _best_mean(ordered: Sequence[SystemMean]) -> str:
@@ -78,7 +78,9 @@ def _best_mean(ordered: Sequence[SystemMean]) -> str:
 
 def _leaders(names: Sequence[str], told: Sequence[tuple[str, str]]) -> str:
     """Return who is ahead of most others, and of whom; `told` are pairs of the better and the worse."""
-    beaten = {name: [worse for better, worse in told if better == name] for name in names}
+    beaten: dict[str, list[str]] = {name: [] for name in names}
+    for better, worse in told:
+        beaten[better].append(worse)
     leaders = sorted((name for name in names if beaten[name]), key=lambda name: -len(beaten[name]))
     first, *others = leaders[:MOST_LEADERS]
     said = [f"{first} is ahead of {_count(beaten[first], ' others')}"]
@@ -92,15 +94,16 @@ def _count(names: Sequence[str], noun: str = "") -> str:
     return join_names(names) if len(names) <= MOST_BEATEN else f"{format_count(len(names))}{noun}"
 
 
-def _top(names: Sequence[str], told: Sequence[tuple[str, str]], compared: set[frozenset[str]]) -> str:
+def _top(names: Sequence[str], told: Sequence[tuple[str, str]], contrasts: Sequence[SystemContrast]) -> str:
     """Return the best and those that cannot be told from it; the best mean on its own items may lose on shared ones."""
     losers = {worse for _, worse in told}
     best = next((name for name in names if name not in losers), names[0])
-    apart = {frozenset(pair) for pair in told}
-    level_with = [n for n in names if frozenset((best, n)) in compared - apart]
+    met = {c.right if c.left == best else c.left for c in contrasts if best in (c.left, c.right)}
+    apart = {worse if better == best else better for better, worse in told if best in (better, worse)}
+    level_with = [name for name in names if name in met - apart]
     if level_with:
         return f"top group: {best}, and {join_names(level_with)}, which cannot be told from it"
     if best in losers:
         return f"{best} has the best mean"
-    every = all(frozenset((best, name)) in compared for name in names if name != best)
+    every = met >= set(names) - {best}
     return f"{best} is better than {'all others' if every else 'all that it can be compared with'}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 
 from holdsup.errors import list_names
 from holdsup.rendering import Estimate, Percent, PValue, Table
-from holdsup.verdict.comparison.contrasts import note_disagreement
+from holdsup.verdict.comparison.contrasts import choose_shown, note_disagreement
 from holdsup.verdict.phrases import join_names, say_level, show_limits
 from holdsup.verdict.ranking.system_records import RankContrast, RankedSystem, WaterfallStep
 
@@ -47,7 +46,7 @@ def tabulate_systems(systems: Sequence[RankedSystem], *, level: float, scope: st
 
 def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Table:
     """Return the contrasts: all of them, or those that a reader looks for first."""
-    shown = _shown(contrasts)
+    shown = choose_shown(contrasts, most=MOST_PAIRS)
     notes = list(_say_methods(contrasts))
     if len(shown) < len(contrasts):
         notes.append(f"Shown are {len(shown)} of {len(contrasts)} pairs: those of the leader and of neighbours.")
@@ -87,15 +86,6 @@ METHODS = {
     "dataset differences": "t on the differences of adjusted means between datasets, pair by pair.",
     "pooled": "Satterthwaite's t of the fit.",
 }
-
-
-def _shown(contrasts: Sequence[RankContrast]) -> list[RankContrast]:
-    if len(contrasts) <= MOST_PAIRS:
-        return list(contrasts)
-    order = list(dict.fromkeys(c.left for c in contrasts))
-    order.append(contrasts[-1].right)
-    near = set(itertools.pairwise(order))
-    return [c for c in contrasts if c.left == order[0] or (c.left, c.right) in near]
 
 
 def tabulate_waterfall(steps: Sequence[WaterfallStep]) -> Table:
