@@ -83,6 +83,7 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
             return mean_over_settings(evaluation, system, level=level)
         return compare_shared_seeds(scores, np.zeros_like(scores), settings=settings, clusters=clusters, level=level)
     except (ValueError, ScoresError):  # nothing varies, or what does cannot be measured: then there are no limits
+        scores = scores if scores.size else system.scores  # no item has a score at each setting: all there are
         mean = float(np.nanmean(scores))
         half = 0.0 if np.nanmin(scores) == np.nanmax(scores) else math.nan
         return Difference(
