@@ -37,7 +37,7 @@ from holdsup.verdict.ranking.table import lay_out_runs
 from holdsup.verdict.ranking.terms import simulate_term
 from measuring import record
 from rank_cells import CELLS, LEADER_CELLS, TERM_CELLS, UNEVEN_CELLS, Cell, Sample, simulate
-from rank_rules import OLD_RULES, try_old_rules
+from rank_rules import LEAST_DATASETS, OLD_RULES, try_old_rules
 
 ALPHA = 0.05
 MOST = 0.06  # what a rule may reject at most
@@ -100,7 +100,7 @@ def measure_uneven(cell: Cell, options: argparse.Namespace) -> Row:
         found = {frozenset((c.left, c.right)): c for c in contrast_systems(fits, level=0.95, lower_is_better=False)}
         contrasts = [found[frozenset(pair)] for pair in pairs]
         p[i], old[i] = [c.p for c in contrasts], try_old_rules(fits)
-        apart[i] = [c.method == "pooled" for c in contrasts]
+        apart[i] = [c.datasets < LEAST_DATASETS for c in contrasts]
         held[i] = [c.low <= 0 <= c.high for c in contrasts]
     row: Row = {"cell": cell.name, "simulations": count, "apart": float(apart.mean())}
     for rule, values in (("by dataset", p), *zip(OLD_RULES, old.transpose(1, 0, 2), strict=True)):
@@ -168,7 +168,7 @@ def fit_all(
 def fit_first(sample: Sample) -> RankFits:
     """Return the fits of the first table, as `rank_systems` makes them."""
     scores = read_scores(sample.table.append_column("score", [sample.scores[0]]))
-    runs = lay_out_runs(scores, ["seed", "rate"], ())
+    runs = lay_out_runs(scores, ["seed", "rate"], (), nested_runs=True)
     assert np.array_equal(runs.score, sample.scores[0])  # rows in the same order: other responses can be put in
     return fit_form(make_default(runs, treat={}), runs, level=0.95)
 

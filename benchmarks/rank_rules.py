@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 from scipy import stats
 
-from holdsup.verdict.ranking.contrasts import LEAST_DATASETS
 from holdsup.verdict.ranking.fits import RankFits
 from rank_cells import Floats
 
-__all__ = ["OLD_RULES", "try_old_rules"]
+__all__ = ["LEAST_DATASETS", "OLD_RULES", "try_old_rules"]
 
+LEAST_DATASETS = 3  # shared by a pair, below which the pooled test stood in
 OLD_RULES = ("spread alone", "with the sum", "pooled")
 
 

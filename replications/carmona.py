@@ -151,7 +151,7 @@ def recover(tables: int) -> tuple[dict[str, Tally], dict[str, Tally], dict[str, 
 
 def lay_out(table: pa.Table) -> RunTable:
     """Return the rows as a ranking has them."""
-    return lay_out_runs(read_scores(with_ingredients(table)), NUISANCE, INGREDIENTS.values())
+    return lay_out_runs(read_scores(with_ingredients(table)), NUISANCE, INGREDIENTS.values(), nested_runs=True)
 
 
 def with_ingredients(table: pa.Table) -> pa.Table:

@@ -28,7 +28,7 @@ Case = tuple[pa.Table, dict[str, Any]]
 
 def text_grid(_: Path) -> Case:
     """Four families of text classifiers that ship with the package: 8 datasets, 5 seeds, a grid of settings."""
-    return text_classifiers(), {"nuisance": ["seed", "learning_rate", "batch_size", "epochs"]}
+    return text_classifiers(), {"nuisance": ["seed", "learning_rate", "batch_size", "epochs"], "nested_runs": True}
 
 
 def automl(folder: Path) -> Case:
@@ -60,7 +60,13 @@ def atari(folder: Path, *, normalized: bool = True) -> Case:
         np.maximum.at(highest, game, score)
         score = (score - lowest[game]) / (highest - lowest)[game]
     table = table.select(["game", "agent", "run"]).append_column("score", pa.array(score))
-    return table, {"system": "agent", "dataset": "game", "nuisance": ["run"], "replicates": ["run"]}
+    return table, {
+        "system": "agent",
+        "dataset": "game",
+        "nuisance": ["run"],
+        "replicates": ["run"],
+        "nested_runs": True,
+    }
 
 
 def atari_points(folder: Path) -> Case:
@@ -75,7 +81,7 @@ def liver(folder: Path) -> Case:
     )
     nuisance = ["dropout", "hidden_size_max", "learning_rate", "batch_size", "epochs"]
     columns = {"score": "accuracy", "system": "hidden_number", "dataset": "random_seed"}
-    return table, {**columns, "nuisance": nuisance, "treat": {"batch_size": "fixed"}}
+    return table, {**columns, "nuisance": nuisance, "treat": {"batch_size": "fixed"}, "nested_runs": True}
 
 
 def pythia(folder: Path) -> Case:

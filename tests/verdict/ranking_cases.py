@@ -43,7 +43,7 @@ def take(table: Table, rows: Any) -> Table:
 
 def lay_out(table: Table) -> RunTable:
     """Return a table as the rows that systems are ranked by."""
-    return lay_out_runs(read_scores(table), [name for name in ("lr", "seed") if name in table], ())
+    return lay_out_runs(read_scores(table), [name for name in ("lr", "seed") if name in table], (), nested_runs=True)
 
 
 def fit_default(table: Table) -> RankFits:

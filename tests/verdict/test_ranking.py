@@ -24,7 +24,7 @@ def grid() -> Table:
 
 @pytest.fixture(scope="module")
 def found(grid: Table) -> Ranking:
-    return rank_systems(grid)
+    return rank_systems(grid, nested_runs=True)
 
 
 def cell_means(table: Table) -> dict[str, np.ndarray]:
@@ -203,7 +203,7 @@ def test_interactions_are_cell_means_less_both_means_where_nothing_shrinks() -> 
 
 
 def test_a_shift_and_a_scale_of_the_scores_change_no_verdict(grid: Table, found: Ranking) -> None:
-    moved = rank_systems({**grid, "score": 1e6 + 100 * grid["score"]})
+    moved = rank_systems({**grid, "score": 1e6 + 100 * grid["score"]}, nested_runs=True)
     for one, other in zip(found.contrasts, moved.contrasts, strict=True):
         assert other.p == pytest.approx(one.p, rel=1e-5)
         assert other.difference == pytest.approx(100 * one.difference, rel=1e-6)
@@ -214,14 +214,14 @@ def test_a_shift_and_a_scale_of_the_scores_change_no_verdict(grid: Table, found:
 
 def test_the_order_of_rows_does_not_matter(grid: Table, found: Ranking) -> None:
     order = np.random.default_rng(0).permutation(len(grid["score"]))
-    turned = rank_systems(take(grid, order), folds=0)
+    turned = rank_systems(take(grid, order), nested_runs=True, folds=0)
     assert [s.mean for s in turned.systems] == pytest.approx([s.mean for s in found.systems], rel=1e-9)
     assert [c.p for c in turned.contrasts] == pytest.approx([c.p for c in found.contrasts], rel=1e-6)
     assert turned.signature.split("|")[1] == found.signature.split("|")[1]
 
 
 def test_lower_is_better_turns_the_places_around_and_no_difference(grid: Table, found: Ranking) -> None:
-    turned = rank_systems(grid, lower_is_better=True, folds=0)
+    turned = rank_systems(grid, lower_is_better=True, nested_runs=True, folds=0)
     assert [s.name for s in turned.systems] == [s.name for s in reversed(found.systems)]
     assert turned.systems[0].p_best > 0.5
     by_pair = {(c.left, c.right): c.difference for c in found.contrasts}
@@ -237,7 +237,7 @@ def test_scores_of_items_are_averaged_and_that_is_said(grid: Table, found: Ranki
     table = {name: np.repeat(values, 3) for name, values in grid.items()}
     table["score"] = (grid["score"][:, None] + noise).ravel()
     table["item"] = np.tile(["i1", "i2", "i3"], len(grid["score"]))
-    averaged = rank_systems(table, folds=0)
+    averaged = rank_systems(table, nested_runs=True, folds=0)
     assert [c.p for c in averaged.contrasts] == pytest.approx([c.p for c in found.contrasts], rel=1e-6)
     assert averaged.rows.used == 3 * len(grid["score"])
     assert any("192 means" in line for line in averaged.warnings)

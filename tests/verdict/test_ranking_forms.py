@@ -139,7 +139,7 @@ def test_systems_with_levels_of_their_own_are_ranked_right_by_default() -> None:
 
 
 def test_a_random_setting_has_an_effect_that_is_the_same_everywhere(grid: Table) -> None:
-    found = rank_systems(grid, treat={"lr": "random"}, folds=0)
+    found = rank_systems(grid, treat={"lr": "random"}, nested_runs=True, folds=0)
     assert [e.name for e in found.fixed] == ["(Intercept)"]
     assert "(1 | lr) + (1 | lr:system:dataset)" in found.formula
     assert "(1 | seed)" not in found.formula

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import direction_option, last_option, scores_options, split_names, split_pairs, split_roles
+from holdsup.cli.options import (
+    direction_option,
+    last_option,
+    nested_option,
+    scores_options,
+    split_names,
+    split_pairs,
+    split_roles,
+)
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
@@ -65,6 +73,7 @@ __all__ = ["command"]
     help="Use the rows in which COL is VALUE: dataset=news. May be repeated; several values of one column are joined.",
 )
 @last_option
+@nested_option
 @click.option(
     "--bootstrap",
     type=click.IntRange(min=0),
@@ -90,6 +99,7 @@ def command(
     by: tuple[str, ...],
     where: tuple[str, ...],
     last: str | None,
+    nested_runs: bool,
     bootstrap: int,
     lower_is_better: bool | None,
     lower: tuple[str, ...],
@@ -120,7 +130,8 @@ def command(
     with show_progress(quiet=quiet) as progress:
         found = compare_systems(
             list(data), claim=claim, baseline=baseline, margin=margin, best=best, by=split_names(by),
-            where=dict(split_pairs(where, "--where", "dataset=news")) or None, last=last, bootstrap=bootstrap,
+            where=dict(split_pairs(where, "--where", "dataset=news")) or None, last=last,
+            nested_runs=nested_runs, bootstrap=bootstrap,
             lower_is_better=split_names(lower) or lower_is_better, level=level, seed=seed,
             processes=jobs if jobs > 1 else None, progress=progress, **arguments,
         )  # fmt: skip

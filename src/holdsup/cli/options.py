@@ -12,6 +12,7 @@ __all__ = [
     "ROLES",
     "direction_option",
     "last_option",
+    "nested_option",
     "parse_range",
     "scores_options",
     "split_names",
@@ -50,6 +51,12 @@ last_option = click.option(
     "--last",
     metavar="COL",
     help="Of each run on each dataset use only the rows at the largest COL, such as step: the last checkpoint.",
+)
+nested_option = click.option(
+    "--nested-runs",
+    is_flag=True,
+    help="Each dataset has training runs of its own, though their names recur. By default a run whose name recurs on "
+    "several datasets is one training that was evaluated on all of them.",
 )
 
 

@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import direction_option, last_option, scores_options, split_names, split_pairs, split_roles
+from holdsup.cli.options import (
+    direction_option,
+    last_option,
+    nested_option,
+    scores_options,
+    split_names,
+    split_pairs,
+    split_roles,
+)
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
@@ -82,6 +90,7 @@ __all__ = ["command"]
     help="Use the rows in which COL is VALUE: metric=f1. May be repeated; several values of one column are joined.",
 )
 @last_option
+@nested_option
 @click.option("--folds", type=click.IntRange(min=0), default=10, show_default=True,
               help="Folds of the cross-validation; 0 for none.")  # fmt: skip
 @direction_option
@@ -99,6 +108,7 @@ def command(
     pair: str | None,
     where: tuple[str, ...],
     last: str | None,
+    nested_runs: bool,
     folds: int,
     lower_is_better: bool | None,
     style: str,
@@ -130,7 +140,8 @@ def command(
         found = rank_systems(
             list(data), nuisance=split_names(nuisance) or None, treat=treated, paper=paper, formula=formula,
             compare_forms=compare_forms, contribution=split_names(contribution), predict=configuration,
-            pair=None if pair is None else split_names([pair]), where=chosen, last=last, folds=folds,
+            pair=None if pair is None else split_names([pair]), where=chosen, last=last,
+            nested_runs=nested_runs, folds=folds,
             lower_is_better=lower_is_better, level=level, seed=seed, progress=progress, **arguments,
         )  # fmt: skip
     emit(found, style=style, output=output, picture=picture)

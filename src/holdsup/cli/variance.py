@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import last_option, scores_options, split_names, split_pairs, split_roles
+from holdsup.cli.options import last_option, nested_option, scores_options, split_names, split_pairs, split_roles
 from holdsup.cli.output import emit, output_options, refuse_to_overwrite
 
 __all__ = ["command"]
@@ -38,6 +38,7 @@ __all__ = ["command"]
     help="Use the rows in which COL is VALUE: system=A. May be repeated; several values of one column are joined.",
 )
 @last_option
+@nested_option
 @click.option(
     "--by",
     metavar="PROPS",
@@ -57,6 +58,7 @@ def command(
     interactions: tuple[str, ...],
     where: tuple[str, ...],
     last: str | None,
+    nested_runs: bool,
     by: tuple[str, ...],
     levels: tuple[str, ...],
     style: str,
@@ -85,7 +87,8 @@ def command(
     refuse_to_overwrite(data, output, picture)
     with show_progress(quiet=quiet) as progress:
         found = decompose_variance(
-            list(data), interactions=split_names(interactions), where=chosen, last=last, by=split_names(by),
+            list(data), interactions=split_names(interactions), where=chosen, last=last,
+            nested_runs=nested_runs, by=split_names(by),
             levels=planned, level=level, seed=seed, processes=jobs if jobs > 1 else None, progress=progress,
             **arguments,
         )  # fmt: skip

@@ -5,8 +5,9 @@ Three readings, which differ in what is drawn anew:
 - these datasets: new items and new runs in each, datasets as given;
 - new datasets, where each dataset has runs of its own (a system is trained on each);
 - new datasets, where the same runs are scored on all (one trained system, many benchmarks): a run that
-  is lucky is lucky everywhere, so runs are a source of their own. `dataset_means` makes datasets the
-  items of `compare_new_runs`.
+  is lucky is lucky everywhere, so runs are a source of their own.
+
+`dataset_means` makes a table of datasets x runs, of which `compare_over_datasets` tests both of the last.
 """
 
 from __future__ import annotations
@@ -16,11 +17,19 @@ from numpy.typing import ArrayLike
 
 from holdsup.numerics.additive import fit_additive
 from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.differences import Codes, Difference, decide, new_runs_test, read_pair, these_runs_test
+from holdsup.numerics.differences import (
+    Codes,
+    Difference,
+    decide,
+    new_runs_test,
+    read_pair,
+    these_runs_test,
+    with_components,
+)
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.spread import Spread, measure_arm, measure_spread
+from holdsup.numerics.spread import Arm, Spread, measure_arm, measure_spread
 
-__all__ = ["compare_new_datasets", "compare_these_datasets", "dataset_means"]
+__all__ = ["compare_new_datasets", "compare_over_datasets", "compare_these_datasets", "dataset_means"]
 
 
 def compare_these_datasets(
@@ -60,14 +69,67 @@ def compare_new_datasets(left: ArrayLike, right: ArrayLike, datasets: Codes, *, 
     return decide(float(spread.estimate), [these_runs_test([spread], "new-datasets")], scale, level)
 
 
+def compare_over_datasets(
+    left: ArrayLike,
+    right: ArrayLike,
+    *,
+    left_settings: Codes | None = None,
+    right_settings: Codes | None = None,
+    nested: tuple[bool, bool] = (False, False),
+    level: float = 0.95,
+) -> Difference:
+    """Return the difference over new datasets and new runs, of scores by datasets x runs.
+
+    Where a side is `nested`, each dataset has runs of its own, whose luck is in the spread between datasets; where not,
+    a column is one run, scored on all of them. Settings, a code for each run, weigh the same.
+
+    Examples
+    --------
+    >>> x, y = [[0.5, 0.7], [0.6, 0.8], [0.2, 0.7]], [[0.4, 0.5], [0.5, 0.6], [0.3, 0.5]]
+    >>> [round(compare_over_datasets(x, y, nested=(own, own)).p, 3) for own in (True, False)]
+    [0.094, 0.61]
+    """
+    left, right, scale = read_pair(left, right)
+    found = find_clusters(None, len(left))
+    arms: list[Arm] = []
+    means: list[Floats] = []
+    for scores, settings, own in zip((left, right), (left_settings, right_settings), nested, strict=True):
+        if own:
+            means.append(_mean_of_settings(scores, settings))
+        else:
+            arms.append(measure_arm(scores, settings, found))
+            means.append(arms[-1].items)
+    spread = measure_spread(arms, means[0] - means[1], found)
+    if not arms:
+        return decide(float(spread.estimate), [these_runs_test([spread], "new-datasets")], scale, level)
+    tests = [new_runs_test([spread]), these_runs_test([spread])]
+    return with_components(decide(float(spread.estimate), tests, scale, level), arms, spread)
+
+
+def _mean_of_settings(scores: Floats, settings: Codes | None) -> Floats:
+    """Return the mean of each row over the settings that it has, each the mean of its columns."""
+    codes = np.zeros(scores.shape[1], int) if settings is None else np.asarray(settings)
+    there = ~np.isnan(scores)
+    known, means = np.where(there, scores, 0.0), []
+    for code in np.unique(codes):
+        count = there[:, codes == code].sum(axis=1)
+        means.append(np.where(count > 0, known[:, codes == code].sum(axis=1) / np.maximum(count, 1), np.nan))
+    return np.asarray(np.nanmean(means, axis=0))
+
+
 def dataset_means(scores: ArrayLike, datasets: Codes) -> Floats:
     """Return the mean of each run in each dataset, shape (..., datasets, runs).
 
-    Missing cells are made up for by least squares within the dataset.
+    Missing cells are made up for by least squares within the dataset; a run without any score there has NaN.
     """
     scores = np.asarray(scores, float)
-    rows = _rows(datasets, scores.shape[-2])
-    return np.stack([fit_additive(scores[..., at, :]).runs for at in rows], axis=-2)
+    means = []
+    for at in _rows(datasets, scores.shape[-2]):
+        part = scores[..., at, :]
+        used = ~np.isnan(part).all(axis=tuple(range(part.ndim - 1)))
+        means.append(np.full((*part.shape[:-2], part.shape[-1]), np.nan))
+        means[-1][..., used] = fit_additive(part[..., used]).runs
+    return np.stack(means, axis=-2)
 
 
 def _spread(left: Floats, right: Floats, clusters: Codes | None) -> Spread:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -130,7 +131,7 @@ def plot_means(result: Ranking, *, ax: Axes | None = None) -> Figure:
     ax.plot([s.raw_mean for s in systems], range(len(systems)), "|", color=INK, markersize=9, zorder=3)
     for place, s in enumerate(systems):
         places = f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}–{s.rank_high}"
-        _beside(ax, place, f"{places:<7}{s.p_best:.2f}")
+        _beside(ax, place, f"{places:<7}{'–' if math.isnan(s.p_best) else f'{s.p_best:.2f}'}")
     _beside(ax, -0.95, "places best")
     more = f"\nthe first {len(systems)} of {len(result.systems)}" if len(systems) < len(result.systems) else ""
     scored = find_scored(result)

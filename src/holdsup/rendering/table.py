@@ -59,13 +59,17 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PValue:
-    """A p-value with its decimal logarithm, which stays exact where p is too small for a double."""
+    """A p-value with its decimal logarithm, which stays exact where p is too small for a double.
+
+    `at_most` marks the least that a simulation can give: p is that or smaller.
+    """
 
     p: float | None
     log10_p: float | None = None
+    at_most: bool = False
 
     def __str__(self) -> str:
-        return format_p(self.p, self.log10_p)
+        return f"{'<=' if self.at_most else ''}{format_p(self.p, self.log10_p)}"
 
 
 @dataclass(frozen=True, slots=True)

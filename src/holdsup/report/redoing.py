@@ -37,13 +37,14 @@ OPTIONS: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 for _kind in ("check", "compare", "rank", "variance"):
-    OPTIONS[_kind] |= {role: f"--{role}" for role in ROLES} | {"last": "--last"}
+    OPTIONS[_kind] |= {role: f"--{role}" for role in ROLES} | {"last": "--last", "nested_runs": "--nested-runs"}
 OPTIONS["rank"]["facets"] = "--nuisance"  # it signs as facets what it took for nuisance factors
 SPECIFIED = ("contest", "tune")  # a file says all that is asked but for the options above
 # What goes without saying.
 USUAL = {("level", "0.95"), ("claim", "auto"), ("seed", "0"), ("method", "reml"), ("form", "default"),
          ("form", "formula"), ("folds", "10")}  # fmt: skip
-FLAGS = {"--ml", "--lower-is-better", "--measures", "--learning-curve", "--sequential", "--paper", "--forms"}
+FLAGS = {"--ml", "--lower-is-better", "--measures", "--learning-curve", "--sequential", "--paper", "--forms",
+         "--nested-runs"}  # fmt: skip
 REPEATED = {"--treat", "--where"}  # an option for each of NAME=VALUE,NAME=VALUE
 
 

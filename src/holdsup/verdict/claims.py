@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import ScoresError, list_names
-from holdsup.numerics.datasets import compare_new_datasets, compare_these_datasets, dataset_means
+from holdsup.numerics.datasets import compare_over_datasets, compare_these_datasets
 from holdsup.numerics.differences import (
     Difference,
     compare_new_runs,
@@ -28,6 +28,7 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.scores.telling import point_to_roles
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
 from holdsup.verdict.settings import compare_new_settings
+from holdsup.verdict.trainings import can_repeat, has_nested_runs, lay_out_datasets
 
 __all__ = ["CLAIMS", "STRONGEST", "Pair", "align_seeds", "choose_claim", "pair_systems"]
 
@@ -35,6 +36,8 @@ CLAIMS = ("these-runs", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
 NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums
 RESPLITS = "runs are re-splits of one corpus, which share training and test items: they are not new runs"
+BOTH_WAYS = "Welch's t in two ways, datasets and runs (cautious df)"
+TORN = "runs recur on too few datasets to tell runs from datasets, and count as runs of each dataset's own"
 SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
 
@@ -54,6 +57,8 @@ class Pair:
     difference : what was found
     test : the same test for scores of left that are raised by a margin, at another level
     paired : whether runs of the same shared seed were paired
+    nested : whether each dataset has runs of its own, None where datasets and runs are not both drawn anew
+    other : what the other reading of their runs gives; None where there is none
     note : why less is claimed than was asked for, "" if not
     """
 
@@ -67,6 +72,8 @@ class Pair:
     difference: Difference
     test: Test
     paired: bool
+    nested: bool | None
+    other: Difference | None
     note: str
 
 
@@ -74,7 +81,7 @@ def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
     """Return the claim that is asked for, or the strongest that two systems or more can carry."""
     if asked is not None and asked not in CLAIMS:
         raise ScoresError(f"the claim is {asked!r}: it can be {', '.join(CLAIMS)}")
-    able = 0 if evaluation.resplit else sum(system.repeats for system in evaluation.systems)
+    able = 0 if evaluation.resplit else sum(can_repeat(evaluation, system) for system in evaluation.systems)
     return asked or (STRONGEST if able >= 2 else "these-runs")
 
 
@@ -85,12 +92,16 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
     shared = _shared_items(evaluation, *whole, made)
     a, b = (replace(system, scores=system.scores[shared]) for system in whole)
     try:
-        method, test = _test(evaluation, a, b, made, shared)
+        over = _OverDatasets.of(evaluation, a, b, made, shared)
+        method, test = _test(evaluation, a, b, made, shared) if over is None else (over.method, over.test)
         found = _without_noise(test(0.0, level), a, b)
     except ValueError as error:
         raise ScoresError(f"{left!r} and {right!r} cannot be compared: {str(error).rstrip('.')}") from error
     items, paired = 0 if evaluation.per_run else int(shared.sum()), SHARED in method
-    return Pair(a, b, made, method, items, evaluation.unit, shared, found, test, paired, note)
+    nested, other = (None, None) if over is None else (all(over.nested), over.read_otherwise(level))
+    if over is not None and over.torn:
+        note = note or TORN
+    return Pair(a, b, made, method, items, evaluation.unit, shared, found, test, paired, nested, other, note)
 
 
 def _without_noise(found: Difference, a: SystemRuns, b: SystemRuns) -> Difference:
@@ -132,13 +143,14 @@ def _torn(evaluation: Evaluation, system: SystemRuns) -> ScoresError:
 
 
 def _pairs_seeds(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> bool:
-    alone = not evaluation.per_run and evaluation.datasets is None
+    nested = has_nested_runs(evaluation, a) or has_nested_runs(evaluation, b)
+    alone = not evaluation.per_run and evaluation.datasets is None and not nested
     return alone and claim == "new-runs" and a.seeds is not None and b.seeds is not None
 
 
 def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> tuple[str, str]:
     """Return the claim that a pair can carry, and why it is less than what is asked for."""
-    single = [system for system in (a, b) if not system.repeats]
+    single = [system for system in (a, b) if not can_repeat(evaluation, system)]
     if evaluation.resplit and evaluation.per_run:
         raise ScoresError(f"{RESPLITS}, and without items there is no other test: holdsup contest judges such runs")
     if evaluation.resplit:
@@ -170,7 +182,9 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
     clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
     if datasets is not None and len(np.unique(datasets)) > 1:
-        return _over_datasets(a, b, claim, datasets, clusters)
+        return "paired t on items of these datasets", lambda up, level: compare_these_datasets(
+            a.scores + up, b.scores, datasets, clusters=clusters, new_runs=False, level=level
+        )
     unit = "clusters" if clusters is not None else evaluation.unit
     if claim == "new-settings":
         return f"Welch's t in two ways, {unit} and settings (cautious df)", lambda up, level: compare_new_settings(
@@ -191,29 +205,62 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
     )
 
 
-def _over_datasets(
-    a: SystemRuns, b: SystemRuns, claim: str, datasets: np.ndarray, clusters: np.ndarray | None
-) -> tuple[str, Test]:
-    """Return the test over several datasets, equally weighted."""
-    if claim == "these-runs":
-        return "paired t on items of these datasets", lambda up, level: compare_these_datasets(
-            a.scores + up, b.scores, datasets, clusters=clusters, new_runs=False, level=level
-        )
-    if _same_runs(a, datasets) and _same_runs(b, datasets):
-        x, y = dataset_means(a.scores, datasets), dataset_means(b.scores, datasets)
+@dataclass(frozen=True, slots=True, eq=False)
+class _OverDatasets:
+    """The test over new datasets and new runs, datasets equally weighted.
+
+    Attributes
+    ----------
+    left, right : scores by datasets x runs
+    settings : the setting of each run of both, where they have several
+    nested : of which of both each dataset has runs of its own
+    torn : whether runs recur, but on too few datasets to tell runs from datasets: they count as nested
+    """
+
+    left: Floats
+    right: Floats
+    settings: dict[str, np.ndarray | None]
+    nested: tuple[bool, bool]
+    torn: bool = False
+
+    @classmethod
+    def of(
+        cls, evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: NDArray[np.bool_]
+    ) -> _OverDatasets | None:
+        """Return the test for a pair of systems; None where its design is another."""
+        if evaluation.unit == "items" and evaluation.datasets is None:
+            return None
+        if claim != "new-runs" or evaluation.per_run or _pairs_seeds(evaluation, a, b, claim):
+            return None
+        x, y = (lay_out_datasets(evaluation, system, shared) for system in (a, b))
+        if evaluation.datasets is not None and len(x) < 2:
+            return None
         settings = {"left_settings": _several(a), "right_settings": _several(b)}
-        return "Welch's t in two ways, datasets and runs (cautious df)", lambda up, level: compare_new_runs(
-            x + up, y, **settings, level=level
-        )
-    return "t on dataset differences", lambda up, level: compare_new_datasets(
-        a.scores + up, b.scores, datasets, level=level
-    )
+        nested = has_nested_runs(evaluation, a), has_nested_runs(evaluation, b)
+        found = cls(x, y, settings, nested)
+        try:
+            found.test(0.0, 0.95)
+        except ValueError:
+            if all(nested):
+                raise
+            found = replace(found, nested=(True, True), torn=True)
+        return found
 
+    @property
+    def method(self) -> str:
+        """The test, in words."""
+        return "t on dataset differences" if all(self.nested) else BOTH_WAYS
 
-def _same_runs(system: SystemRuns, datasets: np.ndarray) -> bool:
-    """Return whether every run was scored on every dataset."""
-    there = [~np.isnan(system.scores[datasets == d]).all(axis=0) for d in np.unique(datasets)]
-    return bool(np.all(there))
+    def test(self, up: float, level: float) -> Difference:
+        """Return the difference with the scores of left raised."""
+        return compare_over_datasets(self.left + up, self.right, **self.settings, nested=self.nested, level=level)
+
+    def read_otherwise(self, level: float) -> Difference | None:
+        """Return what the other reading of the runs gives; None where the table has no other."""
+        try:
+            return replace(self, nested=(not all(self.nested),) * 2).test(0.0, level)
+        except ValueError:
+            return None
 
 
 def _several(system: SystemRuns) -> np.ndarray | None:

@@ -69,7 +69,7 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
         )
     if kept.all():
         return Distinct(evaluation, 0, frozenset(), tuple(lines))
-    distinct = lay_out_metric(scores.take(kept), evaluation.metric)
+    distinct = lay_out_metric(scores.take(kept), evaluation.metric, nested_runs=evaluation.nested_runs)
     return Distinct(distinct, int((~kept).sum()), frozenset(systems), tuple(lines))
 
 

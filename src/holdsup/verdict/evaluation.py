@@ -78,6 +78,7 @@ class Evaluation:
     clusters : cluster of each item, None if there are none
     datasets : dataset of each item, None if there are fewer than two
     dataset_names : their names
+    nested_runs : whether it was declared that each dataset has runs of its own, whatever their names
     """
 
     metric: str | None
@@ -90,6 +91,7 @@ class Evaluation:
     clusters: Codes | None
     datasets: Codes | None
     dataset_names: tuple[str, ...]
+    nested_runs: bool = False
 
     @property
     def unit(self) -> str | None:
@@ -122,16 +124,17 @@ def has_scores(scores: Floats, settings: NDArray[np.integer] | None) -> NDArray[
     return np.asarray(np.logical_and.reduce([~np.isnan(group).all(axis=1) for group in groups]))
 
 
-def lay_out(scores: Scores) -> tuple[Evaluation, ...]:
+def lay_out(scores: Scores, *, nested_runs: bool = False) -> tuple[Evaluation, ...]:
     """Return the evaluation by each metric; rows without a score or a label are left out, as `rows` says."""
     usable = scores.only(scores.usable)
     if not len(usable):
         raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
     _check_scale(usable)
     if usable.metric is None:
-        return (lay_out_metric(usable, None),)
+        return (lay_out_metric(usable, None, nested_runs=nested_runs),)
     return tuple(
-        lay_out_metric(usable.only(usable.metric.codes == code), name) for code, name in enumerate(usable.metric.names)
+        lay_out_metric(usable.only(usable.metric.codes == code), name, nested_runs=nested_runs)
+        for code, name in enumerate(usable.metric.names)
     )
 
 
@@ -146,7 +149,7 @@ def _check_scale(scores: Scores) -> None:
         )
 
 
-def lay_out_metric(scores: Scores, metric: str | None) -> Evaluation:
+def lay_out_metric(scores: Scores, metric: str | None, *, nested_runs: bool = False) -> Evaluation:
     """Return the evaluation by one metric; all rows have a score and all labels."""
     item, shown, per_run = _items(scores)
     clusters = None if scores.cluster is None else scores.cluster.codes[shown].astype(np.int64)
@@ -166,6 +169,7 @@ def lay_out_metric(scores: Scores, metric: str | None) -> Evaluation:
         clusters=clusters,
         datasets=datasets,
         dataset_names=scores.dataset.names if scores.dataset is not None else (),
+        nested_runs=nested_runs,
     )
 
 

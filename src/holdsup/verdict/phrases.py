@@ -31,13 +31,15 @@ def say_level(level: float) -> str:
     return f"{100 * level:.10g}%"
 
 
-def say_p(p: float, log10_p: float | None = None) -> str:
-    """Return a p-value in a sentence.
+def say_p(p: float, log10_p: float | None = None, *, at_most: bool = False) -> str:
+    """Return a p-value in a sentence; `at_most` for the least that a simulation can give.
 
-    >>> say_p(0.03), say_p(1.0)
-    ('p = 0.030', 'p > 0.999')
+    >>> say_p(0.03), say_p(1.0), say_p(0.0001, at_most=True)
+    ('p = 0.030', 'p > 0.999', 'p <= 1.0e-04')
     """
     shown = format_p(p, log10_p)
+    if at_most:
+        return f"p <= {shown}"
     return f"p {shown[0]} {shown[1:]}" if shown.startswith(("<", ">")) else f"p = {shown}"
 
 

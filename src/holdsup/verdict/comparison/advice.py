@@ -17,6 +17,7 @@ from holdsup.verdict.copies import Distinct
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.planning import PairPlan, plan_items, plan_pair
+from holdsup.verdict.trainings import can_repeat
 
 __all__ = ["advise"]
 
@@ -29,11 +30,11 @@ def advise(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float) -> tuple
     The target is that the difference found would show four times in five, tested at the level `alpha`.
     """
     evaluation, size = distinct.evaluation, abs(pair.difference.estimate)
-    lacking = [system for system in (pair.left, pair.right) if not system.repeats]
+    lacking = [system for system in (pair.left, pair.right) if not can_repeat(evaluation, system)]
     if pair.claim == "these-runs":
         training = () if evaluation.resplit else _advise_training(evaluation, lacking, distinct.systems)
         return (*training, *(() if firm or size == 0 else _advise_items(evaluation, pair, size, alpha)))
-    if firm or size == 0:
+    if firm or size == 0 or (pair.nested and pair.unit == "datasets"):
         return ()
     if _over_datasets(pair):
         return (_advise_datasets(evaluation, pair),)

@@ -12,21 +12,24 @@ from holdsup.scores.groupings import caution_groupings
 from holdsup.scores.roles import is_usual
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.answers import Answer
+from holdsup.verdict.comparison.many_pairs import ManyPairs
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
+from holdsup.verdict.trainings import has_nested_runs, say_reading
 
 __all__ = ["caution", "caution_clusters"]
 
 MOST_REASONS = 3
 
 
-def caution(found: Answer) -> Iterator[str]:
+def caution(found: Answer, *, level: float) -> Iterator[str]:
     """Yield what limits trust in the numbers of one metric."""
     by = f"{found.evaluation.metric}: " if found.evaluation.metric else ""
     yield from (by + line for line in _left_out(found))
     yield from _less_claimed(found)
+    yield from (by + line for line in _reading(found, level))
     yield from _seeds_of_both(found.covering)
     repeats = caution_repeats(found.evaluation, averaged=True)
     for line in (*found.distinct.lines, *_gaps(found.evaluation), *repeats):
@@ -35,6 +38,16 @@ def caution(found: Answer) -> Iterator[str]:
         unit = found.evaluation.unit
         yield f"Systems have different {unit}: means are over each system's own, differences over those both have."
     yield from found.conditions.warnings
+
+
+def _reading(found: Answer, level: float) -> Iterator[str]:
+    """Yield how runs on several datasets were read, and what the other reading gives for the first pair."""
+    pairs = found.pairs[:1] if isinstance(found.pairs, ManyPairs) else found.pairs
+    for pair in [pair for pair in pairs if pair.nested is not None][:1]:
+        yield say_reading(
+            f"{pair.left.name} - {pair.right.name}", bool(pair.nested), pair.difference, pair.other,
+            declared=found.evaluation.nested_runs, level=level,
+        )  # fmt: skip
 
 
 def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -93,7 +106,7 @@ def _less_claimed(found: Answer) -> Iterator[str]:
         else:
             yield f"{join_names([f'{pair.left.name} and {pair.right.name}' for pair in pairs])}: {line}"
     few = {s.name for pair in found.covering if pair.claim != "these-runs" for s in (pair.left, pair.right)
-           if len(s.runs) - s.setting_count == 1}  # fmt: skip
+           if not pair.nested and len(s.runs) - s.setting_count == 1}  # fmt: skip
     shared = found.evaluation.scores.roles.shared
     if shared and any(pair.claim != "these-runs" and not pair.paired for pair in found.covering):
         yield (
@@ -125,6 +138,8 @@ def _gaps(evaluation: Evaluation) -> Iterator[str]:
 
 def _lacking(evaluation: Evaluation, system: SystemRuns) -> int:
     """Return how many cells are empty; a run owes nothing to a dataset in which it has no score at all."""
+    if evaluation.unit == "datasets" and has_nested_runs(evaluation, system):
+        return 0
     there = ~np.isnan(system.scores)
     datasets = np.zeros(evaluation.items, int) if evaluation.datasets is None else evaluation.datasets
     lacking = 0

@@ -33,6 +33,7 @@ from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.facets import check_item_facets
 from holdsup.verdict.repeats import caution_progress, check_repeats
 from holdsup.verdict.rows import Where, choose_rows, sign_where
+from holdsup.verdict.trainings import can_repeat
 
 __all__ = ["compare_systems"]
 
@@ -51,6 +52,7 @@ def compare_systems(
     by: str | Sequence[str] | None = (),
     where: Where = None,
     last: str | None = None,
+    nested_runs: bool = False,
     bootstrap: int = 0,
     lower_is_better: LowerIsBetter = None,
     level: float = 0.95,
@@ -73,6 +75,8 @@ def compare_systems(
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
+    nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
+        then two trainings; by default a run whose name recurs is one training that was evaluated on all
     bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
     lower_is_better : who is called better; differences stay as they are. True for all metrics, False for none, or the
         names of those of which a lower one is better, such as ["ter"]; others by their names: ter, loss, rmse, latency
@@ -110,7 +114,7 @@ def compare_systems(
         bootstrap=bootstrap,
         directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
-    evaluations = lay_out(scores)
+    evaluations = lay_out(scores, nested_runs=nested_runs)
     _check_systems(scores, question)
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=True)
@@ -126,9 +130,9 @@ def compare_systems(
     advice = find_extra("the advice on what to do next", lambda: _next(found, contrasts, level), said, ())
     verdict = write_verdict(contrasts, systems, covered, baseline=baseline, level=level)
     return Comparison(
-        signature=_signature(scores, claim, best, where, last, lower_is_better, question),
+        signature=_signature(scores, claim, best, where, last, nested_runs, lower_is_better, question),
         seed=seed if bootstrap else None,
-        warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each))))),
+        warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each, level=level))))),
         rows=count_rows(scores, asked, passed_over | (picked.reasons if picked else {})),
         verdict=directions.doubt() + verdict + describe_conditions(conditional, contrasts, level=level),
         claim=found[0].claims[0],
@@ -192,7 +196,8 @@ def _next(found: Sequence[Answer], contrasts: Sequence[SystemContrast], level: f
         each, pair = _pair_at(found, min(unsure, key=lambda place: contrasts[place].log10_p_adjusted))
         alpha = (1 - level) / len(contrasts)  # each is held to its share of the error
         return advise(each.distinct, pair, firm=False, alpha=alpha)
-    single = {(each.metric, s.name) for each in found for s in each.evaluation.systems if not s.repeats}
+    single = {(each.metric, s.name) for each in found for s in each.evaluation.systems
+              if not can_repeat(each.evaluation, s)}  # fmt: skip
     for place, c in enumerate(contrasts) if single else ():
         if {(c.metric, c.left), (c.metric, c.right)} & single:
             each, pair = _pair_at(found, place)
@@ -215,13 +220,15 @@ def _signature(
     best: str | None,
     where: Where,
     last: str | None,
+    nested_runs: bool,
     lower_is_better: LowerIsBetter,
     question: Question,
 ) -> str:
     """Return what a stranger needs to ask the same: the claim as it was asked for, not as it was made."""
     return sign(
         "compare", data=scores.digest, **sign_roles(scores), claim=claim or "auto",
-        where=sign_where(where), last=last, baseline=question.baseline, best=best, by=quote_names(question.by) or None,
+        where=sign_where(where), last=last, nested_runs=nested_runs or None,
+        baseline=question.baseline, best=best, by=quote_names(question.by) or None,
         level=question.level,
         margin=question.margin, lower_is_better=sign_direction(lower_is_better), bootstrap=question.bootstrap or None,
         seed=question.seed if question.bootstrap else None,

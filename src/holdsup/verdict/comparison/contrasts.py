@@ -24,6 +24,7 @@ SMALLEST = -300.0  # decimal logarithm below which a p-value is written as zero 
 
 
 NAMES = ("left", "right", "claim", "p_method", "items")
+READINGS = ("nested_runs", "p_other_reading", "low_other_reading", "high_other_reading")
 # Fields of a row, and what they are called in `Differences`.
 NUMBERS = {"difference": "estimate", **{name: name for name in ("se", "df", "p", "log10_p", "low", "high")},
            "se_limits": "se_limits", "df_limits": "df_limits"}  # fmt: skip
@@ -111,6 +112,10 @@ def list_contrasts(found: Sequence[Tested], *, margin: float | None, level: floa
     columns["p_superior"] = [
         chance for each, own in zip(found, numbers, strict=True) for chance in _list_superior(each, own.estimate)
     ]
+    for field, values in zip(
+        READINGS, zip(*(row for each in found for row in _readings(each, level)), strict=True), strict=True
+    ):
+        columns[field] = list(values)
     columns["equivalence"] = [None] * count if margin is None else list(_list_margins(found, numbers, margin))
     return tuple(SystemContrast(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
@@ -133,6 +138,21 @@ def _names(found: Tested) -> dict[str, Sequence[Any]]:
     sides = ([names[place] for place in side.tolist()] for side in (pairs.left, pairs.right))
     same = ([value] * count for value in (like.claim, like.method, like.items))
     return common | dict(zip(NAMES, (*sides, *same), strict=True))
+
+
+def _readings(found: Tested, level: float) -> Iterator[tuple[bool | None, float | None, float | None, float | None]]:
+    """Yield, for each pair, how its runs on several datasets were read, and p and limits by the other reading."""
+    pairs = found.pairs
+    if not isinstance(pairs, ManyPairs):
+        for pair in pairs:
+            other = pair.other
+            yield (pair.nested, None, None, None) if other is None else (pair.nested, other.p, other.low, other.high)
+    elif pairs.like.other is None:
+        yield from ((pairs.like.nested, None, None, None) for _ in range(len(pairs)))
+    else:
+        nested = pairs.test_nested(level)
+        for p, low, high in zip(nested.p.tolist(), nested.low.tolist(), nested.high.tolist(), strict=True):
+            yield pairs.like.nested, p, low, high
 
 
 def _adjust(p: Floats, log10_p: Floats) -> tuple[list[float], list[float]]:

@@ -11,6 +11,7 @@ from holdsup.scores import Scores
 from holdsup.verdict.comparison.likelihood_settings import Settings, draw_settings, fix_settings, quote
 from holdsup.verdict.comparison.records import PaperTest
 from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.trainings import has_nested_runs
 
 __all__ = ["OurFits", "fit_ours", "item_term", "test_as_published"]
 
@@ -122,8 +123,9 @@ def _random_terms(evaluation: Evaluation, claim: str) -> list[str]:
         terms += ["(1 | cluster)", "(1 | system:cluster)"]
     if any(len(system.runs) > 1 for system in evaluation.systems):
         terms.append(f"(1 | system:{item})")
-        if claim != "these-runs":
-            terms.append("(1 | system:run)")
+        nested = any(has_nested_runs(evaluation, system) for system in evaluation.systems)
+        if claim != "these-runs" and not (nested and scores.item is None):
+            terms.append("(1 | system:dataset:run)" if nested else "(1 | system:run)")
             terms.extend(f"(1 | {quote(name)})" for name in scores.roles.shared)
     return terms
 

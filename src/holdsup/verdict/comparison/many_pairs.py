@@ -22,6 +22,7 @@ from holdsup.numerics.spread import Spread, measure_arm
 from holdsup.progress import Progress
 from holdsup.verdict.claims import NOISE, Pair, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.trainings import has_nested_runs
 
 __all__ = ["ManyPairs", "differences_of", "pair_all", "retest_pairs"]
 
@@ -80,6 +81,10 @@ class ManyPairs(Sequence[Pair]):
         """Return what the test finds with the scores of left raised by an amount, at a level; see `decide_all`."""
         tests = _tests(self.spread, self.like)
         return decide_all(self.spread.estimate + np.asarray(up), tests, self.scale, level, tails=tails)
+
+    def test_nested(self, level: float) -> Differences:
+        """Return what t on the differences between datasets finds, each dataset having runs of its own."""
+        return decide_all(self.spread.estimate, [these_runs_test([self.spread])], self.scale, level)
 
 
 def differences_of(pairs: Sequence[Pair]) -> Differences:
@@ -166,6 +171,8 @@ def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
     if evaluation.resplit or evaluation.datasets is not None or claim == "new-settings":
         return False
     if (claim == "new-runs" or evaluation.per_run) and not all(system.repeats for system in systems):
+        return False
+    if any(has_nested_runs(evaluation, system) for system in systems):
         return False
     if claim == "new-runs" and any(system.seeds is not None for system in systems) and not evaluation.per_run:
         return False

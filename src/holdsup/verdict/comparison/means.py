@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from holdsup.errors import ScoresError
-from holdsup.numerics.datasets import compare_these_datasets, dataset_means
+from holdsup.numerics.datasets import compare_over_datasets, compare_these_datasets
 from holdsup.numerics.differences import Difference, compare_shared_seeds, compare_these_runs
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.settings import mean_over_settings
+from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs, lay_out_datasets
 
 __all__ = ["mean_of"]
 
@@ -40,7 +42,7 @@ def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: fl
         df=df,
         low=low,
         high=high,
-        runs=len(system.runs),
+        runs=count_trainings(evaluation, system),
         items=0 if evaluation.per_run else int(held.sum()),
     )
 
@@ -49,7 +51,7 @@ def _carried(evaluation: Evaluation, system: SystemRuns, asked: str) -> str:
     """Return the claim that a system's own runs can carry."""
     if evaluation.per_run:
         return "new-runs"
-    if asked == "these-runs" or evaluation.resplit or not system.repeats:
+    if asked == "these-runs" or evaluation.resplit or not can_repeat(evaluation, system):
         return "these-runs"
     several = system.setting_count > 1 and evaluation.datasets is None
     return "new-settings" if asked == "new-settings" and several else "new-runs"
@@ -72,11 +74,12 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
     settings = system.settings if system.setting_count > 1 else None
     try:
         nothing = np.zeros((len(scores), 1))
-        if evaluation.datasets is not None and len(np.unique(evaluation.datasets[held])) > 1:
-            datasets = evaluation.datasets[held]
-            if claim == "these-runs":
-                return compare_these_datasets(scores, nothing, datasets, clusters=clusters, new_runs=False, level=level)
-            scores, clusters = dataset_means(scores, datasets), None
+        datasets = None if evaluation.datasets is None else evaluation.datasets[held]
+        several = datasets is not None and len(np.unique(datasets)) > 1
+        if claim == "new-runs" and (several or evaluation.unit == "datasets"):
+            return _over_datasets(evaluation, replace(system, scores=scores), held, settings, level)
+        if datasets is not None and several:
+            return compare_these_datasets(scores, nothing, datasets, clusters=clusters, new_runs=False, level=level)
         if claim == "these-runs":
             return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
         if claim == "new-settings":
@@ -90,3 +93,15 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
             estimate=mean, se=half, df=math.inf, p=math.nan, log10_p=math.nan, low=mean - half, high=mean + half,
             se_limits=half, df_limits=math.nan, claim=claim,
         )  # fmt: skip
+
+
+def _over_datasets(
+    evaluation: Evaluation, system: SystemRuns, held: np.ndarray, settings: np.ndarray | None, level: float
+) -> Difference:
+    """Return the mean over new datasets and new runs: as compared with a system whose every score is zero."""
+    scores = lay_out_datasets(evaluation, system, held)
+    nothing, nested = np.zeros((len(scores), 1)), has_nested_runs(evaluation, system)
+    try:
+        return compare_over_datasets(scores, nothing, left_settings=settings, nested=(nested, True), level=level)
+    except ValueError:  # runs that recur on too few datasets count as nested, as in differences
+        return compare_over_datasets(scores, nothing, left_settings=settings, nested=(True, True), level=level)

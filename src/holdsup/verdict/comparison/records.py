@@ -134,6 +134,11 @@ class SystemContrast:
     items : number of items, or datasets, that both have
     equivalence : what the margin adds; null without one
     lower_is_better : whether a lower score is a better one by this metric
+    nested_runs : whether each of several datasets has runs of its own (true) or runs are one training each, evaluated
+        on all of them (false); null where datasets and runs are not both drawn anew
+    p_other_reading : p of no difference by the other reading of the runs; null where there is none
+    low_other_reading : lower limit by it, for this pair alone
+    high_other_reading : upper limit by it, for this pair alone
     """
 
     left: str
@@ -161,6 +166,10 @@ class SystemContrast:
     df_limits: float | None = None
     se_simultaneous: float | None = None
     df_simultaneous: float | None = None
+    nested_runs: bool | None = None
+    p_other_reading: float | None = None
+    low_other_reading: float | None = None
+    high_other_reading: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

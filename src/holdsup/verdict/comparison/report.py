@@ -126,6 +126,7 @@ def _likelihood_ratios(test: SystemTest) -> Iterator[tuple[Cell, ...]]:
     name, chi2 = "  its likelihood ratio", PValue(test.p_chi2, test.log10_p_chi2)
     yield name, test.statistic, test.df, chi2, "chi-square"
     if test.p_bootstrap is not None:
+        floor = test.p_bootstrap <= 1 / (test.bootstrap_draws + 1)
         failed = f", {test.bootstrap_failed} failed" if test.bootstrap_failed else ""
         what = f"{test.bootstrap_draws:,} simulated nulls{failed}"
-        yield name, test.statistic, test.df, PValue(test.p_bootstrap), what
+        yield name, test.statistic, test.df, PValue(test.p_bootstrap, at_most=floor), what

@@ -72,7 +72,7 @@ def answer(
     warnings = (*said, *directions.cautions(), *limits, *missing, *validation.notes, *influence.notes)
     verdict = write_ranking_verdict(
         systems, contrasts, waterfall, datasets=runs.dataset.count, level=level, lower_is_better=lower,
-        interacts=fits.interacts(), settings=say_settings(form.treatments, form.drawn),
+        interacts=fits.interacts(), new_runs=fits.repeats, settings=say_settings(form.treatments, form.drawn),
         isolated=say_isolated(datasets=fits.isolates_datasets(), nuisance=bool(fits.isolated_columns())),
         confounded=list(_confounded(fits)), tuned=find_tuned(fits),
     )  # fmt: skip
@@ -89,6 +89,7 @@ def answer(
         means_formula=form.means,
         formula=form.variances,
         datasets=runs.dataset.count,
+        nested_runs=runs.nested_runs,
         scope="new datasets" if fits.interacts() and not fits.has_fixed_datasets() else "these datasets",
         systems=systems,
         contrasts=contrasts,

@@ -135,7 +135,7 @@ def _interaction(
     if term is None or not interactions:
         return NO_CELLS
     seen = term.p is not None and term.p <= 1 - level
-    how = f"{format_percent(term.percent_exact)} of the variance, {_say(term.p)}"
+    how = f"{format_percent(term.percent_exact)} of the variance, {_say(term)}"
     first = f"Yes ({how})." if seen else f"None is seen beyond what settings do by system and dataset ({how})."
     there = [e for e in interactions if e.scores]
     sure = [e for e in there if e.low > 0 or e.high < 0]
@@ -148,8 +148,8 @@ def _interaction(
     )
 
 
-def _say(p: float | None) -> str:
-    return "not tested" if p is None else say_p(p)
+def _say(term: TermVariance) -> str:
+    return "not tested" if term.p is None else say_p(term.p, at_most=term.p_at_most)
 
 
 def name_term(row: TermVariance) -> str:

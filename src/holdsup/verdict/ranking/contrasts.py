@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
@@ -12,18 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.fit import Contrast
-from holdsup.numerics.differences import ROUNDING, Difference, compare_these_runs
+from holdsup.numerics.clusters import find_clusters
+from holdsup.numerics.differences import ROUNDING, Difference, decide, new_runs_test, these_runs_test
 from holdsup.numerics.quantiles import t_quantile
+from holdsup.numerics.spread import measure_spread
 from holdsup.numerics.tails import t_tail
 from holdsup.verdict.comparison.contrasts import adjust_p
-from holdsup.verdict.ranking.fits import RankFits
+from holdsup.verdict.ranking.fits import RankFits, RunPart
 from holdsup.verdict.ranking.system_records import RankContrast
 
-__all__ = ["LEAST_DATASETS", "compare_by_dataset", "contrast_systems"]
+__all__ = ["DIFFERENCES", "LEAST_SHARED", "NOT_TESTED", "WITH_RUNS", "compare_by_dataset", "contrast_systems"]
 
 Floats = NDArray[np.float64]
+NEW_DATASETS = "new-datasets"  # the claim of a test in which runs have no part of their own
+DIFFERENCES, WITH_RUNS, NOT_TESTED = "dataset differences", "datasets and runs", "none"  # where a test comes from
 NIL = 1e-12  # share of a variance, or of a weight, that is rounding
-LEAST_DATASETS = 3  # shared by a pair, from which the spread of its differences between datasets is used
+NAMES = {NEW_DATASETS: DIFFERENCES}  # of methods, by the claim of the test
+LEAST_SHARED = 2  # datasets of a pair, from which its differences have a spread
 
 
 Tested = TypeVar("Tested", Difference, Contrast)
@@ -46,35 +51,41 @@ def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> 
 
     On the left stands the system with the better adjusted mean. Over the datasets that both have it may be behind.
     """
-    names = sorted(fits.weights, key=lambda name: fits.adjusted_mean(name), reverse=not lower_is_better)
-    found = [_contrast(fits, left, right, level) for left, right in itertools.combinations(names, 2)]
+    means = np.array([fits.adjusted_mean(name) for name in fits.runs.system.names])
+    names = [fits.runs.system.names[i] for i in fits.order(means, lower_is_better=lower_is_better)]
+    pairs = list(itertools.combinations(names, 2))
+    tighter = 1 - (1 - level) / len(pairs)
+    found = [_contrast(fits, left, right, level, tighter) for left, right in pairs]
     adjusted = adjust_p([(c.p, c.log10_p) for c in found])
-    tighter = 1 - (1 - level) / len(found)
-    rows = []
-    for c, (p, log10_p) in zip(found, adjusted, strict=True):
-        reach = t_quantile((1 + tighter) / 2, c.df) * c.se
-        rows.append(
-            replace(
-                c, p_adjusted=p, log10_p_adjusted=log10_p, low_simultaneous=c.difference - reach,
-                high_simultaneous=c.difference + reach,
-            )
-        )  # fmt: skip
-    return tuple(rows)
+    return tuple(
+        replace(c, p_adjusted=p, log10_p_adjusted=log10_p) for c, (p, log10_p) in zip(found, adjusted, strict=True)
+    )
 
 
-def _contrast(fits: RankFits, left: str, right: str, level: float) -> RankContrast:
-    """Return a pair's contrast alone."""
+def _contrast(fits: RankFits, left: str, right: str, level: float, tighter: float) -> RankContrast:
+    """Return a pair's contrast alone; its simultaneous limits have the level `tighter`."""
     weights = fits.weights[left] - fits.weights[right]
     pooled = fits.means.model().combine(weights, f"{left} - {right}", level)
     names = fits.runs.system.names
     combination = np.array([(name == left) - float(name == right) for name in names])
     datasets = int((np.isfinite(fits.cells[[names.index(left), names.index(right)]])).all(axis=0).sum())
-    own = compare_by_dataset(fits, combination, fits.cells, fits.combine, level=level)
+    own, other = (
+        compare_by_dataset(fits, combination, fits.cells, fits.combine, level=level, otherwise=otherwise)
+        for otherwise in (False, True)
+    )
     found = pooled if own is None else own
-    if fits.form.averages and (datasets < LEAST_DATASETS or not fits.averages):
+    tested = not fits.averages or own is not None or datasets > LEAST_SHARED
+    if fits.form.averages and not fits.averages:
         # Datasets that one of them lacks count by weights that are estimated; Satterthwaite's t takes them for known.
         lacking = max(0.0, float(weights @ fits.lacking @ weights))
         found = _widen(pooled, pooled.se**2 + lacking, pooled.df, level)
+    if not tested:
+        # A variance that is borrowed from other systems would be surer of two scores than of four of its own.
+        found = replace(pooled, se=math.nan, df=math.nan, p=1.0, log10_p=0.0, low=-math.inf, high=math.inf)
+    reach = t_quantile((1 + tighter) / 2, found.df) * found.se if tested else math.inf
+    if own is not None and own.claim != NEW_DATASETS:  # degrees of freedom go with the level
+        wide = compare_by_dataset(fits, combination, fits.cells, fits.combine, level=tighter)
+        reach = (wide.high - wide.low) / 2 if wide is not None else reach
     return RankContrast(
         left=left,
         right=right,
@@ -87,25 +98,35 @@ def _contrast(fits: RankFits, left: str, right: str, level: float) -> RankContra
         log10_p=found.log10_p,
         p_adjusted=math.nan,
         log10_p_adjusted=math.nan,
-        low_simultaneous=math.nan,
-        high_simultaneous=math.nan,
-        method="pooled" if own is None else "dataset differences",
+        low_simultaneous=found.estimate - reach,
+        high_simultaneous=found.estimate + reach,
+        method=NOT_TESTED if not tested else "pooled" if own is None else NAMES.get(own.claim, WITH_RUNS),
         datasets=datasets,
         pooled_difference=pooled.estimate,
         pooled_se=pooled.se,
         pooled_df=pooled.df,
         pooled_p=pooled.p,
+        p_other_reading=None if other is None else other.p,
+        low_other_reading=None if other is None else other.low,
+        high_other_reading=None if other is None else other.high,
     )
 
 
 def compare_by_dataset(
-    fits: RankFits, combination: Floats, cells: Floats, combine: Callable[[Floats], Measured], *, level: float = 0.95
+    fits: RankFits,
+    combination: Floats,
+    cells: Floats,
+    combine: Callable[[Floats], Measured],
+    *,
+    level: float = 0.95,
+    otherwise: bool = False,
 ) -> Difference | None:
     """Return the t-test on a combination of systems, dataset by dataset; None where it cannot be had.
 
     The spread of its own differences between datasets is what counts: the fit takes the interactions of all systems
-    to have one variance, and where they have not, its test of a pair is wrong. Where too few datasets are shared, or
-    all differences are equal, there is none. Other forms than the default one may compare systems elsewhere than at the
+    to have one variance, and where they have not, its test of a pair is wrong. Runs that were each scored on all
+    datasets add a part of their own, as in `compare`. Where too few datasets are shared, or all differences are equal,
+    there is none. Other forms than the default one may compare systems elsewhere than at the
     average of all settings, and random levels that are spread unevenly cannot be taken out of the cells by hand. In all
     of these the fit's own test stands.
 
@@ -114,19 +135,40 @@ def compare_by_dataset(
     combination : a weight for each system
     cells : the adjusted mean of each system on each dataset, NaN where there is none
     combine : measures a combination of the fixed effects by which the cells were adjusted
+    otherwise : whether runs are read the other way: None where that gives the same
     """
     used = np.abs(combination) > NIL * np.abs(combination).max()
     weights, means = combination[used, None], cells[used]
     shared = np.isfinite(means).all(axis=0)
-    if not fits.averages or int(shared.sum()) < LEAST_DATASETS:
+    if not fits.averages or int(shared.sum()) < LEAST_SHARED:
+        return None
+    parts = fits.measure_runs(np.flatnonzero(used), shared, declared=fits.runs.nested_runs != otherwise)
+    if otherwise and parts == fits.measure_runs(np.flatnonzero(used), shared, declared=fits.runs.nested_runs):
         return None
     ahead, behind = ((np.maximum(side, 0.0) * means[:, shared]).sum(axis=0) for side in (weights, -weights))
     if np.ptp(ahead - behind) <= ROUNDING * np.abs([ahead, behind]).max():
         return None  # no spread: a system that is another one moved by a constant
-    found = compare_these_runs(ahead[:, None], behind[:, None], level=level)
+    found = _test(ahead - behind, weights[:, 0], parts, float(np.abs([ahead, behind]).max()), level)
     averages = np.stack([fits.weights[name] for name in fits.runs.system.names])
     moved = np.tensordot(combination[used], fits.shifts[used][:, shared], axes=1)
     return _with_adjustment(found, moved, combine, combine(combination[used] @ averages[used]).df, level)
+
+
+def _test(
+    differences: Floats, weights: Floats, parts: Sequence[RunPart] | None, scale: float, level: float
+) -> Difference:
+    """Return the t-test on differences between datasets, with what the runs of each system add, if they add a part."""
+    spread = measure_spread([], differences, find_clusters(None, len(differences)))
+    if not parts:
+        return decide(float(spread.estimate), [these_runs_test([spread], NEW_DATASETS)], scale, level)
+    squares = weights**2
+    spread = replace(
+        spread,
+        runs=tuple(np.asarray(w * part.part) for w, part in zip(squares, parts, strict=True)),
+        noise=tuple(np.asarray(w * part.noise) for w, part in zip(squares, parts, strict=True)),
+        run_df=tuple(part.df for part in parts),
+    )
+    return decide(float(spread.estimate), [new_runs_test([spread]), these_runs_test([spread])], scale, level)
 
 
 def _with_adjustment(

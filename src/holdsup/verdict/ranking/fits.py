@@ -9,20 +9,24 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.columns.crossing import cross
 from holdsup.design import parse_formula
 from holdsup.design.newdata import code_fitted_rows
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import Contrast, LmmFit, fit_lmm
 from holdsup.fit.contrasts import average_row, marginal_weights
+from holdsup.numerics.clusters import find_clusters
 from holdsup.numerics.estimated_weights import lacking_covariance
+from holdsup.numerics.spread import measure_arm
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.ranking.forms import Form
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.treatments import are_linked, goes_with
 
-__all__ = ["RankFits", "fit_form"]
+__all__ = ["LEAST_DATASETS", "RankFits", "RunPart", "fit_form"]
 
 Floats = NDArray[np.float64]
+LEAST_DATASETS = 3  # of a system, from which it has a place
 NIL = 1e-9  # by which shares of rows differ that are equal
 
 
@@ -152,6 +156,76 @@ class RankFits:
         return self.runs.cell_means(self.adjusted)
 
     @cached_property
+    def _by_training(self) -> list[tuple[Floats, NDArray[np.int64]]]:
+        """For each system its adjusted scores by datasets x trainings, NaN where there is none, and their settings."""
+        runs, found = self.runs, []
+        for code in range(runs.system.count):
+            rows = np.flatnonzero(runs.system.codes == code)
+            trainings = cross(runs.trainings[rows])
+            place = runs.dataset.codes[rows].astype(np.int64) * trainings.count + trainings.codes
+            size = runs.dataset.count * trainings.count
+            with np.errstate(invalid="ignore"):
+                means = np.bincount(place, self.adjusted[rows], size) / np.bincount(place, minlength=size)
+            found.append((means.reshape(-1, trainings.count), runs.settings[rows][trainings.first]))
+        return found
+
+    def measure_runs(
+        self, systems: NDArray[np.integer], datasets: NDArray[np.bool_], *, declared: bool
+    ) -> list[RunPart] | None:
+        """Return what the runs of systems add on some datasets; None where that is nothing, or cannot be measured.
+
+        Where each dataset has runs of its own, as `declared`, their luck is in the spread between datasets; a system
+        without two runs at a setting stands for these runs alone.
+        """
+        if declared:
+            return None
+        parts = []
+        for system in systems.tolist():
+            key = (system, datasets.tobytes())
+            if key not in self._parts:
+                self._parts[key] = self._measure(system, datasets)
+            parts.append(self._parts[key])
+        return None if any(part is None for part in parts) else [part for part in parts if part is not None]
+
+    @cached_property
+    def _parts(self) -> dict[tuple[int, bytes], RunPart | None]:
+        """What was measured of the runs of systems on some datasets, for the pairs to come."""
+        return {}
+
+    def _measure(self, system: int, datasets: NDArray[np.bool_]) -> RunPart | None:
+        scores, settings = self._by_training[system]
+        used = ~np.isnan(scores[datasets]).all(axis=0)
+        scores, settings = scores[datasets][:, used], settings[used]
+        if len(settings) == len(np.unique(settings)):
+            return None
+        several = settings if len(np.unique(settings)) > 1 else None
+        # Settings that lack datasets cannot be told from these one by one; their effects are taken out already.
+        for codes in dict.fromkeys((several is not None, False)):
+            try:
+                arm = measure_arm(scores, several if codes else None, find_clusters(None, len(scores)))
+                return RunPart(float(arm.part), float(arm.noise), arm.df)
+            except ValueError:
+                continue
+        return None
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Whether new runs are covered: each dataset has its own, or two systems have two runs at a setting."""
+        every = np.ones(self.runs.dataset.count, bool)
+        able = (self._measure(code, every) is not None for code in range(self.runs.system.count))
+        return self.runs.nested_runs or sum(able) > 1
+
+    @cached_property
+    def placed(self) -> NDArray[np.bool_]:
+        """Which systems have datasets enough for a place: three, or as many as any has. Two scores lead nothing."""
+        counts = np.isfinite(self.cells).sum(axis=1)
+        return counts >= min(LEAST_DATASETS, int(counts.max())) if self.averages else np.ones(len(counts), bool)
+
+    def order(self, means: Floats, *, lower_is_better: bool) -> NDArray[np.int64]:
+        """Return systems from best to worst by their means; those without datasets enough for a place come last."""
+        return np.lexsort((means if lower_is_better else -means, ~self.placed)).astype(np.int64)
+
+    @cached_property
     def shifts(self) -> Floats:
         """How far the fixed nuisance effects of a cell are from their average, shape (systems, datasets, effects).
 
@@ -162,6 +236,22 @@ class RankFits:
         average = np.stack([self.weights[name] for name in self.runs.system.names])
         away = average[self.runs.system.codes] - code_fitted_rows(model.design).fixed[:, model.engine.kept]
         return np.stack([self.runs.cell_means(column) for column in away.T], axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """What the runs of one system, each scored on all datasets, add to the variance of its mean.
+
+    Attributes
+    ----------
+    part : their variance over their number, residual included
+    noise : what the residual contributes to it, which the spread between datasets holds as well
+    df : degrees of freedom
+    """
+
+    part: float
+    noise: float
+    df: int
 
 
 def fit_form(form: Form, runs: RunTable, *, level: float) -> RankFits:

@@ -13,7 +13,7 @@ from holdsup.columns import Labels
 from holdsup.errors import FitError
 from holdsup.fit.holdouts import Combination, PartialFit, fit_without
 from holdsup.progress import Progress, no_progress
-from holdsup.verdict.ranking.contrasts import compare_by_dataset
+from holdsup.verdict.ranking.contrasts import LEAST_SHARED, compare_by_dataset
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.quality_records import Influence
 
@@ -86,8 +86,8 @@ class _Ranking:
         part = fit_without(self.fits.means, labels.codes == code)
         means = np.full(len(self.means), np.nan)
         means[staying] = [part.combine(self.weights[system]).estimate for system in staying]
-        order = staying[np.argsort(-self.sign * means[staying], kind="stable")]
-        before = staying[np.argsort(-self.sign * self.means[staying], kind="stable")]
+        last = ~self.fits.placed[staying]
+        order, before = (staying[np.lexsort((-self.sign * each[staying], last))] for each in (means, self.means))
         p = self._test_lead(part, rows, means, order[:2])
         ranking = tuple(self.fits.runs.system.names[system] for system in order)
         return Influence(
@@ -115,9 +115,12 @@ class _Ranking:
             every[kept] = weights
             return part.combine(every)
 
-        own = compare_by_dataset(fits, combination, runs.cell_means(left) + means[:, None], combine)
+        left_cells = runs.cell_means(left) + means[:, None]
+        own = compare_by_dataset(fits, combination, left_cells, combine)
         if own is not None:
             return own.p
+        if fits.averages and not np.isfinite(left_cells[pair]).all(axis=0).sum() > LEAST_SHARED:
+            return None
         pooled = part.combine(self.weights[pair[0]] - self.weights[pair[1]])
         told = len(np.unique(runs.dataset.codes[rows])) > 1 and not math.isnan(pooled.p)
         return pooled.p if told else None

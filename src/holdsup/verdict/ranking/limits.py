@@ -12,11 +12,12 @@ from holdsup.verdict.phrases import join_names
 from holdsup.verdict.ranking.answers import name_term
 from holdsup.verdict.ranking.bends import find_bends
 from holdsup.verdict.ranking.confounding import find_confounded
-from holdsup.verdict.ranking.contrasts import LEAST_DATASETS
-from holdsup.verdict.ranking.fits import RankFits
+from holdsup.verdict.ranking.contrasts import NOT_TESTED
+from holdsup.verdict.ranking.fits import LEAST_DATASETS, RankFits
 from holdsup.verdict.ranking.system_records import RankContrast
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.term_records import TermVariance
+from holdsup.verdict.trainings import Limited, say_reading
 
 __all__ = ["check_runs", "find_limits"]
 
@@ -54,6 +55,7 @@ def find_limits(fits: RankFits, contrasts: Sequence[RankContrast], random: Seque
                 *find_bends(fits),
                 *_unbalanced(fits.runs),
                 *_apart(fits, contrasts),
+                *_reading(fits, contrasts),
                 *_turned(contrasts),
                 *fits.form.notes,
             )
@@ -111,9 +113,9 @@ def _apart(fits: RankFits, contrasts: Sequence[RankContrast]) -> Iterator[str]:
             f"Levels of {join_names(sorted(fits.form.drawn))}, which are random, are spread unevenly over systems and "
             "datasets: contrasts are the fit's own, with one variance of interactions for all systems."
         )
-    lent = [c for c in contrasts if fits.averages and c.method == "pooled"]
     apart, pooled = (
-        [f"{c.left} - {c.right}" for c in lent if (c.datasets < LEAST_DATASETS) == few] for few in (True, False)
+        [f"{c.left} - {c.right}" for c in contrasts if fits.averages and c.method == method]
+        for method in (NOT_TESTED, "pooled")
     )
     if pooled:
         yield (
@@ -122,9 +124,26 @@ def _apart(fits: RankFits, contrasts: Sequence[RankContrast]) -> Iterator[str]:
         )
     if apart:
         yield (
-            f"{list_names(apart, most=3)} share fewer than {LEAST_DATASETS} datasets: the spread of their differences "
-            "is borrowed from all systems."
+            f"{list_names(apart, most=3)}: fewer than two datasets are shared, or the difference is the same on both. "
+            "Without a spread it is not tested (p = 1, no CI)."
         )
+    names = [name for name, placed in zip(fits.runs.system.names, fits.placed, strict=True) if not placed]
+    if names:
+        yield (
+            f"{join_names(names)} {'has' if len(names) == 1 else 'have'} scores on fewer than {LEAST_DATASETS} "
+            "datasets: too few to lead; they stand below the others, whatever their means."
+        )
+
+
+def _reading(fits: RankFits, contrasts: Sequence[RankContrast]) -> Iterator[str]:
+    """Yield how runs on several datasets were read, where it matters, and what the other reading gives."""
+    c = next((c for c in contrasts if c.p_other_reading is not None), None)
+    if c is None or c.low_other_reading is None or c.high_other_reading is None or c.p_other_reading is None:
+        return
+    other = Limited(c.low_other_reading, c.high_other_reading, c.p_other_reading)
+    taken = Limited(c.low, c.high, c.p, c.log10_p)
+    pair = f"{c.left} - {c.right}"
+    yield say_reading(pair, fits.runs.nested_runs, taken, other, declared=fits.runs.declared, level=fits.means.level)
 
 
 def _turned(contrasts: Sequence[RankContrast]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from holdsup.fit import random_effects
 from holdsup.verdict.ranking.fits import RankFits
+from holdsup.verdict.ranking.mean_limits import limit_means
 from holdsup.verdict.ranking.system_records import RankContrast, RankedSystem
 
 __all__ = ["DRAWS", "rank_means"]
@@ -23,14 +25,19 @@ def rank_means(
     """Return the systems from best to worst."""
     model, runs = fits.means.model(), fits.runs
     means = [model.combine(fits.weights[name], name, level) for name in runs.system.names]
+    if fits.averages:
+        means = limit_means(fits, means, level=level)
     sign = -1.0 if lower_is_better else 1.0
     values = np.array([mean.estimate for mean in means])
-    shares = _best_shares(sign * _draw_means(runs.system.names, values, contrasts, np.random.default_rng(seed)))
+    shares = np.full(len(values), np.nan)
+    drawn = [name for name, placed in zip(runs.system.names, fits.placed, strict=True) if placed]
+    draws = _draw_means(drawn, values[fits.placed], contrasts, np.random.default_rng(seed))
+    shares[fits.placed] = _best_shares(sign * draws)
     shrunken, shrunken_draws = _shrink(fits, np.random.default_rng(seed))
     shrunken_shares = None if shrunken_draws is None else _best_shares(sign * shrunken_draws)
     counts = runs.cells()
     ranked = []
-    for place, i in enumerate(np.argsort(-sign * values, kind="stable"), start=1):
+    for place, i in enumerate(fits.order(values, lower_is_better=lower_is_better), start=1):
         name = runs.system.names[i]
         better, worse = _surely(contrasts, name, level=level, sign=sign)
         ranked.append(
@@ -71,16 +78,18 @@ def _draw_means(
     """Return draws of all means, up to what they have in common, from a multivariate t, shape (draws, systems).
 
     Its covariance is the one whose contrasts have the standard errors of the table, by double centring of their
-    squares; where the pairs' errors belong to no covariance, the nearest one. The df are the fewest of a contrast.
+    squares; where the pairs' errors belong to no covariance, the nearest one. The df are the fewest of a contrast. A
+    pair that has no test has the fit's error.
     """
     place = {name: i for i, name in enumerate(names)}
     squares = np.zeros((len(names), len(names)))
-    for c in contrasts:
+    between = [c for c in contrasts if c.left in place and c.right in place]
+    for c in between:
         i, j = place[c.left], place[c.right]
-        squares[i, j] = squares[j, i] = c.se**2
+        squares[i, j] = squares[j, i] = (c.se if math.isfinite(c.se) else c.pooled_se) ** 2
     centring = np.eye(len(names)) - 1 / len(names)
     root = _root(-0.5 * centring @ squares @ centring)
-    df = min(c.df for c in contrasts)
+    df = max(1.0, min((c.df for c in between if math.isfinite(c.df)), default=1.0))  # below it there are no limits
     normal = rng.standard_normal((DRAWS, len(names))) @ root.T
     return np.asarray(values + normal / np.sqrt(rng.chisquare(df, (DRAWS, 1)) / df))
 

@@ -36,6 +36,7 @@ class Question:
     compare_forms : whether other forms are validated, too
     where : the values that rows must have
     last : the column of which only the largest value of each run and dataset counts
+    nested_runs : whether it is declared that each dataset has runs of its own
     lower_is_better : whether the lowest mean is the best, None where the name of the score tells
     level : coverage of limits
     seed : of everything random
@@ -52,6 +53,7 @@ class Question:
     compare_forms: bool
     where: Mapping[str, Iterable[str] | str]
     last: str | None
+    nested_runs: bool
     lower_is_better: bool | None
     level: float
     seed: int
@@ -144,6 +146,7 @@ class Question:
             "rank", data=scores.digest, **sign_roles(scores), form=form.name, formula=self.formula,
             contribution=quote_names(self.contribution) or None, pair=quote_names(self.pair or ()) or None,
             **{option: written or None for option, written in pairs.items()}, last=self.last,
-            forms=self.compare_forms or None, lower_is_better=self.lower_is_better, method="reml",
-            folds=self.folds or None, level=self.level, seed=self.seed,
+            nested_runs=self.nested_runs or None, forms=self.compare_forms or None,
+            lower_is_better=self.lower_is_better, method="reml", folds=self.folds or None, level=self.level,
+            seed=self.seed,
         )  # fmt: skip

@@ -39,6 +39,7 @@ def rank_systems(
     compare_forms: bool = False,
     where: Mapping[str, Iterable[str] | str] | None = None,
     last: str | None = None,
+    nested_runs: bool = False,
     lower_is_better: bool | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -62,6 +63,8 @@ def rank_systems(
     compare_forms : whether to add cross-validated errors of other forms
     where : columns and the values that rows must have
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
+    nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
+        then two trainings; by default a run whose name recurs is one training that was evaluated on all
     lower_is_better : whether the lowest mean is the best; by default as the name of the score says (ter, loss, ...)
     level : coverage of limits
     seed : of the draws of means and of nulls, and of the folds
@@ -81,7 +84,7 @@ def rank_systems(
         contribution=list_names_given(contribution, "contribution"),
         predict=None if predict is None else {k: str(v) for k, v in check_pairs(predict, "predict", EXAMPLE).items()},
         pair=None if pair is None else list_names_given(pair, "pair"), compare_forms=compare_forms, where=where or {},
-        last=last,
+        last=last, nested_runs=nested_runs,
         lower_is_better=lower_is_better, level=level, seed=seed, folds=folds,
     )  # fmt: skip
     question.check()
@@ -89,7 +92,7 @@ def rank_systems(
     scores, rows = select_rows(read, question.where, question.last)
     columns = question.find_columns(scores)
     check_rows(scores.only(scores.usable), question.chosen(columns))
-    runs = lay_out_runs(scores, columns, question.contribution)
+    runs = lay_out_runs(scores, columns, question.contribution, nested_runs=nested_runs)
     check_runs(runs)
     said = [*scores.notes, *note_table(scores, runs, question)]
     with blas_threads(1):  # matrices are small: threads would cost more than they bring

@@ -63,6 +63,7 @@ class Ranking(Result):
     companion : average ranks with Friedman's and Nemenyi's tests; null where too few datasets have all systems
     prediction : the score of one configuration, term by term; empty unless asked for
     diagnostics : points of normal Q-Q plots
+    nested_runs : whether each dataset has training runs of its own, or runs are one training each, evaluated on all
     """
 
     kind: ClassVar[str] = "rank"
@@ -91,6 +92,7 @@ class Ranking(Result):
     companion: Companion | None
     prediction: tuple[PredictionPart, ...]
     diagnostics: tuple[Quantiles, ...]
+    nested_runs: bool = False
 
     def tables(self) -> tuple[Table, ...]:
         """Return the ranking first, then what it is made of, then how far to trust it."""

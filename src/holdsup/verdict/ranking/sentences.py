@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 
 from holdsup.rendering.numbers import format_interval, format_number, format_percent
 from holdsup.verdict.phrases import join_names, say_level, say_p
+from holdsup.verdict.ranking.contrasts import NOT_TESTED
+from holdsup.verdict.ranking.fits import LEAST_DATASETS
 from holdsup.verdict.ranking.system_records import RankContrast, RankedSystem, WaterfallStep
 from holdsup.verdict.ranking.term_records import Treatment
 
@@ -23,6 +26,7 @@ def write_ranking_verdict(
     level: float,
     lower_is_better: bool,
     interacts: bool,
+    new_runs: bool,
     isolated: str,
     settings: str,
     confounded: Sequence[str],
@@ -30,12 +34,13 @@ def write_ranking_verdict(
 ) -> str:
     """Return the sentence that stands above the tables: claim, evidence, how sure, what is not covered.
 
-    `interacts` says whether systems may differ from dataset to dataset in the form, `isolated` what it has effects of,
+    `interacts` says whether systems may differ from dataset to dataset in the form, `new_runs` whether other training
+    runs are covered, `isolated` what it has effects of,
     `settings` where nuisance columns are held, `confounded` which of them are the same in all rows of a system,
     `tuned` which are the same in all rows of a system on a dataset.
     """
     scope = (
-        f"This is for new datasets like these {datasets}"
+        f"This is for new datasets like these {datasets}{' and new training runs' if new_runs else ''}"
         if interacts
         else f"This is for these {datasets} datasets alone, and too sure even of them: the formula has no term of "
         "systems on datasets, so that all rows of one count as evidence of their own"
@@ -44,7 +49,8 @@ def write_ranking_verdict(
     gap = _isolated(waterfall, contrasts, isolated, confounded, tuned)
     by_raw = (min if lower_is_better else max)(systems, key=lambda system: system.raw_mean)
     raw = "" if by_raw.raw_mean == systems[0].raw_mean else f" By raw means {by_raw.name} would lead."
-    return f"{best} {gap}{raw} {scope}{settings}; nothing is said about other settings or systems."
+    others = "settings or systems" if new_runs or not interacts else "training runs, settings or systems"
+    return f"{best} {gap}{raw} {scope}{settings}; nothing is said about other {others}."
 
 
 def say_best(
@@ -70,8 +76,13 @@ def say_best(
     if behind:
         parts.append(f"is worse than {_join(behind)} on the datasets that both have")
     parts.append(f"is the best in {format_percent(100 * leader.p_best)} of draws{pairs}")
+    ahead = [s for s in systems if sign * s.mean > sign * leader.mean]
+    enough = sum(s.datasets >= LEAST_DATASETS for s in systems)
+    end += (
+        f" adjusted mean of the {enough} systems with {LEAST_DATASETS} datasets or more" if ahead else " adjusted mean"
+    )
     return (
-        f"{leader.name} has the {end} adjusted mean, {_lead(systems, own[0], datasets, level)}; it "
+        f"{leader.name} has the {end}, {_lead(systems, own[0], datasets, level)}; it "
         f"{', '.join(parts[:-1])}, and {parts[-1]}."
     )
 
@@ -84,8 +95,11 @@ def _lead(systems: Sequence[RankedSystem], lead: RankContrast, datasets: int, le
     (leader, second), several = systems[:2], len(systems) > 2
     gap = leader.mean - second.mean
     mean, size, means, own = (
-        format_number(value, uncertainty=lead.se) for value in (leader.mean, abs(gap), gap, lead.difference)
+        format_number(value, uncertainty=_finite(lead.se)) for value in (leader.mean, abs(gap), gap, lead.difference)
     )
+    if lead.method == NOT_TESTED:
+        below = "below" if gap < 0 else "above"
+        return f"{mean}: {size} {below} {second.name}, with too few datasets in common to test it"
     limits = format_interval(lead.low_simultaneous, lead.high_simultaneous)
     p = say_p(lead.p_adjusted, lead.log10_p_adjusted)
     sure = f"{say_level(level)} limits for all pairs {limits}, {p} after Holm"
@@ -96,6 +110,10 @@ def _lead(systems: Sequence[RankedSystem], lead: RankContrast, datasets: int, le
         return f"{first}, {sure}"
     some = f"on the {lead.datasets} datasets that both have" if lead.datasets < datasets else "dataset by dataset"
     return f"{first}; {some} the difference is {own}, {sure}"
+
+
+def _finite(se: float) -> float | None:
+    return se if math.isfinite(se) else None
 
 
 def _join(names: Sequence[str]) -> str:
@@ -113,7 +131,7 @@ def _isolated(
     raw = waterfall[0]
     after = next(step for step in waterfall if step.step == ISOLATED)
     se = next(c.se for c in contrasts if {c.left, c.right} == {raw.left, raw.right})
-    shown = [format_number(step.gap, uncertainty=se) for step in (raw, after)]
+    shown = [format_number(step.gap, uncertainty=_finite(se)) for step in (raw, after)]
     pair = f"The raw gap of {raw.left} - {raw.right} in this table"
     mixed = (
         f" {join_names(confounded)} is the same in all rows of a system: its effect is part of the system's."

@@ -19,10 +19,11 @@ class RankedSystem:
     df : its degrees of freedom
     low : lower limit
     high : upper limit
-    rank : its place by the adjusted mean, 1 for the best
+    rank : its place by the adjusted mean, 1 for the best; systems with two datasets or fewer come after the others
     rank_low : the best place that Holm's tests of all pairs leave it, or its own
     rank_high : the worst one
-    p_best : share of draws in which it is the best: means from a t with the contrasts' errors, not adjusted for pairs
+    p_best : share of draws in which it is the best: means from a t with the contrasts' errors, not adjusted for pairs;
+        null for a system with two datasets or fewer
     p_best_shrunken : the same from predicted effects of random systems, which shrink to their mean
     shrunken : the predicted mean of a random system
     raw_mean : mean of its rows, as they are
@@ -53,7 +54,7 @@ class RankContrast:
 
     Attributes
     ----------
-    left : the one with the better adjusted mean
+    left : the one with the better rank
     right : the other
     difference : left - right; by "dataset differences" the mean over the datasets that both have
     se : standard error
@@ -66,12 +67,17 @@ class RankContrast:
     log10_p_adjusted : its decimal logarithm
     low_simultaneous : lower limit that holds for all pairs at once
     high_simultaneous : upper limit that holds for all pairs at once
-    method : where se, df, p and limits come from: "dataset differences" or "pooled"
+    method : where se, df, p and limits come from: "dataset differences"; "datasets and runs" where runs
+        were each scored on all datasets; "pooled"; or "none" where fewer than two datasets are shared: p is 1 then,
+        and the difference is the fit's
     datasets : datasets with scores of both
     pooled_difference : left - right by the fit
     pooled_se : its standard error by the fit, the variances being those of all systems together
     pooled_df : Satterthwaite's degrees of freedom
     pooled_p : two-sided p by these
+    p_other_reading : two-sided p by the other reading of runs on several datasets, nested or not; null where the same
+    low_other_reading : lower limit by it, unadjusted
+    high_other_reading : upper limit by it, unadjusted
     """
 
     left: str
@@ -93,6 +99,9 @@ class RankContrast:
     pooled_se: float
     pooled_df: float
     pooled_p: float
+    p_other_reading: float | None = None
+    low_other_reading: float | None = None
+    high_other_reading: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,12 @@ from holdsup.errors import list_names
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.verdict.comparison.contrasts import choose_shown, note_disagreement
 from holdsup.verdict.phrases import join_names, say_level, show_limits
+from holdsup.verdict.ranking.contrasts import DIFFERENCES, NOT_TESTED, WITH_RUNS
 from holdsup.verdict.ranking.system_records import RankContrast, RankedSystem, WaterfallStep
 
 __all__ = ["tabulate_contrasts", "tabulate_systems", "tabulate_waterfall"]
 
+SAME = 1e-6  # of its standard error: differences so near are one
 MOST_PAIRS = 21  # contrasts that are all shown; of more, those of the leader and of neighbours
 
 
@@ -47,7 +49,7 @@ def tabulate_systems(systems: Sequence[RankedSystem], *, level: float, scope: st
 def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Table:
     """Return the contrasts: all of them, or those that a reader looks for first."""
     shown = choose_shown(contrasts, most=MOST_PAIRS)
-    notes = list(_say_methods(contrasts))
+    notes = [*_say_methods(contrasts), *_say_subsets(contrasts)]
     if len(shown) < len(contrasts):
         notes.append(f"Shown are {len(shown)} of {len(contrasts)} pairs: those of the leader and of neighbours.")
     return Table(
@@ -68,7 +70,8 @@ def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Ta
         ),
         notes=(
             *notes,
-            "Limits: Bonferroni's. Pooled p: the fit's, one variance of interactions for all systems.",
+            f"Limits: Bonferroni's. Pooled p: the fit's, one variance of interactions for all systems"
+            f"{_say_runs(contrasts)}.",
             *note_disagreement(contrasts, level=level),
         ),
     )
@@ -82,9 +85,28 @@ def _say_methods(contrasts: Sequence[RankContrast]) -> Iterator[str]:
         yield f"{f'p of {list_names(by[method], most=6)}' if place else 'p'}: {METHODS[method]}"
 
 
+def _say_runs(contrasts: Sequence[RankContrast]) -> str:
+    return " and none of runs" if any(c.method == WITH_RUNS for c in contrasts) else ""
+
+
+def _say_subsets(contrasts: Sequence[RankContrast]) -> Iterator[str]:
+    """Yield which differences are not those of the means in the table above, and why."""
+    other = [
+        f"{c.left} - {c.right} ({c.datasets})"
+        for c in contrasts
+        if c.method in (DIFFERENCES, WITH_RUNS) and abs(c.difference - c.pooled_difference) > SAME * c.se
+    ]
+    if other:
+        every = "All differences" if len(other) == len(contrasts) else join_names(other, most=3)
+        yield f"{every}: over the datasets that both have (their number), and so not the difference of the means above."
+
+
 METHODS = {
     "dataset differences": "t on the differences of adjusted means between datasets, pair by pair.",
+    WITH_RUNS: "Welch's t in two ways (cautious df): differences of adjusted means between datasets, pair by pair, and "
+    "the runs of each system, each of which was scored on all datasets.",
     "pooled": "Satterthwaite's t of the fit.",
+    NOT_TESTED: "not tested, for want of datasets that both have.",
 }
 
 

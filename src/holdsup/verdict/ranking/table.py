@@ -17,6 +17,7 @@ from holdsup.columns.values import write_value
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.scores import Scores
 from holdsup.scores.roles import is_replicate, is_setting, plain_name
+from holdsup.verdict.evaluation import is_repetition
 from holdsup.verdict.ranking.spellings import join_spellings, parse_labels
 
 __all__ = ["SPLITS", "RunTable", "find_nuisance", "is_named_setting", "lay_out_runs", "name_of_role"]
@@ -45,6 +46,10 @@ class RunTable:
     dataset : where it was scored
     factors : the nuisance columns as labels; labels that are numbers stand in the order of their size
     ingredients : columns that describe systems, as numbers
+    trainings : the training run of each row, whatever the dataset: the same number on two datasets is one name
+    settings : the setting of each row: trainings of one setting differ by chance alone
+    nested_runs : whether each dataset has runs of its own: declared, by folds of its own, or as no name recurs
+    declared : whether it was declared
     items : most items whose scores were averaged to one row; 0 where rows came as they are
     """
 
@@ -56,6 +61,10 @@ class RunTable:
     dataset: Labels
     factors: Mapping[str, Labels]
     ingredients: Mapping[str, Floats]
+    trainings: Codes
+    settings: Codes
+    nested_runs: bool
+    declared: bool = False
     items: int = 0
 
     def __len__(self) -> int:
@@ -70,6 +79,8 @@ class RunTable:
             dataset=self.dataset.take(rows),
             factors={name: labels.take(rows) for name, labels in self.factors.items()},
             ingredients={name: values[rows] for name, values in self.ingredients.items()},
+            trainings=self.trainings[rows],
+            settings=self.settings[rows],
         )
 
     def cells(self) -> Codes:
@@ -110,7 +121,9 @@ def is_named_setting(name: str) -> bool:
     return is_setting(name) or plain_name(name) in MORE_SETTINGS
 
 
-def lay_out_runs(scores: Scores, nuisance: Iterable[str], ingredients: Iterable[str]) -> RunTable:
+def lay_out_runs(
+    scores: Scores, nuisance: Iterable[str], ingredients: Iterable[str], *, nested_runs: bool = False
+) -> RunTable:
     """Return the usable rows; the scores of a run's items are averaged."""
     usable = scores.only(scores.usable)
     if not len(usable):
@@ -124,6 +137,9 @@ def lay_out_runs(scores: Scores, nuisance: Iterable[str], ingredients: Iterable[
     if usable.dataset is None:
         raise ScoresError(f"{scores.source} has no column of datasets: name it with --dataset")
     factors = {name: _factor(usable, name) for name in dict.fromkeys(nuisance)}
+    trainings, settings = _find_trainings(usable, factors)
+    own = any(plain_name(name) in SPLITS and labels.count > 1 for name, labels in factors.items())
+    recur = cross(trainings, usable.dataset).count > cross(trainings).count
     runs = RunTable(
         score_name=name_of_role(scores, "score"),
         system_name=name_of_role(scores, "system"),
@@ -133,11 +149,21 @@ def lay_out_runs(scores: Scores, nuisance: Iterable[str], ingredients: Iterable[
         dataset=usable.dataset,
         factors=factors,
         ingredients={name: _ingredient(usable, name) for name in dict.fromkeys(ingredients)},
+        trainings=trainings,
+        settings=settings,
+        nested_runs=nested_runs or own or not recur,
+        declared=nested_runs,
     )
     for name in (runs.score_name, runs.system_name, runs.dataset_name, *factors, *runs.ingredients):
         if "`" in name:
             raise ColumnError(f"column {name!r} has a back-quote in its name, and no formula can hold it: rename it")
     return runs if usable.item is None else _average_items(usable, runs)
+
+
+def _find_trainings(scores: Scores, factors: Mapping[str, Labels]) -> tuple[Codes, Codes]:
+    """Return the training run of each row, and its setting: what its nuisance columns are, but for repetitions."""
+    setting = [labels for name, labels in factors.items() if not is_repetition(scores, name)]
+    return cross(scores.run, *factors.values()).codes, cross(*setting, rows=len(scores)).codes
 
 
 def _average_items(scores: Scores, runs: RunTable) -> RunTable:

@@ -116,6 +116,7 @@ class TermVariance:
     method : where it comes from: "simulated null and mixture" (the larger p), or "chi-square mixture" for many levels
     p_ranova : by chi-square, as lmerTest's ranova has it
     log10_p_ranova : its decimal logarithm
+    p_at_most : whether `p` is the least that so many draws can give: it is that or smaller
     """
 
     group: str
@@ -131,6 +132,7 @@ class TermVariance:
     method: str | None
     p_ranova: float | None
     log10_p_ranova: float | None
+    p_at_most: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from holdsup.rendering import Estimate, Interval, Percent, PValue, Table
+from holdsup.rendering.numbers import format_p
 from holdsup.verdict.phrases import say_level, show_limits
 from holdsup.verdict.ranking.answers import CONTRIBUTIONS, INTERACTIONS, NUISANCE, SHARES, name_term
 from holdsup.verdict.ranking.term_records import (
@@ -92,7 +93,7 @@ def tabulate_terms(random: Sequence[TermVariance], said: Mapping[str, str]) -> T
                 r.sd,
                 Percent(r.percent),
                 Percent(r.percent_exact),
-                PValue(r.p),
+                PValue(r.p, at_most=r.p_at_most),
                 PValue(r.p_ranova, r.log10_p_ranova),
             )
             for r in random
@@ -101,10 +102,15 @@ def tabulate_terms(random: Sequence[TermVariance], said: Mapping[str, str]) -> T
             said[SHARES],
             "Share: variance over the sum of variances, as in Sanchez Carmona et al. (2025). Exact: slopes weighed by "
             "their regressors.",
-            f"p: rise of the REML criterion without the term, by {' or '.join(methods)}. "
-            "Ranova p: by chi-square with 1 df, too large for a variance.",
+            f"p: rise of the REML criterion without the term, by {' or '.join(methods)}{_say_floor(random)}. Ranova "
+            "p: by chi-square with 1 df, without regard to that a variance cannot be negative.",
         ),
     )
+
+
+def _say_floor(random: Sequence[TermVariance]) -> str:
+    floor = next((r.p for r in random if r.p_at_most and r.p is not None), None)
+    return f" (so many draws tell no less than {format_p(floor)})" if floor is not None else ""
 
 
 def tabulate_interactions(interactions: Sequence[InteractionEffect], said: Mapping[str, str], *, level: float) -> Table:

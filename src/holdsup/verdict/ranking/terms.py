@@ -52,6 +52,7 @@ def share_variance(fit: LmmFit, *, seed: int) -> tuple[TermVariance, ...]:
                 method=test.method,
                 p_ranova=test.p_ranova,
                 log10_p_ranova=test.log10_p_ranova,
+                p_at_most=test.at_most and not nil,
             )
         )
     return tuple(rows)
@@ -76,6 +77,7 @@ class _Test:
     method: str | None = None
     p_ranova: float | None = None
     log10_p_ranova: float | None = None
+    at_most: bool = False
 
     @classmethod
     def of(cls, found: Reduction | None, fit: LmmFit, seed: int) -> _Test:
@@ -83,12 +85,13 @@ class _Test:
             return cls()
         test = found.test.test
         plain = chi2_tail(test.statistic, test.df)
-        p, method = test.p, "chi-square mixture"
+        p, method, at_most = test.p, "chi-square mixture", False
         drawn = simulate_term(fit, found, seed) if test.df == 1 else None
         if drawn is not None:
             p = max(test.p, (1 + int((drawn >= test.statistic).sum())) / (DRAWS + 1))
+            at_most = p == 1 / (DRAWS + 1)
             method = "simulated null and mixture"
-        return cls(test.statistic, test.df, p, method, plain.p, plain.log10_p)
+        return cls(test.statistic, test.df, p, method, plain.p, plain.log10_p, at_most)
 
 
 def simulate_term(fit: LmmFit, found: Reduction, seed: int) -> Floats | None:

@@ -22,6 +22,7 @@ from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.facets import check_facets
 from holdsup.verdict.repeats import caution_repeats, check_repeats
 from holdsup.verdict.rows import Where, leave_out, select_rows, sign_where
+from holdsup.verdict.trainings import caution_facets, nest_facets
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance.records import Reliability, StudyPlan, VarianceComponent
 from holdsup.verdict.variance.reliability import BOOTSTRAP, Limits, find_limits, name_band, reaches
@@ -41,6 +42,7 @@ def decompose_variance(
     interactions: Iterable[str] | str | None = (),
     where: Where = None,
     last: str | None = None,
+    nested_runs: bool = False,
     by: Iterable[str] | str | None = (),
     levels: Levels = None,
     level: float = 0.95,
@@ -60,6 +62,8 @@ def decompose_variance(
     interactions : further components, such as "seed:learning_rate" or "item:seed"
     where : columns and the values that rows must have, such as ``{"system": "A"}``
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
+    nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
+        then two trainings; by default a run whose name recurs is one training that was evaluated on all
     by : properties of the items; how each facet's effect changes with them is added
     levels : numbers of levels of facets to plan for, such as ``{"seed": [5, 10]}``; by default some usual ones
     level : coverage of limits
@@ -80,11 +84,18 @@ def decompose_variance(
     planned = check_levels(levels)
     scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
     chosen, rows = select_rows(scores, where, last)
+    signed, chosen = chosen, nest_facets(chosen) if nested_runs else chosen
     check_facets(chosen.only(chosen.usable))
     evaluations = lay_out(chosen)
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=False)
-    said: list[str] = [*chosen.notes, *caution_faults(chosen), *caution_lookalikes(chosen), *_repeats(evaluations)]
+    said: list[str] = [
+        *chosen.notes,
+        *caution_facets(chosen, declared=nested_runs),
+        *caution_faults(chosen),
+        *caution_lookalikes(chosen),
+        *_repeats(evaluations),
+    ]
     if not isinstance(data, Scores) and roles.get("cluster") is None:
         said.extend(caution_groupings(chosen))
     asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
@@ -117,7 +128,9 @@ def decompose_variance(
     reliabilities = tuple(_reliability(one, limits) for one, limits in found if one.item)
     components = tuple(c for one, limits in found for c in _components(one, limits))
     return Decomposition(
-        signature=_signature(chosen, interactions, where, last, by, planned, level, seed if drawn else None),
+        signature=_signature(
+            signed, interactions, where, last, nested_runs, by, planned, level, seed if drawn else None
+        ),
         seed=seed if drawn else None,
         warnings=tuple(dict.fromkeys((*said, *_few_levels(components)))),
         rows=leave_out(rows, sum(one.scores for one in left_out), "a system that is left out"),
@@ -225,13 +238,15 @@ def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[str]:
 
 
 def _signature(
-    scores: Scores, interactions: Sequence[str], where: Where, last: str | None, by: Sequence[str],
+    scores: Scores, interactions: Sequence[str], where: Where, last: str | None, nested_runs: bool,
+    by: Sequence[str],
     levels: Mapping[str, Sequence[int]],
     level: float, seed: int | None,
 ) -> str:  # fmt: skip
     planned = ",".join(f"{facet}={'/'.join(map(str, counts))}" for facet, counts in levels.items())
     return sign(
         "variance", data=scores.digest, **sign_roles(scores), interactions=quote_names(interactions) or None,
-        where=sign_where(where), last=last, by=quote_names(by) or None, levels=planned or None, method="reml",
+        where=sign_where(where), last=last,
+        nested_runs=nested_runs or None, by=quote_names(by) or None, levels=planned or None, method="reml",
         level=level, draws=None if seed is None else DRAWS, seed=seed,
     )  # fmt: skip
