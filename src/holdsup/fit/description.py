@@ -84,9 +84,7 @@ def _record(design: Design, engine: EngineFit) -> OptimizerRecord:
     gradient = float(np.abs(engine.inference.gradient / curvature).max()) if len(curvature) else 0.0
     relative = optimum.theta / math.sqrt(design.weight_unit)
     theta = tuple(float(t) for block in design.random for t in _lower_triangle(block, relative))
-    return OptimizerRecord(
-        engine.criterion.evaluations, optimum.steps, optimum.reason, gradient, engine.decrease, theta
-    )
+    return OptimizerRecord(engine.lean.evaluations, optimum.steps, optimum.reason, gradient, engine.decrease, theta)
 
 
 def _lower_triangle(block: RandomBlock, theta: Floats) -> list[float]:

@@ -232,7 +232,7 @@ class Criterion:
             shape = (block.count, block.width, -1)
             inside = slice(block.start, block.stop)
             rows, columns = S[inside].reshape(shape), right[:, inside].T.reshape(shape)
-            _gather(gradient, block.pattern, 2 * np.einsum("lim,ljm->ij", rows, columns, optimize=True))
+            _gather(gradient, block.pattern, 2 * np.tensordot(rows, columns, axes=([0, 2], [0, 2])))
 
 
 def lambda_of(pattern: Ints, theta: Floats) -> Floats:

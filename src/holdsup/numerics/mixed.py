@@ -10,6 +10,7 @@ import numpy as np
 from holdsup.numerics.criterion import DEAR, Criterion, Solution
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
+from holdsup.numerics.nested import make_lean
 from holdsup.numerics.optimization import CERTAIN, ENOUGH, ROUGHLY, Optimum, certify, minimize
 from holdsup.numerics.satterthwaite import Satterthwaite, prepare
 from holdsup.numerics.start import starting_point
@@ -36,7 +37,8 @@ class EngineFit:
     ----------
     moments : the cross-products, dependent columns taken out
     kept : which fixed columns were kept
-    criterion : the function that was minimized
+    criterion : the function that was minimized, all factors but the first together
+    lean : the same, as quick as it gets
     optimum : where the search ended, signs put right
     solution : fixed effects and residual variance there
     inference : Satterthwaite's parts
@@ -47,6 +49,7 @@ class EngineFit:
     moments: Moments
     kept: Ints
     criterion: Criterion
+    lean: Criterion
     optimum: Optimum
     solution: Solution
     inference: Satterthwaite
@@ -70,11 +73,12 @@ def fit_moments(
     _check_residual(moments)
     with blas_threads(1):
         criterion = Criterion(moments, reml=reml)
+        lean = make_lean(criterion)
     with blas_threads(threads_for(len(moments.C))):
         try:
-            found = _attempt(criterion, kept, starting_point(moments) if start is None else start, curvature)
+            found = _attempt(criterion, lean, kept, starting_point(moments) if start is None else start, curvature)
             if not found.converged:  # in doubt: once more, from where lme4 starts
-                again = _attempt(criterion, kept, np.where(moments.lower == 0, 1.0, 0.0))
+                again = _attempt(criterion, lean, kept, np.where(moments.lower == 0, 1.0, 0.0))
                 if again.solution.value < found.solution.value - CERTAIN or again.converged:
                     found = again
         except (
@@ -87,17 +91,20 @@ def fit_moments(
     return found
 
 
-def _attempt(criterion: Criterion, kept: Ints, start: Floats, curvature: Floats | None = None) -> EngineFit:
+def _attempt(
+    criterion: Criterion, lean: Criterion, kept: Ints, start: Floats, curvature: Floats | None = None
+) -> EngineFit:
     """Return where a search from `start` ends, with its certificate."""
     moments = criterion.moments
-    dear = len(moments.C) > DEAR
-    optimum = minimize(criterion, start, enough=ROUGHLY if dear else ENOUGH, curvature=curvature)
+    dear = len(lean.moments.C) > DEAR
+    optimum = minimize(lean, start, enough=ROUGHLY if dear else ENOUGH, curvature=curvature)
     optimum = replace(optimum, theta=rectify(moments, optimum.theta))
-    inference = prepare(criterion, optimum.theta, one_sided=dear or curvature is not None)
+    inference = prepare(lean, optimum.theta, one_sided=dear or curvature is not None)
     decrease, converged = certify(optimum.theta, inference.gradient, inference.curvature)
     if not converged and decrease < CERTAIN:
         optimum = replace(optimum, reason=NOT_TOLD_APART)
-    return EngineFit(moments, kept, criterion, optimum, inference.solution, inference, decrease, converged)
+    solution = inference.solution if lean is criterion else criterion.solve(optimum.theta)
+    return EngineFit(moments, kept, criterion, lean, optimum, solution, inference, decrease, converged)
 
 
 def independent_columns(moments: Moments) -> Ints:
@@ -123,10 +130,10 @@ def keep_columns(moments: Moments, kept: Ints) -> Moments:
     """Return the cross-products of the model with some of its fixed columns only."""
     q2, m = moments.q2, len(moments.C)
     places = np.concatenate([np.arange(q2), q2 + kept, [m - 1]])
-    B = moments.held.B
+    B = moments.B
     # Compiled loops take contiguous rows, which chosen columns of an array are not.
     chosen = np.ascontiguousarray(B[:, :, places]) if isinstance(B, np.ndarray) else tuple(b[:, places] for b in B)
-    return replace(moments, p=len(kept), held=moments.held.with_rows(chosen), C=moments.C[np.ix_(places, places)])
+    return replace(moments, p=len(kept), B=chosen, C=moments.C[np.ix_(places, places)])
 
 
 def _check_residual(moments: Moments) -> None:
