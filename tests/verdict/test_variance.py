@@ -104,13 +104,16 @@ def test_phi_limits_of_one_way_scores_are_near_the_exact_ones() -> None:
     items, k = 80, 4
     y = rng.normal(0, 1, (items, 1)) + rng.normal(0, 0.8, (items, k))
     table = {"item": np.repeat(np.arange(items), k).astype(str), "score": y.ravel(), "system": ["A"] * y.size}
-    found = holdsup.decompose_variance(table, facets="-").reliability
-    assert found is not None
+    found = profile_share(fit_lmm("score ~ 1 + (1 | item)", table), "item")
+    stretched = holdsup.decompose_variance(table, facets="-").reliability
+    assert stretched is not None
     ratio = k * y.mean(1).var(ddof=1) / y.var(axis=1, ddof=1).mean()
     df = (items - 1, items * (k - 1))
     low, high = ((q - 1) / (q + k - 1) for q in (ratio / stats.f.ppf(p, *df) for p in (0.975, 0.025)))
-    assert found.phi == pytest.approx((ratio - 1) / (ratio + k - 1), rel=1e-5)
+    assert found.estimate == pytest.approx((ratio - 1) / (ratio + k - 1), rel=1e-5)
     assert (found.low, found.high) == pytest.approx((low, high), abs=0.01)
+    assert stretched.phi == pytest.approx(found.estimate, rel=1e-5)
+    assert stretched.low <= found.low + 1e-9 < found.high <= stretched.high + 1e-9 < found.high + 0.05
 
 
 @pytest.mark.slow

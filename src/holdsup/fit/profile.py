@@ -70,10 +70,13 @@ def profile_intervals(
     return tuple(found)
 
 
-def profile_share(fit: LmmFit, *groups: str, level: float | None = None) -> ProfileInterval:
+def profile_share(
+    fit: LmmFit, *groups: str, level: float | None = None, reaches: tuple[float, float] | None = None
+) -> ProfileInterval:
     """Return the profile interval of the share of some groups in the total variance.
 
-    ``profile_share(fit, "item")`` of a fit with random intercepts is the reliability coefficient phi.
+    ``profile_share(fit, "item")`` of a fit with random intercepts is the reliability coefficient phi. `reaches` are the
+    roots of the rise of the criterion at which the limits lie, by default those of the chi-square for `level`.
     """
     _check(fit, level)
     model = fit.model()
@@ -84,7 +87,7 @@ def profile_share(fit: LmmFit, *groups: str, level: float | None = None) -> Prof
     profile = _start(model, level or fit.level)
     quantity = _root_odds(model.design.random, set(groups), len(model.engine.optimum.theta), model.design.weight_unit)
     with blas_threads(threads_for(len(model.engine.moments.C))):
-        low, high = profile.limits(quantity)
+        low, high = profile.limits(quantity, reaches)
     estimate = quantity.shown(quantity.value(profile.optimum))
     return ProfileInterval(", ".join(groups), "", "share", estimate, low, high)
 
@@ -92,7 +95,7 @@ def profile_share(fit: LmmFit, *groups: str, level: float | None = None) -> Prof
 def _start(model: Model, level: float) -> Profile:
     engine = model.engine
     optimum = np.append(engine.optimum.theta, math.log(model.engine_sigma))
-    return Profile(engine.criterion, optimum, engine.inference.curvature, level=level)
+    return Profile(engine.lean, optimum, engine.inference.curvature, level=level)
 
 
 def _check(fit: LmmFit, level: float | None) -> None:

@@ -28,12 +28,13 @@ from holdsup.numerics.quantiles import chi2_quantile
 __all__ = ["Profile", "Quantity"]
 
 CLOSE = 1e-3  # of the root of the rise, from which on the tangent finds the limit
-ENOUGH = 1e-7  # expected further decrease of d at a held value
+ENOUGH = 1e-5  # expected further decrease of d at a held value
 MOST_VALUES, MOST_STEPS, MOST_TRIES = 40, 40, 8  # of a limit, of a value, of a step
 FARTHEST = 8.0  # times that a value's coordinate may grow at once
 STRETCH = 3.0  # a step changes no parameter by more than this times itself (or 0.1)
 FLAT = 1e-10  # eigenvalues of the scaled curvature below this times the largest are treated as this
 NIL, OFF_ZERO = 0.005, (0.1, 0.03, 0.01)  # relative standard deviations that may be saddles, and where less is sought
+LEAST = 0.01  # what the proportions of parameters near zero are taken from
 ON = 1e-12  # how nearly a value is held, relative to it
 
 
@@ -88,11 +89,15 @@ class Profile:
         H[:k, :k] = curvature + np.outer(H[:k, k], H[k, :k]) / H[k, k]
         self.hessian = _raise_flat(H)
 
-    def limits(self, quantity: Quantity) -> tuple[float, float]:
-        """Return the lower and the upper limit of a quantity, as they are told."""
-        return quantity.shown(self._limit(quantity, -1)), quantity.shown(self._limit(quantity, 1))
+    def limits(self, quantity: Quantity, reaches: tuple[float, float] | None = None) -> tuple[float, float]:
+        """Return the lower and the upper limit of a quantity, as they are told.
 
-    def _limit(self, quantity: Quantity, side: int) -> float:
+        `reaches` are the roots of the rise at which they lie, where those are not the chi-square's.
+        """
+        low, high = reaches or (self.reach, self.reach)
+        return quantity.shown(self._limit(quantity, -1, low)), quantity.shown(self._limit(quantity, 1, high))
+
+    def _limit(self, quantity: Quantity, side: int, reach: float) -> float:
         """Return where the root of the rise reaches its quantile on one side, or the end of the range.
 
         Values are stretched by an inverse hyperbolic sine: standard deviations of few levels reach far up.
@@ -106,13 +111,13 @@ class Profile:
         unit = max(abs(here), growth)
         end = quantity.lowest if side < 0 else quantity.highest
         for _ in range(MOST_VALUES):
-            aim = self._aim(last, inside, outside, unit, side)
+            aim = self._aim(last, inside, outside, unit, side * reach)
             aim = max(aim, end) if side < 0 else min(aim, end)
             last = self._hold(quantity, last if outside is None else inside, aim)  # outside, H may have gone astray
-            if abs(last.z - self.reach) < CLOSE * self.reach:
-                found = last.value + side * (self.reach - last.z) * last.growth
+            if abs(last.z - reach) < CLOSE * reach:
+                found = last.value + side * (reach - last.z) * last.growth
                 return max(found, end) if side < 0 else min(found, end)
-            if last.z < self.reach:
+            if last.z < reach:
                 if aim == end:
                     return end
                 inside = last
@@ -122,30 +127,35 @@ class Profile:
                 return outside.value
         return end if outside is None else outside.value
 
-    def _aim(self, last: _Held, inside: _Held, outside: _Held | None, unit: float, side: int) -> float:
-        """Return the value to be tried next: along the tangent, or through both sides where it leaves them."""
+    @staticmethod
+    def _aim(last: _Held, inside: _Held, outside: _Held | None, unit: float, root: float) -> float:
+        """Return the value to be tried next: along the tangent, or through both sides where it leaves them.
+
+        `root` is that of the rise that is looked for, below zero where it is the lower limit's.
+        """
+        reach, side = abs(root), math.copysign(1, root)
         u = math.asinh(last.value / unit)
         rate = last.growth / math.hypot(unit, last.value)  # of the stretched value
-        u += side * min((self.reach - last.z) * rate, FARTHEST)
+        u += side * min((reach - last.z) * rate, FARTHEST)
         if outside is None:
             return unit * math.sinh(u)
         low, high = (math.asinh(held.value / unit) for held in (inside, outside))
         share = (u - low) / (high - low) if high != low else 0.5
         if not 0.02 < share < 0.98:
-            part = (self.reach - inside.z) / (outside.z - inside.z)
+            part = (reach - inside.z) / (outside.z - inside.z)
             share = min(max(part, 0.1), 0.9) if last is not outside or part < 0.9 else 0.5
         return unit * math.sinh(low + share * (high - low))
 
     def _hold(self, quantity: Quantity, start: _Held, target: float) -> _Held:
         """Return the minimum of the criterion with a quantity held at `target`."""
         surface = _Surface(quantity, target)
-        H, point = start.hessian, surface.bring(start.point, start.hessian)
+        H, point = start.hessian, surface.start(start.point, start.hessian)
         if not surface.holds(point):
-            H, point = self.hessian, surface.bring(self.optimum, self.hessian)
+            H, point = self.hessian, surface.start(self.optimum, self.hessian)
         value, gradient = self._evaluate(point)
         for _ in range(MOST_STEPS):
             step, decrease, multiplier = surface.step(point, gradient, H)
-            moved = self._search(surface, point, value, step, H) if decrease >= ENOUGH else None
+            moved = self._search(surface, point, value, step) if decrease >= ENOUGH else None
             moved = moved or self._leave_saddle(surface, point, value, H)
             if moved is None and decrease >= ENOUGH and H is not self.hessian:
                 H = self.hessian  # what was seen on the way misleads here
@@ -163,12 +173,12 @@ class Profile:
         return _Held(target, point, gradient, H, z, growth)
 
     def _search(
-        self, surface: _Surface, point: Floats, value: float, step: Floats, H: Floats
+        self, surface: _Surface, point: Floats, value: float, step: Floats
     ) -> tuple[Floats, float, Floats] | None:
         """Return the first point along the step, brought back to the surface, that is lower; None: there is none."""
         length = _longest(point, step)
         for _ in range(MOST_TRIES):
-            moved = surface.bring(point + length * step, H)
+            moved = surface.bring(point + length * step)
             found, gradient = self._evaluate(moved)
             if found < value:
                 return moved, found, gradient
@@ -182,15 +192,17 @@ class Profile:
 
         Zero is stationary whatever the data (see `optimization`), so that no step leads away from it.
         """
-        nil = np.append((self.criterion.moments.lower == 0) & (np.abs(point[:-1]) < NIL), False)
-        if not nil.any():
-            return None
-        moved = surface.bring(np.where(nil, NIL, point), H)
-        _, gradient = self._evaluate(moved)
-        falling = nil & (gradient - surface.pull(moved, gradient, H) < 0)
+        lower = self.criterion.moments.lower
+        nil = np.append((lower == 0) & (np.abs(point[:-1]) < NIL), False)
+        signs = (1, -1) if (lower < 0).any() else (1,)  # beside a covariance the two ways differ
+        falling = nil & False
+        for sign in signs if nil.any() else ():
+            moved = surface.bring(np.where(nil, sign * NIL, point))
+            gradient = self._evaluate(moved)[1]
+            falling |= nil & (sign * (gradient - surface.pull(moved, gradient, H)) < 0)
         for size in OFF_ZERO if falling.any() else ():
-            moved = surface.bring(np.where(falling, size, point), H)
-            found, gradient = self._evaluate(moved)
+            there = [surface.bring(np.where(falling, sign * size, point)) for sign in signs]
+            found, gradient, moved = min(((*self._evaluate(each), each) for each in there), key=lambda each: each[0])
             if found < value - ENOUGH:
                 return moved, found, gradient
         return None
@@ -219,8 +231,17 @@ class _Surface:
             return True
         return abs(self.target - self.quantity.value(point)) <= ON * max(abs(self.target), 1e-8)
 
-    def bring(self, point: Floats, H: Floats) -> Floats:
-        """Return a point of the surface near another, nearest by the measure H as far as conditions are linear."""
+    def start(self, held: Floats, H: Floats) -> Floats:
+        """Return a point of the surface from one of another: along the tangent of the profile, then straight to it."""
+        if self.nil is None:
+            a = self.quantity.slope(held)
+            along = np.linalg.solve(H, a)
+            step = np.asarray(along * ((self.target - self.quantity.value(held)) / float(a @ along)), dtype=np.float64)
+            held = held + _longest(held, step) * step
+        return self.bring(held)
+
+    def bring(self, point: Floats) -> Floats:
+        """Return a point of the surface near another, by changes in proportion to the parameters: Newton's method."""
         if self.nil is not None:
             return np.asarray(point - np.linalg.pinv(self.nil) @ (self.nil @ point))
         off = self.target - self.quantity.value(point)
@@ -228,7 +249,7 @@ class _Surface:
             if self.holds(point):
                 break
             a = self.quantity.slope(point)
-            along = np.linalg.solve(H, a)
+            along = a * np.append(np.maximum(np.abs(point[:-1]), LEAST), LEAST) ** 2
             step = np.asarray(along * (off / float(a @ along)), dtype=np.float64)
             length = _longest(point, step)
             for _ in range(MOST_TRIES):

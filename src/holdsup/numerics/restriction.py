@@ -51,15 +51,14 @@ def restrict(moments: Moments, restriction: Restriction) -> tuple[Moments, Float
     J[columns, np.arange(start)] = 1.0
     J[moments.q2 :, start:] = restriction.fixed
     whole = with_response(J)
-    B = moments.held.B
-    rows = B @ whole if isinstance(B, np.ndarray) else tuple((part @ sp.csr_array(whole)).tocsr() for part in B)
+    B = moments.B
     small = replace(
         moments,
         p=p,
         lower=moments.lower[restriction.parameters],
         first=number[moments.first],
         blocks=tuple(blocks),
-        held=moments.held.with_rows(rows),
+        B=B @ whole if isinstance(B, np.ndarray) else tuple((part @ sp.csr_array(whole)).tocsr() for part in B),
         C=whole.T @ moments.C @ whole,
     )
     return small, J

@@ -55,13 +55,12 @@ def _constant_runs(scores: Scores, groups: Crossing, flat: NDArray[np.bool_]) ->
 
 def _identical_runs(scores: Scores) -> Iterator[Finding]:
     """Find runs with the same score on each item: their rows, in any order, have the same hashes."""
-    if scores.item is None:
+    if scores.items is None:
         return
-    cells = cross(*present(scores.dataset, scores.item, scores.metric)).codes
+    cells = cross(scores.items.codes, *present(scores.metric)).codes.astype(np.float64)
     runs = cross(scores.run)
     sums = np.zeros(runs.count, np.uint64)
-    for rows, hashes in hash_rows({}, {"cell": cells, "score": scores.score}):
-        np.add.at(sums, runs.codes[rows], hashes)
+    np.add.at(sums, runs.codes, hash_rows({}, {"cell": cells, "score": scores.score}))
     low, high = extremes(scores.score, runs.codes, runs.count)
     varied = np.flatnonzero(low < high)  # so that there are two items or more
     _, alike = np.unique(sums[varied], return_inverse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -23,7 +22,6 @@ from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.facets import check_facets
 from holdsup.verdict.repeats import caution_repeats, check_repeats
 from holdsup.verdict.rows import Where, leave_out, select_rows, sign_where
-from holdsup.verdict.scales import find_scale
 from holdsup.verdict.trainings import caution_facets, nest_facets
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance.records import Reliability, StudyPlan, VarianceComponent
@@ -113,15 +111,15 @@ def decompose_variance(
     )  # fmt: skip
     properties = list_extras(
         f"how effects depend on {list_names(by)}",
-        lambda: (crossed for one in everyone for name in by for crossed in one.by(name, level)), said, asked=True,
+        lambda: (crossed for one in everyone for name in by for crossed in one.by(name, level, said)), said, asked=True,
     )  # fmt: skip
-    scales = {each.metric: find_scale(each.scores, each.metric) for each in evaluations} if properties else {}
-    properties = tuple(replace(p, points=tuple(map(scales[p.metric].limit, p.points))) for p in properties)
     found: list[tuple[Decomposed, Limits]] = []
     for i, one in enumerate(everyone):
         progress(i, len(everyone), f"limits for {one.system}")
-        measured = max(1, len(one.measured))
-        limits = find_limits(one.fit, first=measured, level=level, draws=DRAWS, seed=seed, processes=processes)
+        limits = find_limits(
+            one.fit, first=max(1, len(one.measured)), level=level, draws=DRAWS, seed=seed, items=bool(one.item),
+            processes=processes,
+        )  # fmt: skip
         found.append((one, limits))
     drawn = any(limits.method == BOOTSTRAP for _, limits in found)
     pairs = [pair for evaluation in evaluations for pair in _pairs(evaluation, everyone, said)]
@@ -193,7 +191,7 @@ def _reliability(one: Decomposed, limits: Limits) -> Reliability:
         high=high,
         band=name_band(low, high),
         above_80=reaches(low, high),
-        method=limits.method,
+        method=limits.share_method,
     )
 
 

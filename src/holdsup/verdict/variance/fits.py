@@ -114,8 +114,8 @@ class Decomposed:
         cells = cross(self.codes, *(term.levels.codes for term in self.facets))
         return float(cells.count / (1 / cells.sizes()).sum())
 
-    def by(self, name: str, level: float) -> Iterator[FacetByProperty]:
-        """Yield how the effect of each facet changes with a property."""
+    def by(self, name: str, level: float, said: list[str]) -> Iterator[FacetByProperty]:
+        """Yield how the effect of each facet changes with a property; `said` gets a line for what fails beside it."""
         found = find_property(self.evaluation, name)
         values = found.values[self.codes]
         lacking = int(np.isnan(values).sum())
@@ -130,7 +130,7 @@ class Decomposed:
                 raise ScoresError(
                     f"--by {name}: class {alone[0]!r} has one item of {self.system!r}, and two are needed: merge it"
                 )
-        return cross_with_property(self, found, values, level=level)
+        return cross_with_property(self, found, values, level=level, said=said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import FitError, ScoresError
-from holdsup.fit import LikelihoodRatioTest, LmmFit, fit_lmm, likelihood_ratio_test, random_effects
+from holdsup.fit import LikelihoodRatioTest, LmmFit, fit_lmm, likelihood_ratio_test
+from holdsup.numerics.optimization import CERTAIN
 from holdsup.numerics.quantiles import t_quantile
+from holdsup.results.extras import find_extra
+from holdsup.scores import Scores
 from holdsup.verdict.properties import ItemProperty
-from holdsup.verdict.variance.records import FacetByProperty, FacetPoint
+from holdsup.verdict.variance.records import PAPER, FacetByProperty, FacetPoint, PublishedInteraction
+from holdsup.verdict.variance.terms import Term
 
 if TYPE_CHECKING:
     from holdsup.verdict.variance.fits import Decomposed
@@ -30,7 +34,10 @@ NOTHING = 1e-12  # of the variance of scores, below which a variance is the roun
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Question:
-    """A facet, a property, and the columns of the fit: y, item, f, run, x or c, and g0, g1, ... for other facets."""
+    """A facet, a property, and the columns of the fit: y, item, f, run, x or c, and g0, g1, ... for other facets.
+
+    Levels of the facet lie within levels of those `around` it, which therefore have no place beside fixed levels.
+    """
 
     system: Decomposed
     facet: str
@@ -38,19 +45,28 @@ class _Question:
     property: str
     columns: Mapping[str, Any]
     others: tuple[str, ...]
+    around: tuple[str, ...]
     level: float
+    said: list[str]
 
-    def fit(self, interaction: str, columns: Mapping[str, Any] | None = None) -> LmmFit:
-        fixed = "x" if "x" in self.columns else "c"
-        random = " + ".join(f"(1 | {name})" for name in ("item", *self.others))
+    def degrees(self) -> float:
+        """Return the df of what lines of single runs differ by within levels; many where levels are runs."""
+        runs = self.system.scores.run.count
+        return float(runs - self.labels.count) if runs > self.labels.count else math.inf
+
+    def fit(self, fixed: str, random: Sequence[str] = (), *, left_out: Collection[str] = ()) -> LmmFit:
+        """Return the fit of a model with items and other facets, some of these left out."""
+        names = [name for name in ("item", *self.others) if name not in left_out]
+        random = " + ".join([*(f"(1 | {name})" for name in names), *random])
         try:
-            fit = fit_lmm(f"y ~ {fixed} + {random} + {interaction}", pa.table(dict(columns or self.columns)))
+            fit = fit_lmm(f"y ~ {fixed} + {random}", pa.table(dict(self.columns)))
         except FitError as error:
             raise ScoresError(
                 f"--by {self.property}: items, {self.facet} and {self.property} give every score of "
                 f"{self.system.system!r} exactly, so nothing can be told from chance: add runs, or leave --by out"
             ) from error
-        if not fit.converged:
+        # Where no variance is left beside a slope's, its factor may be turned at will; the criterion is sure.
+        if not fit.converged and fit.model().engine.decrease > CERTAIN:
             raise ScoresError(
                 f"{self.system.system}: the mixed model of {self.facet} by {self.property} did not converge: "
                 f"{fit.optimizer.reason}"
@@ -59,16 +75,17 @@ class _Question:
 
 
 def cross_with_property(
-    system: Decomposed, found: ItemProperty, values: NDArray[np.float64], *, level: float
+    system: Decomposed, found: ItemProperty, values: NDArray[np.float64], *, level: float, said: list[str]
 ) -> Iterator[FacetByProperty]:
     """Yield the interaction of each facet with a property, whose value in each row is given.
 
-    Runs on one item are not taken for independent evidence: an item's effect in a level, and a slope of each run,
-    have variances of their own where there are several runs a level.
+    Runs on one item are not taken for independent evidence: an item's effect in a level, and a line of each run,
+    have variances of their own where there are several runs a level. A facet that tells runs apart is that line's.
     """
     scores, terms = system.scores, system.facets
     for term in terms:
-        beside = [t for t in (*terms, *system.measured[1:]) if t is not term]
+        several = scores.run.count > scores.facets[term.name].count
+        beside = [t for t in (*terms, *system.measured[1:]) if t is not term and not (several and _is_run(t, scores))]
         others = {f"g{i}": _text(t.levels.codes) for i, t in enumerate(beside)}
         labels = scores.facets[term.name]
         columns: dict[str, Any] = {
@@ -77,9 +94,18 @@ def cross_with_property(
         }  # fmt: skip
         repeated = cross(system.codes, term.levels.codes).count < len(scores)
         crossed = (*others, "item:f") if repeated else tuple(others)
-        question = _Question(system, term.name, labels, found.name, columns, crossed, level)
-        several = scores.run.count > labels.count
+        around = tuple(name for name, t in zip(others, beside, strict=True) if _within(term, t))
+        question = _Question(system, term.name, labels, found.name, columns, crossed, around, level, said)
         yield _by_classes(question, found, values, several) if found.classes else _by_slopes(question, values, several)
+
+
+def _within(inner: Term, outer: Term) -> bool:
+    return cross(inner.levels.codes, outer.levels.codes).count == inner.levels.count
+
+
+def _is_run(term: Term, scores: Scores) -> bool:
+    """Return whether a term puts the same scores together as runs do."""
+    return term.levels.count == scores.run.count == cross(term.levels.codes, scores.run).count
 
 
 def _text(codes: NDArray[np.integer]) -> pa.Array:
@@ -88,19 +114,21 @@ def _text(codes: NDArray[np.integer]) -> pa.Array:
 
 def _by_slopes(question: _Question, values: NDArray[np.float64], several: bool) -> FacetByProperty:
     """Return the interaction with a number: every level has a line of its own."""
-    spread = float(values.std())
-    runs = " + (0 + x | run)" if several else ""
-    question = replace(question, columns={**question.columns, "x": (values - values.mean()) / spread})
-    fit = question.fit("(1 + x | f)" + runs)
-    test = likelihood_ratio_test(question.fit("(1 | f)" + runs), fit)
-    slope = next(effect.estimate for effect in fit.fixed if effect.name == "x") / spread
+    centre, spread = float(values.mean()), float(values.std())
+    runs = ["(1 + x | run)"] if several else []
+    question = replace(question, columns={**question.columns, "x": (values - centre) / spread})
+    fit = question.fit("x", ["(1 + x | f)", *runs])
+    test = likelihood_ratio_test(question.fit("x", ["(1 | f)", *runs]), fit)
+    lines = _Lines(question, question.fit("f * x", runs, left_out=question.around))
     points: list[FacetPoint] = []
-    # With the property's zero moved to a value, a level's intercept is its line there, with its uncertainty.
     for at in dict.fromkeys(np.quantile(values, SHOWN).tolist()):
-        there = question.fit("(1 + x | f)" + runs, {**question.columns, "x": (values - at) / spread})
-        points.extend(_points(question, there, at, there.fixed[0].estimate))
+        place = (at - centre) / spread
+        points.extend(lines.points(at, {"": 1.0, "x": place}, lines.codes))
     variance = next(c.variance for c in fit.random if (c.group, c.term) == ("f", "x"))
-    formula = f"score ~ {question.property} + (1 + {question.property} | {question.facet}) + ..."
+    slope = next(effect.estimate for effect in fit.fixed if effect.name == "x") / spread
+    name = question.property
+    more = f" + (1 + {name} | run)" if several else ""
+    formula = f"score ~ {name} + (1 + {name} | {question.facet}){more} + ..."
     return _record(question, fit, formula, variance, slope, test, points)
 
 
@@ -108,50 +136,77 @@ def _by_classes(
     question: _Question, found: ItemProperty, values: NDArray[np.float64], several: bool
 ) -> FacetByProperty:
     """Return the interaction with classes: every level has a mean of its own in each."""
-    runs = " + (1 | run:c)" if several else ""
-    coded = _text(values.astype(np.int64))
-    question = replace(question, columns={**question.columns, "c": coded})
-    fit = question.fit("(1 | f) + (1 | f:c)" + runs)
-    test = likelihood_ratio_test(question.fit("(1 | f)" + runs), fit)
-    fixed = {effect.name: effect.estimate for effect in fit.fixed}
+    runs = ["(1 | run)", "(1 | run:c)"] if several else []
+    classes = values.astype(np.int64)
+    question = replace(question, columns={**question.columns, "c": _text(classes)})
+    fit = question.fit("c", ["(1 | f)", "(1 | f:c)", *runs])
+    test = likelihood_ratio_test(question.fit("c", ["(1 | f)", *runs]), fit)
+    lines = _Lines(question, question.fit("f * c", runs, left_out=question.around))
+    levels = question.system.scores.facets[question.facet].codes
     points: list[FacetPoint] = []
     for code, name in enumerate(found.classes):
-        mean = fixed["(Intercept)"] + fixed.get(f"c{code}", 0.0)
-        points.extend(_points(question, fit, name, mean, within=str(code)))
+        scored = {str(level) for level in np.unique(levels[classes == code])}
+        points.extend(lines.points(name, {"": 1.0, f"c{code}": 1.0}, [each for each in lines.codes if each in scored]))
     variance = next(c.variance for c in fit.random if c.group == "f:c")
-    formula = f"score ~ {question.property} + (1 | {question.facet}) + (1 | {question.facet}:{question.property}) + ..."
+    name, facet = question.property, question.facet
+    more = f" + (1 | run) + (1 | run:{name})" if several else ""
+    formula = f"score ~ {name} + (1 | {facet}) + (1 | {facet}:{name}){more} + ..."
     return _record(question, fit, formula, variance, None, test, points)
 
 
-def _points(
-    question: _Question, fit: LmmFit, value: float | str, mean: float, *, within: str = ""
-) -> Iterator[FacetPoint]:
-    """Yield where each level is predicted to lie; `within` a class, where the effects of levels differ by class."""
-    reach = t_quantile((1 + question.level) / 2, math.inf)
-    effects = {effect.group: effect for effect in random_effects(fit)}
-    own = effects["f"]
-    inside = {labels: i for i, labels in enumerate(effects["f:c"].levels)} if within else {}
-    for i, (code,) in enumerate(own.levels):
-        predicted, variance = mean + float(own.values[i, 0]), float(own.sd[i, 0]) ** 2
-        if within:
-            if (code, within) not in inside:  # this level has no score in this class
-                continue
-            j = inside[code, within]
-            predicted += float(effects["f:c"].values[j, 0])
-            variance += (
-                float(effects["f:c"].sd[j, 0]) ** 2
-            )  # the two are negatively correlated: limits on the safe side
-        half = reach * math.sqrt(variance) if variance > NOTHING * fit.sigma**2 else 0.0
-        yield FacetPoint(
-            level=question.labels.names[int(code)], value=value, mean=predicted, low=predicted - half,
-            high=predicted + half,
-        )  # fmt: skip
+def test_as_published(question: _Question, found: str) -> PublishedInteraction:
+    """Return the paper's test of the interaction, x or c: levels fixed, runs on one item independent evidence."""
+    left_out = ("item:f", *question.around)
+    small, large = (question.fit(f"f {sign} {found}", left_out=left_out) for sign in "+*")
+    test = likelihood_ratio_test(small, large)
+    return PublishedInteraction(
+        model=f"score ~ {question.facet} * {question.property} + (1 | {question.system.item}) + ...",
+        statistic=test.statistic, df=test.df, p=test.p, log10_p=test.log10_p,
+    )  # fmt: skip
+
+
+test_as_published.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
+
+
+class _Lines:
+    """A line, or a mean in each class, for every level: levels are fixed, so that none is drawn to the others."""
+
+    def __init__(self, question: _Question, fit: LmmFit) -> None:
+        self.question, self.fit = question, fit
+        self.codes = sorted(set(question.columns["f"].to_pylist()), key=int)
+        self.names = [effect.name for effect in fit.fixed]
+
+    def points(self, value: float | str, place: Mapping[str, float], codes: Sequence[str]) -> Iterator[FacetPoint]:
+        """Yield where levels lie at a value of the property, with limits of how far each is from their average.
+
+        Runs within levels tell how sure that is, on as many degrees of freedom as there are more runs than levels.
+        """
+        rows = np.array([self._row(code, place) for code in codes])
+        model, average = self.fit.model(), rows.mean(axis=0)
+        for code, row in zip(codes, rows, strict=True):
+            mean, off = float(row @ model.beta), row - average
+            half = 0.0
+            if off.any():
+                df = min(self.question.degrees(), model.degrees(off))
+                half = t_quantile((1 + self.question.level) / 2, df) * math.sqrt(float(off @ model.covariance @ off))
+            name = self.question.labels.names[int(code)]
+            yield FacetPoint(level=name, value=value, mean=mean, low=mean - half, high=mean + half)
+
+    def _row(self, code: str, place: Mapping[str, float]) -> NDArray[np.float64]:
+        """Return the weights of the fixed effects in a level's line at a place."""
+        own = {name or "(Intercept)": weight for name, weight in place.items()}
+        own |= {f"f{code}:{name}" if name else f"f{code}": weight for name, weight in place.items()}
+        return np.array([own.get(name, 0.0) for name in self.names])
 
 
 def _record(
     question: _Question, fit: LmmFit, formula: str, variance: float, slope: float | None,
     test: LikelihoodRatioTest, points: Sequence[FacetPoint],
 ) -> FacetByProperty:  # fmt: skip
+    published = find_extra(
+        f"the test of {PAPER}", lambda: test_as_published(question, "x" if "x" in question.columns else "c"),
+        question.said, None,
+    )  # fmt: skip
     total = sum(c.variance for c in fit.random)
     variance = variance if variance > NOTHING * total else 0.0
     return FacetByProperty(
@@ -167,4 +222,5 @@ def _record(
         p=test.p,
         log10_p=test.log10_p,
         points=tuple(points),
+        paper=published,
     )

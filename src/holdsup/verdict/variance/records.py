@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+PAPER = "Hagmann et al. (2023)"  # whose test stands beside ours
+
 __all__ = [
+    "PAPER",
     "DifferencePlan",
     "FacetByProperty",
     "FacetPoint",
+    "PublishedInteraction",
     "Reliability",
     "StudyPlan",
     "SystemScores",
@@ -131,8 +135,8 @@ class FacetPoint:
     level : the level
     value : the value of the property: a number, or a class
     mean : predicted score
-    low : lower limit, given the mean of all levels
-    high : upper limit, given the mean of all levels
+    low : lower limit; how far the level lies from the average of the levels
+    high : upper limit, likewise
     """
 
     level: str
@@ -140,6 +144,26 @@ class FacetPoint:
     mean: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedInteraction:
+    """The paper's test of an interaction: levels of the facet fixed, by ML.
+
+    Attributes
+    ----------
+    model : the mixed model with the interaction
+    statistic : likelihood ratio of the interaction
+    df : its degrees of freedom
+    p : its p, by chi-square
+    log10_p : its decimal logarithm
+    """
+
+    model: str
+    statistic: float
+    df: int
+    p: float
+    log10_p: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +184,7 @@ class FacetByProperty:
     p : its p, by the mixture of chi-squares that a variance of zero calls for
     log10_p : its decimal logarithm
     points : predicted scores of each level, at low, middle and high values of the property or in each class
+    paper : the test as published; null where it failed
     """
 
     system: str
@@ -174,6 +199,7 @@ class FacetByProperty:
     p: float
     log10_p: float
     points: tuple[FacetPoint, ...]
+    paper: PublishedInteraction | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from holdsup.rendering.table import Cell
 from holdsup.results import Result
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.variance.records import (
+    PAPER,
     DifferencePlan,
     FacetByProperty,
     Reliability,
@@ -124,7 +125,16 @@ class Decomposition(Result):
         if self.properties:
             yield Table(
                 title="Facets by properties of the items",
-                columns=(*self._heads, "facet", "property", "interaction variance", "share", "mean slope", "p"),
+                columns=(
+                    *self._heads,
+                    "facet",
+                    "property",
+                    "interaction variance",
+                    "share",
+                    "mean slope",
+                    "p",
+                    "p published",
+                ),
                 rows=tuple(
                     (
                         *self._whose(f),
@@ -134,10 +144,15 @@ class Decomposition(Result):
                         Percent(f.percent),
                         f.slope,
                         PValue(f.p, f.log10_p),
+                        None if f.paper is None else PValue(f.paper.p, f.paper.log10_p),
                     )
                     for f in self.properties
                 ),
-                notes=("p: likelihood ratio of the interaction, mixture of chi-squares.",),
+                notes=(
+                    "p: likelihood ratio of the interaction, mixture of chi-squares.",
+                    f"p published: {PAPER}, section 4. It counts runs on one item as independent, and is too small "
+                    "where there are several runs a level.",
+                ),
             )
 
     def _points(self) -> Iterator[Table]:
@@ -148,7 +163,7 @@ class Decomposition(Result):
                 title=f"{name_of(f.system, f.metric)}: predicted score by {f.facet} and {f.property}",
                 columns=(f.facet, f.property, "score", f"{self.level:.0%} limits"),
                 rows=tuple((p.level, p.value, p.mean, Interval(p.low, p.high, p.mean)) for p in f.points),
-                notes=("Limits: how far a level lies from the mean of all levels, which is taken as known.",),
+                notes=("Limits: how far a level lies from the average of the levels.",),
             )
 
     def _differences(self) -> Iterator[Table]:
