@@ -10,6 +10,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 import holdsup
 from holdsup.fit import LmmFit, fit_lmm, profile_intervals, profile_share
+from holdsup.numerics.optimization import certify
 
 QUANTILE = 3.841458820694124  # chi-square(1), 95%
 
@@ -73,6 +74,13 @@ def test_a_variance_of_zero_may_grow_along_the_profile_of_another() -> None:
 
     assert rise(item.low) == pytest.approx(QUANTILE, abs=1e-2)
     assert rise(item.high) == pytest.approx(QUANTILE, abs=1e-2)
+
+
+def test_a_variance_that_is_all_but_zero_is_certain() -> None:
+    """An optimum beside zero is flat, because zero is almost as good: 1 in 100 tables of 8 levels x 2 runs x 60 items."""
+    gradient = np.zeros(2)
+    assert certify(np.array([1.436, 0.0046]), gradient, np.diag([101.2, 0.3157]))[1]
+    assert not certify(np.array([1.436, 0.46]), gradient, np.diag([101.2, 3e-6]))[1]  # changed at will
 
 
 def test_limits_of_six_datasets_take_dozens_of_evaluations_not_thousands() -> None:

@@ -127,7 +127,7 @@ def certify(theta: Floats, gradient: Floats, H: Floats) -> tuple[float, bool]:
     if not len(gradient):
         return 0.0, True
     _, decrease, downhill = newton_step(H, gradient)
-    idle = (np.abs(theta) > 1e-3) & (np.diag(H) * theta**2 < IDLE)
+    idle = (np.abs(theta) > NEAR_ZERO) & (np.diag(H) * theta**2 < IDLE)
     return decrease, bool(decrease < CERTAIN and not downhill and not idle.any())
 
 
