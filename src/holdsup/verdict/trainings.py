@@ -123,8 +123,8 @@ def say_reading(pair: str, nested: bool, taken: Reading, other: Reading | None, 
 
 
 def _say(found: Reading, level: float) -> str:
-    limits = f"{say_level(level)} CI {format_interval(found.low, found.high)}, " if np.isfinite(found.high) else ""
-    return f"{limits}{say_p(found.p, found.log10_p)}"
+    limits = f"{say_level(level)} CI {format_interval(found.low, found.high)}" if np.isfinite(found.high) else "no CI"
+    return f"{limits} and {say_p(found.p, found.log10_p)}"
 
 
 def nest_facets(scores: Scores) -> Scores:

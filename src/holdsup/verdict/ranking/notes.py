@@ -25,7 +25,7 @@ def note_table(scores: Scores, runs: RunTable, question: Question) -> Iterator[s
     yield from caution_rows(scores.only(scores.usable), runs.factors, averaged=runs.items > 0)
     yield from _doubt_datasets(scores)
     yield from _join_spellings(scores, runs)
-    left = [name for name in scores.others if name not in (*runs.factors, *runs.ingredients)]
+    left = [name for name in scores.others if name not in (*runs.factors, *runs.ingredients, question.last)]
     if question.nuisance is None and question.formula is None and left:
         yield (
             f"Columns that were not looked at: {list_names(left, most=6)}; name those in which runs differ with "
