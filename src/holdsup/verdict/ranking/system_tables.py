@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from holdsup.errors import list_names
@@ -38,12 +39,24 @@ def tabulate_systems(systems: Sequence[RankedSystem], *, level: float, scope: st
             for s in systems
         ),
         notes=(
+            *_say_without(systems, level),
             "Mean: datasets, and levels of fixed nuisance factors, count equally. Places: those that Holm's tests "
             "leave open. Systems share their datasets, so that contrasts are far surer than means.",
             "Best in: share of draws with the contrasts' errors, like a one-sided p: not adjusted for pairs. Shrunken: "
             "drawn towards the mean of all, systems random.",
         ),
     )
+
+
+def _say_without(systems: Sequence[RankedSystem], level: float) -> Iterator[str]:
+    """Yield whose means have no limits, and why."""
+    without = [s for s in systems if not (math.isfinite(s.low) and math.isfinite(s.high))]
+    for why, named in (
+        ("one dataset", [s.name for s in without if s.datasets == 1]),
+        ("too few datasets to measure their spread", [s.name for s in without if s.datasets > 1]),
+    ):
+        if named:
+            yield f"No {say_level(level)} CI of the mean of {join_names(named)}: {why}."
 
 
 def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Table:
