@@ -19,10 +19,11 @@ from lme4_cases import labels, slopes
 
 from holdsup.design import Design, make_design
 from holdsup.fit import LmmFit, fit_lmm
+from holdsup.numerics.cells import find_alike
 from holdsup.numerics.criterion import Criterion
-from holdsup.numerics.elimination import Levels, Patterns, SparseLevels, find_patterns
+from holdsup.numerics.elimination import Levels, Patterns, SparseLevels
 from holdsup.numerics.mixed import independent_columns, keep_columns
-from holdsup.numerics.moments import Moments, accumulate
+from holdsup.numerics.moments import Moments, Whole, accumulate
 
 quick = settings(max_examples=25, derandomize=True)
 FORMULAS = [
@@ -306,13 +307,13 @@ def moments_of(recipe: Recipe) -> tuple[Design, Moments, list[int]]:
 
 
 def by_patterns(moments: Moments) -> Patterns:
-    return Patterns.of(moments, *find_patterns(moments.A))
+    return Patterns.of(moments, *find_alike(moments.A))
 
 
 def by_sparse_levels(moments: Moments) -> SparseLevels:
     assert isinstance(moments.B, np.ndarray)
     rows = tuple(sp.csr_array(moments.B[:, k]) for k in range(moments.B.shape[1]))
-    return SparseLevels(replace(moments, B=rows))
+    return SparseLevels(replace(moments, held=Whole(moments.A, rows)))
 
 
 ELIMINATIONS: dict[str, Callable[[Moments], Any]] = {

@@ -18,7 +18,7 @@ Run 2,0.80,
 Minimum,0.80,
 Maximum,0.84,
 MEAN,0.8167,
-Standard  Deviation,0.0208,
+Standard Deviation,0.0208,
 ,,
  ,,
 ,,
@@ -39,7 +39,7 @@ def test_blank_rows_and_summaries_of_a_sheet_are_no_runs_and_are_counted(sheet: 
     assert audit.rows.sentence() == "3 of 10 rows used (3 with nothing in them, 4 with a summary of other rows)."
     assert "3 blank rows are left out." in audit.warnings
     (line,) = (line for line in audit.warnings if "sum up other rows" in line)
-    assert line.startswith("4 rows with Run 'MEAN', 'Maximum', 'Minimum', 'Standard  Deviation' are left out")
+    assert line.startswith("4 rows with Run 'MEAN', 'Maximum', 'Minimum', 'Standard Deviation' are left out")
 
 
 def test_a_table_without_such_rows_is_signed_as_one_with_them(sheet: Path) -> None:

@@ -61,7 +61,7 @@ class DelimitedTable:
         decimal = "," if numbers and numbers <= self.layout.commas else "."
         parsed = {column for column in numbers if self.decimal(column) == decimal}  # the others later, as text
         # The last column tells whether a quotation mark was left open.
-        types = {column: pa.float64() if column in parsed else TEXT for column in (*kinds, self.columns[-1])}
+        types = {column: pa.float64() if column in parsed else pa.string() for column in (*kinds, self.columns[-1])}
         while True:
             try:
                 table = self._parse(types, decimal)
@@ -69,7 +69,7 @@ class DelimitedTable:
                 failed = re.match(r"In CSV column #(\d+): CSV conversion error to double", str(error))
                 if not failed:
                     raise ReadError(self._explain(str(error))) from error
-                types[self.columns[int(failed[1])]] = TEXT
+                types[self.columns[int(failed[1])]] = pa.string()
             else:
                 if table[self.columns[-1]][-1].as_py():
                     raise ReadError(f"{self.name} ends within quotation marks: a closing one is missing, or its end")
@@ -167,9 +167,9 @@ class DelimitedTable:
 
 def _rearm(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return labels without the apostrophe that an export puts before what a spreadsheet would run."""
-    if not any(pc.any(pc.starts_with(chunk.dictionary, "'")).as_py() for chunk in column.chunks):
+    if not pc.any(pc.starts_with(column, "'")).as_py():
         return column  # as nearly all are
-    column = column.unify_dictionaries()
+    column = column.dictionary_encode()
     restored = rearm_texts(column.chunk(0).dictionary)
     return pa.chunked_array([pa.DictionaryArray.from_arrays(chunk.indices, restored) for chunk in column.chunks], TEXT)
 

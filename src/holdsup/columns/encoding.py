@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from holdsup.columns.values import MISSING_TOKENS, TRUTHS, is_text, parse_number, to_dictionary
+from holdsup.columns.values import MISSING_TOKENS, TRUTHS, is_text, parse_number, same_buffers, to_dictionary
 
 __all__ = [
     "BadNumber",
@@ -64,7 +64,7 @@ class Labels:
     @classmethod
     def of(cls, codes: NDArray[Any], names: Sequence[str]) -> Labels:
         """Return labels from codes into `names`, which need be neither sorted nor all in use."""
-        return _tidy(codes.astype(np.int32), pa.array(names, pa.string()), declared=False, ordered=False)
+        return _tidy(codes.astype(np.int32, copy=False), pa.array(names, pa.string()), declared=False, ordered=False)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -73,6 +73,11 @@ class Labels:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    @cached_property
+    def has_gaps(self) -> bool:
+        """Whether some row has no label."""
+        return int(self.codes.min(initial=0)) < 0
 
     @property
     def count(self) -> int:
@@ -86,11 +91,13 @@ class Labels:
 
 def encode_labels(chunks: pa.ChunkedArray, *, declared: bool = False) -> Labels:
     """Return a dictionary<int32, string> column as `Labels`; the empty string counts as no label."""
-    unified = chunks.unify_dictionaries()
-    if unified.num_chunks == 0:
+    if chunks.num_chunks == 0:
         return Labels(np.empty(0, np.int32), pa.array([], pa.string()))
-    levels = unified.chunk(unified.num_chunks - 1).dictionary  # the last chunk knows all levels
-    codes = np.concatenate([codes_of(chunk) for chunk in unified.chunks])
+    levels = chunks.chunk(0).dictionary
+    if not all(same_buffers(chunk.dictionary, levels) for chunk in chunks.chunks):  # those encoded together share it
+        chunks = chunks.unify_dictionaries()
+        levels = chunks.chunk(chunks.num_chunks - 1).dictionary  # the last chunk knows all levels
+    codes = np.concatenate([codes_of(chunk) for chunk in chunks.chunks])
     return _tidy(codes, levels, declared=declared, ordered=declared)
 
 
@@ -126,7 +133,11 @@ def _tidy(codes: NDArray[np.int32], levels: pa.StringArray, *, declared: bool, o
         return Labels(codes, levels, declared)
     recode = np.full(len(levels) + 1, -1, np.int32)  # the extra last place serves code -1
     recode[kept] = np.arange(len(kept), dtype=np.int32)
-    return Labels(recode.take(codes, mode="wrap"), levels.take(pa.array(kept)), declared)
+    tidied = np.empty(len(codes), np.int32)
+    for start in range(0, len(codes), PIECE):
+        rows = slice(start, start + PIECE)
+        tidied[rows] = recode[codes[rows]]
+    return Labels(tidied, levels.take(pa.array(kept)), declared)
 
 
 def _occurring(codes: NDArray[np.int32], count: int) -> NDArray[np.bool_]:

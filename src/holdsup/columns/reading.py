@@ -76,7 +76,7 @@ def read_columns(
     lengths = tuple(len(next(iter(part.values()), ())) for part in parts)
     found: dict[str, Column] = {}
     for column, kind in kinds.items():
-        pieces = [part.get(column) for part in parts]
+        pieces = [part.pop(column, None) for part in parts]  # let go of once it is encoded
         if kind == "number":
             try:
                 found[column] = _join_numbers(tables, column, pieces, lengths, advice)

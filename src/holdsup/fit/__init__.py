@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         marginal_means as marginal_means,
     )
     from holdsup.fit.effects import LevelEffects as LevelEffects, random_effects as random_effects
-    from holdsup.fit.fitting import fit_lmm as fit_lmm
+    from holdsup.fit.fitting import fit_lmm as fit_lmm, fit_within as fit_within
     from holdsup.fit.likelihood import (
         LikelihoodRatioTest as LikelihoodRatioTest,
         RandomTermTest as RandomTermTest,
@@ -55,7 +55,7 @@ __all__, __getattr__ = load_lazily(
         "bootstrap_intervals": "BootstrapFits BootstrapInterval bootstrap_fit",
         "contrasts": "JointTest contrast joint_test marginal_means",
         "effects": "LevelEffects random_effects",
-        "fitting": "fit_lmm",
+        "fitting": "fit_lmm fit_within",
         "likelihood": "LikelihoodRatioTest RandomTermTest likelihood_ratio_test test_random_terms",
         "prediction": "Predictions fitted_values predict refit residuals simulate",
         "profile": "ProfileInterval profile_intervals profile_share",

@@ -10,6 +10,7 @@ import numpy as np
 from holdsup.arguments import check_level
 from holdsup.columns.batches import open_data
 from holdsup.design import Design, build_design, parse_formula
+from holdsup.design.coding import code_terms
 from holdsup.design.statistics import summarize
 from holdsup.design.streaming import read_moments
 from holdsup.design.variables import encode_variables, uses_of
@@ -17,12 +18,12 @@ from holdsup.errors import FitError
 from holdsup.fit.description import describe
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.mixed import NothingLeft, fit_moments
+from holdsup.numerics.mixed import NothingLeft, fit_moments, keep_columns
 from holdsup.numerics.moments import Moments, accumulate
 from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["fit_by", "fit_design", "fit_lmm", "fit_response"]
+__all__ = ["fit_by", "fit_design", "fit_lmm", "fit_response", "fit_within"]
 
 
 def fit_lmm(
@@ -86,6 +87,31 @@ def _fit(design: Design, moments: Moments, *, method: str, level: float, start: 
     except NothingLeft as nothing:
         raise FitError(f"{design.formula.text!r} cannot be fitted: {nothing}") from nothing
     return describe(Model(design, engine), method=method, level=level)
+
+
+def fit_within(fit: LmmFit, formula: str) -> LmmFit:
+    """Return the fit of a formula with fewer fixed effects to the rows of a fit, from its cross-products if they do.
+
+    They do where the columns are some of those that the larger model has, and was fitted with.
+    """
+    model, parsed = fit.model(), parse_formula(formula)
+    design, engine = model.design, model.engine
+    columns = code_terms(parsed.fixed, design.variables.coded)
+    place = {(column.numbers, frozenset(column.levels)): i for i, column in enumerate(design.fixed)}
+    kept = [place.get((column.numbers, frozenset(column.levels)), -1) for column in columns]
+    same = parsed.random == design.formula.random and len(engine.kept) == len(design.fixed)
+    plain = np.array_equal(design.transform, np.eye(len(design.fixed)))
+    if not same or not plain or not set(design.constant) <= set(kept) or -1 in kept:
+        return fit_design(build_design(parsed, design.variables), method=fit.method, level=fit.level)
+    smaller = replace(
+        design,
+        formula=parsed,
+        fixed=columns,
+        layout=replace(design.layout, fixed=tuple(design.layout.fixed[i] for i in kept)),
+        constant=tuple(kept.index(i) for i in design.constant),
+        transform=np.eye(len(kept)),
+    )
+    return _fit(smaller, keep_columns(engine.moments, np.array(kept)), method=fit.method, level=fit.level)
 
 
 def fit_response(fit: LmmFit, response: Floats) -> LmmFit:

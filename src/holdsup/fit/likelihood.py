@@ -226,7 +226,8 @@ def _check_same_data(a: Design, b: Design) -> None:
 def _same_response(a: Design, b: Design) -> bool:
     """Return whether two fits have the same response; by its statistics, where one of them holds no rows."""
     if a.holds_rows and b.holds_rows:
-        return bool((a.variables.response == b.variables.response).all())
+        same = a.variables.response is b.variables.response
+        return same or bool((a.variables.response == b.variables.response).all())
     one, other = a.variables.response_summary, b.variables.response_summary
     near = SAME * max(one.largest, other.largest)
     return (one.low, one.high) == (other.low, other.high) and (

@@ -20,8 +20,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from holdsup.numerics import compiled
+from holdsup.numerics.cells import find_alike
 from holdsup.numerics.layout import Floats, Ints
-from holdsup.numerics.moments import Moments
+from holdsup.numerics.moments import Alike, Moments
 
 __all__ = ["Blocks", "Elimination", "Levels", "Nothing", "Patterns", "SparseLevels", "choose_elimination"]
 
@@ -46,7 +47,11 @@ def choose_elimination(moments: Moments) -> Elimination:
     if not len(moments.first):
         return Nothing(moments)
     k1, m = len(moments.first), len(moments.C)
-    patterns, pattern_of = find_patterns(moments.A)
+    if isinstance(moments.held, Alike):
+        kinds, levels = len(moments.held.A), len(moments.held.kind)
+        if kinds * (k1 * m) ** 2 <= min(MOST_SUMS, max(SMALL_SUMS, WORTH_SUMMING * levels * k1 * m)):
+            return Patterns.of_kinds(moments.held, moments.C)
+    patterns, pattern_of = find_alike(moments.A)
     size = len(patterns) * k1 * k1 * m * m
     if not isinstance(moments.B, np.ndarray):
         few = k1 == 1 and size <= max(SMALL_SUMS, WORTH_SUMMING_SPARSE * moments.B[0].nnz)
@@ -54,21 +59,6 @@ def choose_elimination(moments: Moments) -> Elimination:
     # Per evaluation: sums of (k1 m)^2 a pattern that are read against rows of k1 m a level that are multiplied.
     few = size <= max(SMALL_SUMS, WORTH_SUMMING * moments.B.size)
     return Patterns.of(moments, patterns, pattern_of) if few and size <= MOST_SUMS else Levels(moments)
-
-
-def find_patterns(A: Floats) -> tuple[Ints, Ints]:
-    """Return a level that shows each different A_j, and the pattern of each level.
-
-    Levels are told apart by a random projection and then compared in full: two different A_j that
-    fall together (chance 1e-9) only cost speed, never a wrong answer.
-    """
-    flat = A.reshape(len(A), -1)
-    shadow = flat @ np.random.default_rng(0).normal(size=flat.shape[1]) if flat.shape[1] > 1 else flat[:, 0]
-    _, first, pattern_of = np.unique(shadow, return_index=True, return_inverse=True)
-    pattern_of = pattern_of.reshape(-1)
-    if not np.array_equal(flat[first][pattern_of], flat):
-        return np.arange(len(A)), np.arange(len(A))
-    return first, pattern_of
 
 
 class Blocks:
@@ -156,6 +146,19 @@ class Patterns:
         products = np.stack([piece.T @ piece for piece in pieces]).reshape(len(patterns), k1, m, k1, m)
         P = np.ascontiguousarray(products.transpose(0, 1, 3, 2, 4)).reshape(len(patterns) * k1 * k1, m * m)
         return cls(moments.C, blocks, P)
+
+    @classmethod
+    def of_kinds(cls, levels: Alike, C: Floats) -> Patterns:
+        """Return the sums over the levels of each kind, which differ in their responses alone."""
+        counts = np.bincount(levels.kind, minlength=len(levels.A)).astype(float)
+        products = counts[:, None, None, None, None] * np.einsum("uka,uhb->ukhab", levels.B, levels.B)
+        for u, base in enumerate(levels.B):
+            own = levels.responses if len(counts) == 1 else levels.responses[levels.kind == u]
+            across = base[:, None, :] * own.sum(axis=0)[None, :, None]
+            products[u, :, :, :, -1] += across
+            products[u, :, :, -1, :] += across.transpose(1, 0, 2)
+            products[u, :, :, -1, -1] += own.T @ own
+        return cls(C, Blocks(levels.A, counts), products.reshape(-1, C.size))
 
     @property
     def sums(self) -> Floats:

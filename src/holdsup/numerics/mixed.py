@@ -130,10 +130,10 @@ def keep_columns(moments: Moments, kept: Ints) -> Moments:
     """Return the cross-products of the model with some of its fixed columns only."""
     q2, m = moments.q2, len(moments.C)
     places = np.concatenate([np.arange(q2), q2 + kept, [m - 1]])
-    B = moments.B
+    B = moments.held.B
     # Compiled loops take contiguous rows, which chosen columns of an array are not.
     chosen = np.ascontiguousarray(B[:, :, places]) if isinstance(B, np.ndarray) else tuple(b[:, places] for b in B)
-    return replace(moments, p=len(kept), B=chosen, C=moments.C[np.ix_(places, places)])
+    return replace(moments, p=len(kept), held=moments.held.with_rows(chosen), C=moments.C[np.ix_(places, places)])
 
 
 def _check_residual(moments: Moments) -> None:

@@ -51,14 +51,15 @@ def restrict(moments: Moments, restriction: Restriction) -> tuple[Moments, Float
     J[columns, np.arange(start)] = 1.0
     J[moments.q2 :, start:] = restriction.fixed
     whole = with_response(J)
-    B = moments.B
+    B = moments.held.B
+    rows = B @ whole if isinstance(B, np.ndarray) else tuple((part @ sp.csr_array(whole)).tocsr() for part in B)
     small = replace(
         moments,
         p=p,
         lower=moments.lower[restriction.parameters],
         first=number[moments.first],
         blocks=tuple(blocks),
-        B=B @ whole if isinstance(B, np.ndarray) else tuple((part @ sp.csr_array(whole)).tocsr() for part in B),
+        held=moments.held.with_rows(rows),
         C=whole.T @ moments.C @ whole,
     )
     return small, J

@@ -29,8 +29,8 @@ class SmallModel:
         for i, block in enumerate(moments.blocks):
             patterns[i, : block.width, : block.width] = block.pattern
         m, k1 = len(moments.C), len(moments.first)
-        assert isinstance(moments.B, np.ndarray)
         B = np.zeros((0, k1, m)) if P is not None else moments.B
+        assert isinstance(B, np.ndarray)
         P = np.zeros((0, k1, k1, m, m)) if P is None else P.reshape(len(A), k1, k1, m, m)
         dof = moments.n - (moments.p if reml else 0)
         weights = np.concatenate([np.ones(moments.q2), np.full(moments.p, float(reml)), [dof]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from holdsup.numerics.layout import Floats, Ints
-from holdsup.numerics.moments import Moments
+from holdsup.numerics.moments import Alike, Moments
 
 __all__ = ["starting_point"]
 
@@ -24,10 +24,13 @@ def starting_point(moments: Moments) -> Floats:
     beta = np.linalg.lstsq(C[q2 : q2 + p, q2 : q2 + p], C[q2 : q2 + p, -1], rcond=None)[0] if p else np.empty(0)
     total = max(float(C[-1, -1] - beta @ C[q2 : q2 + p, -1]), 1e-300) / moments.n
     columns: list[tuple[int, Floats, Floats]] = []
-    B = moments.B
+    held, kind = moments.held, slice(None)
+    if isinstance(held, Alike):
+        kind = held.kind  # type: ignore[assignment]  # either tells which A and b each level has
     for i, parameter in _diagonal(moments.first):
-        rows = B[:, i, q2:] if isinstance(B, np.ndarray) else B[i][:, q2:].toarray()
-        columns.append((parameter, moments.A[:, i, i], rows[:, -1] - rows[:, :p] @ beta))
+        rows = held.B[:, i, q2:] if isinstance(held.B, np.ndarray) else held.B[i][:, q2:].toarray()
+        response = held.responses[:, i] if isinstance(held, Alike) else rows[:, -1]
+        columns.append((parameter, held.A[kind, i, i], response - (rows[:, :p] @ beta)[kind]))
     for block in moments.blocks:
         for i, parameter in _diagonal(block.pattern):
             places = np.arange(block.start + i, block.stop, block.width)

@@ -18,6 +18,7 @@ from holdsup.numerics.moments import (
     SPARSE_SHARE,
     Moments,
     Rows,
+    Whole,
     contract,
     fill_layout,
     make_moments,
@@ -100,7 +101,7 @@ class MomentSum:
     def moments(self) -> Moments:
         """Return the cross-products of all rows."""
         B: Rows = self.B if self.sparse is None else _tidy(self.sparse.total())
-        return make_moments(self.layout, self.A, B, self.C, n=self.n, log_weights=self.log_weights)
+        return make_moments(self.layout, Whole(self.A, B), self.C, n=self.n, log_weights=self.log_weights)
 
 
 def make_part(layout: Layout, sample: Sample) -> MomentPart:
@@ -112,8 +113,9 @@ def make_part(layout: Layout, sample: Sample) -> MomentPart:
     number = np.empty(first.count, np.int64)
     number[levels] = np.arange(len(levels))
     local = replace(first, codes=number.take(first.codes, mode="clip"), count=len(levels))
-    A, B, C = contract(replace(layout, effects=(local, *others)), sample)
-    return MomentPart(levels, A, B, C, len(sample.response), sum_log_weights(sample))
+    held, C = contract(replace(layout, effects=(local, *others)), sample)
+    assert isinstance(held, Whole)  # levels of a batch are parts of levels, which may not be alike
+    return MomentPart(levels, held.A, held.B, C, len(sample.response), sum_log_weights(sample))
 
 
 class _SparseSum:

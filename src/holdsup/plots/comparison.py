@@ -109,7 +109,7 @@ def plot_systems(result: Comparison, *, ax: Axes | None = None, metric: str | No
         short_apart(names),
         [(s.low, s.mean, s.high) for s in systems],
         [colours[s.name] for s in systems],
-        [f"{s.name}: {say_estimate(s.mean, s.low, s.high)}" for s in systems],
+        [f"{s.name}: {say_estimate(s.mean, s.low, s.high)}{f' (no CI: {s.note})' if s.note else ''}" for s in systems],
     )
     claims, scored = " and ".join(dict.fromkeys(s.claim for s in systems)), find_scored(result)
     limits = f"{result.level:.0%} limits ({claims})"

@@ -61,7 +61,7 @@ def assemble(
     named = {**columns.named, **_spread(virtual, columns.lengths)}
     values, absent, source, rows = _stack(tables, roles, columns)
     long = {
-        name: column if len(roles.score_columns) == 1 else take_rows(column, rows)
+        name: column if rows is None else take_rows(column, rows)
         for name, column in named.items()
         if name not in roles.score_columns
     }
@@ -83,7 +83,9 @@ def assemble(
         said.append("There is no item column: the lines are the items, paired by their number.")
     roles = _check_status(roles, labels, said, stated=stated)
     status = _status(values, absent, labels[roles.status] if roles.status else None)
-    values[status.codes != status.names.index("ok") if "ok" in status.names else slice(None)] = np.nan
+    if status.names != ("ok",):
+        ok = status.names.index("ok") if "ok" in status.names else -1
+        values = np.where(status.codes == ok, values, np.nan)
     roles = keep_settings(roles, labels, system, present(found["dataset"], found["item"]), guessed)
     facets = {name: labels[name] for name in roles.facets}
     properties = {name: long[name] for name in roles.properties}
@@ -113,23 +115,22 @@ def assemble(
 
 def _spread(virtual: Mapping[str, list[str]], lengths: tuple[int, ...]) -> dict[str, Column]:
     """Return columns with one value a table, row by row."""
-    tables = np.repeat(np.arange(len(lengths)), lengths)
-    return {name: _merge(tables, list(values)) for name, values in virtual.items()}
+    return {name: _merge(np.repeat(np.arange(len(lengths)), lengths), list(values)) for name, values in virtual.items()}
 
 
 def _without_row_numbers(columns: Columns, roles: Roles) -> dict[str, Column]:
     """Return the columns but for those without a name or role that number the rows: an index saved by pandas."""
     roled = roles.columns()
-    counts = np.concatenate([np.arange(length) for length in columns.lengths])
     kept: dict[str, Column] = {}
     for name, column in columns.named.items():
         unnamed = name not in roled and UNNAMED.fullmatch(name)
-        if not (unnamed and isinstance(column, Numbers) and _counts(column, counts)):
+        if not (unnamed and isinstance(column, Numbers) and _counts(column, columns.lengths)):
             kept[name] = column
     return kept
 
 
-def _counts(column: Numbers, counts: NDArray[np.int64]) -> bool:
+def _counts(column: Numbers, lengths: tuple[int, ...]) -> bool:
+    counts = np.concatenate([np.arange(length) for length in lengths])
     return any(np.array_equal(column.values, counts + start) for start in (0, 1))
 
 
@@ -163,18 +164,18 @@ def _like_systems(roles: Roles, labels: Mapping[str, Labels], item: Labels | Non
     return [name for name in few if item is None or cross(item, labels[name]).count > cross(item).count]
 
 
-Stacked = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]
+Stacked = tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.integer], NDArray[np.int64] | None]
 
 
 def _stack(tables: list[OpenTable], roles: Roles, columns: Columns) -> Stacked:
-    """Return the scores of all score columns, where they are absent, and the column and the row of each.
+    """Return the scores of all score columns, where they are absent, and the column and the row of each (None: all).
 
     A table without a column has no scores in it, as opposed to missing ones.
     """
     found = [column for name in roles.score_columns if isinstance(column := columns.named[name], Numbers)]
-    every = np.arange(sum(columns.lengths))
     if len(found) == 1:
-        return found[0].values.copy(), found[0].absent, np.zeros(len(every), np.int64), every
+        return found[0].values, found[0].absent, np.zeros(len(found[0].values), np.int32), None
+    every = np.arange(sum(columns.lengths))
     rows = [every[np.repeat([name in t.columns for t in tables], columns.lengths)] for name in roles.score_columns]
     source = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     values = np.concatenate([column.values[r] for column, r in zip(found, rows, strict=True)])
@@ -191,7 +192,7 @@ def _source(tables: list[OpenTable]) -> str:
     return tables[0].name if len(tables) == 1 else f"{len(tables)} tables ({tables[0].name} ...)"
 
 
-def _item_of_lines(tables: list[OpenTable], lengths: tuple[int, ...], rows: NDArray[np.int64]) -> Labels:
+def _item_of_lines(tables: list[OpenTable], lengths: tuple[int, ...], rows: NDArray[np.int64] | None) -> Labels:
     """In files of one score a line, the line is the item: the same line of each file is the same item."""
     longest = max(lengths)
     for table, length in zip(tables, lengths, strict=True):
@@ -200,12 +201,17 @@ def _item_of_lines(tables: list[OpenTable], lengths: tuple[int, ...], rows: NDAr
                 f"{table.name} has {length:,} scores and another file {longest:,}: files of one score a line are "
                 "paired by line, so they must be of equal length; or give each line an id: `id score`"
             )
+    rows = np.arange(sum(lengths)) if rows is None else rows
     return Labels.of(rows % longest, [str(i + 1) for i in range(longest)])
 
 
 def _status(values: NDArray[np.float64], absent: NDArray[np.bool_], given: Labels | None) -> Labels:
     """Return why each row has no score, or "ok"; a status column's word goes before our own."""
-    codes = np.where(absent, 1, np.where(np.isnan(values), 2, np.where(np.isinf(values), 3, 0)))
+    codes = np.zeros(len(values), np.int32)
+    if not np.isfinite(values).all():
+        codes[np.isinf(values)] = 3
+        codes[np.isnan(values)] = 2
+        codes[absent] = 1
     if given is None:
         return Labels.of(codes, STATUSES)
     names = [*STATUSES, *given.names]

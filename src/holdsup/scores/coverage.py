@@ -52,13 +52,13 @@ def cover_systems(scores: Scores) -> Iterator[SystemCoverage]:
     groups = cross(scores.system, *([metric] if metric is not None else []))
     runs = cross(groups.codes, scores.run)
     group_of = groups.codes[runs.first]
-    usable = scores.usable
+    usable = slice(None) if scores.usable.all() else scores.usable
     counts = np.bincount(runs.codes[usable], minlength=runs.count)
     sums = np.bincount(runs.codes[usable], scores.score[usable], runs.count)
     scored = counts > 0
     low, high = extremes(sums[scored] / counts[scored], group_of[scored], groups.count)
-    used = np.bincount(groups.codes[usable], minlength=groups.count)
-    total = np.bincount(groups.codes[usable], scores.score[usable], groups.count)
+    used = np.bincount(group_of, counts, groups.count).astype(np.int64)
+    total = np.bincount(group_of, sums, groups.count)
     number_of_runs = np.bincount(group_of, minlength=groups.count)
     missing, rows = missing_cells(scores, groups.codes, groups.count), groups.sizes()
     for group, row in enumerate(groups.first):

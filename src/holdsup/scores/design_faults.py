@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns import Labels
-from holdsup.columns.crossing import Crossing, cross
+from holdsup.columns.crossing import cross
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.findings import EXAMPLES, Finding
-from holdsup.scores.findings import present, show, words_of
-from holdsup.scores.roles import RESPLIT
+from holdsup.scores.findings import show, words_of
 from holdsup.scores.table import Scores
 
 __all__ = ["find_design_faults", "missing_cells"]
@@ -39,9 +38,12 @@ def _confounded(scores: Scores) -> Iterator[Finding]:
     sides.extend((f"facet {name!r}", labels) for name, labels in scores.facets.items())
     several = [(name, labels) for name, labels in sides if labels.count > 1]
     for (left, a), (right, b) in itertools.combinations(several, 2):
+        nested = left == "system" and right.startswith("facet")
+        if a.count != b.count and not (nested and b.count < a.count):  # too many levels for the other side
+            continue
         pairs = cross(a, b).count
         one_to_one = a.count == b.count == pairs
-        if one_to_one or (left == "system" and right.startswith("facet") and pairs == a.count):
+        if one_to_one or (nested and pairs == a.count):
             yield Finding(
                 code="confounded",
                 severity="warning",
@@ -99,7 +101,7 @@ def _missing_cells(scores: Scores) -> Iterator[Finding]:
     """Find the cells item x run, within a dataset and a metric, for which there is no row."""
     if scores.item is None:
         return
-    runs, short, planned = _holes(scores, scores.item)
+    runs, short, planned = scores.holes
     count = int(short.sum())
     if count:
         worst = [r for r in np.argsort(-short, kind="stable")[:EXAMPLES] if short[r]]
@@ -120,19 +122,8 @@ def missing_cells(scores: Scores, groups: NDArray[np.int64], count: int) -> NDAr
     """Return how many cells (an item in a run) have no row, for each of `count` groups of runs; zeros without items."""
     if scores.item is None:
         return np.zeros(count, np.int64)
-    runs, short, _ = _holes(scores, scores.item)
+    runs, short, _ = scores.holes
     return np.bincount(groups[runs.first], short, count).astype(np.int64)
-
-
-def _holes(scores: Scores, item: Labels) -> tuple[Crossing, NDArray[np.int64], int]:
-    """Return the runs of each dataset and metric, how many items each lacks, and how many cells there should be."""
-    # A run on a split of its own owes nothing to items that other splits test.
-    blocks = cross(*present(scores.dataset, scores.metric, scores.facets.get(RESPLIT)), rows=len(scores))
-    items, runs = cross(blocks.codes, item), cross(blocks.codes, scores.run)
-    items_of = np.bincount(blocks.codes[items.first], minlength=blocks.count)
-    cells = cross(runs.codes, items.codes)
-    planned = items_of[blocks.codes[runs.first]]
-    return runs, planned - np.bincount(runs.codes[cells.first], minlength=runs.count), int(planned.sum())
 
 
 def _items_of_one_system(scores: Scores) -> Iterator[Finding]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 
-__all__ = ["hash_rows", "shorten"]
+__all__ = ["digest_rows", "hash_rows"]
 
 PIECE = 2**16  # rows worked on together: they stay in the cache
 
 
-def hash_rows(labels: Mapping[str, Labels], numbers: Mapping[str, NDArray[np.float64]]) -> NDArray[np.uint64]:
-    """Return a hash of each row, shape (n,), made of its labels and numbers and the names of their columns.
+def hash_rows(
+    labels: Mapping[str, Labels], numbers: Mapping[str, NDArray[Any]]
+) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    """Yield rows, piece by piece, with a hash of each, made of its labels and numbers and the names of their columns.
 
     Each label has a hash (BLAKE2b), and each number its bits times a hash of its column; the sum over the
     columns is mixed by the finalizer of SplitMix64, so that rows which swap a label get other hashes.
@@ -24,20 +27,21 @@ def hash_rows(labels: Mapping[str, Labels], numbers: Mapping[str, NDArray[np.flo
     tables = [(column.codes, _hash_levels(name, column)) for name, column in labels.items()]
     factors = [(values, _hash(f"{name}\0") | np.uint64(1)) for name, values in numbers.items()]
     count = len(tables[0][0] if tables else factors[0][0])
-    hashes = np.zeros(count, np.uint64)
     for start in range(0, count, PIECE):
-        piece = hashes[start : start + PIECE]
+        rows = slice(start, min(start + PIECE, count))
+        hashes = np.zeros(rows.stop - start, np.uint64)
         for codes, of_level in tables:
-            piece += of_level[codes[start : start + PIECE]]
+            hashes += of_level[codes[rows]]
         for values, factor in factors:
-            piece += _bits(values[start : start + PIECE]) * factor
-        _mix(piece)
-    return hashes
+            hashes += _bits(values[rows].astype(np.float64, copy=False)) * factor
+        _mix(hashes)
+        yield rows, hashes
 
 
-def shorten(total: np.uint64) -> str:
-    """Return eight hex digits of a 64-bit sum."""
-    return f"{int(total) >> 32 ^ int(total) & 0xFFFFFFFF:08x}"
+def digest_rows(labels: Mapping[str, Labels], numbers: Mapping[str, NDArray[Any]]) -> str:
+    """Return eight hex digits of the sum of the hashes of all rows, modulo 2^64."""
+    total = sum(int(hashes.sum(dtype=np.uint64)) for _, hashes in hash_rows(labels, numbers)) % 2**64
+    return f"{total >> 32 ^ total & 0xFFFFFFFF:08x}"
 
 
 def _hash_levels(name: str, column: Labels) -> NDArray[np.uint64]:

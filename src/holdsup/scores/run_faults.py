@@ -55,12 +55,13 @@ def _constant_runs(scores: Scores, groups: Crossing, flat: NDArray[np.bool_]) ->
 
 def _identical_runs(scores: Scores) -> Iterator[Finding]:
     """Find runs with the same score on each item: their rows, in any order, have the same hashes."""
-    if scores.items is None:
+    if scores.item is None:
         return
-    cells = cross(scores.items.codes, *present(scores.metric)).codes.astype(np.float64)
+    cells = cross(*present(scores.dataset, scores.item, scores.metric)).codes
     runs = cross(scores.run)
     sums = np.zeros(runs.count, np.uint64)
-    np.add.at(sums, runs.codes, hash_rows({}, {"cell": cells, "score": scores.score}))
+    for rows, hashes in hash_rows({}, {"cell": cells, "score": scores.score}):
+        np.add.at(sums, runs.codes[rows], hashes)
     low, high = extremes(scores.score, runs.codes, runs.count)
     varied = np.flatnonzero(low < high)  # so that there are two items or more
     _, alike = np.unique(sums[varied], return_inverse=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.findings import EXAMPLES, Finding
@@ -21,7 +24,6 @@ SUMMARIES = frozenset(
     ("average", "avg", "mean", "total", "sum", "all", "overall", "aggregate", "macro avg", "macro average", "micro avg",
      "average score", "mean score", "grand total")
 )  # fmt: skip
-LONGEST_SUMMARY = 20  # characters of a name that is looked at: there may be a million names
 
 
 def find_score_faults(scores: Scores) -> Iterator[Finding]:
@@ -69,7 +71,7 @@ def _summaries(scores: Scores) -> Iterator[Finding]:
     """Find items called average or total that hold the mean, or the sum, of the others of their run."""
     role = "item" if scores.item is not None else "dataset"
     labels = scores.item if scores.item is not None else scores.dataset
-    named = [] if labels is None else [code for code, name in enumerate(labels.names) if _is_summary(name)]
+    named = [] if labels is None else _find_summaries(labels)
     if labels is None or not named:
         return
     summary = np.isin(labels.codes, named)
@@ -97,8 +99,11 @@ def _summaries(scores: Scores) -> Iterator[Finding]:
     )
 
 
-def _is_summary(name: str) -> bool:
-    return len(name) <= LONGEST_SUMMARY and name.strip(" .:_()[]").lower().replace("_", " ") in SUMMARIES
+def _find_summaries(labels: Labels) -> list[int]:
+    """Return the levels that are called so: all at once, for there may be a million."""
+    plain = pc.replace_substring(pc.utf8_lower(pc.utf8_trim(labels.levels, " .:_()[]")), "_", " ")
+    found: list[int] = np.flatnonzero(pc.is_in(plain, value_set=pa.array(SUMMARIES, pa.string()))).tolist()
+    return found
 
 
 def is_rounded(score: float, exact: float) -> bool:

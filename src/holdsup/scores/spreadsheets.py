@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from holdsup.columns import Columns, Labels, Numbers
@@ -29,7 +31,9 @@ STATISTICS: dict[str, tuple[Callable[[Floats], Any], ...]] = {
     **dict.fromkeys(("maximum", "max"), (np.max,)),
     **dict.fromkeys(("minimum", "min"), (np.min,)),
     "median": (np.median,),
-    **dict.fromkeys(("standard deviation", "sd", "std", "stdev", "std dev"), (np.std, lambda x: np.std(x, ddof=1))),
+    **dict.fromkeys(
+        ("standard deviation", "sd", "std", "stdev", "std dev", "std. dev."), (np.std, lambda x: np.std(x, ddof=1))
+    ),
     **dict.fromkeys(("total", "sum"), (np.sum,)),
 }
 
@@ -82,13 +86,13 @@ def _find_summaries(columns: Columns, labels: dict[str, Labels], roles: Roles) -
     runs = [name for name in (roles.run, *roles.replicates) if name in labels]
     for name in (*runs, *(name for name in (roles.system, roles.item) if name in labels)):
         column = labels[name]
-        codes = [code for code, label in enumerate(column.names) if _plain(label) in STATISTICS]
+        codes = np.flatnonzero(pc.is_in(_plain(column.levels), value_set=pa.array(STATISTICS, pa.string()))).tolist()
         if 0 < len(codes) < column.count and (name in runs or _are_computed(columns, roles, name, codes)):
             yield name, codes
 
 
-def _plain(label: str) -> str:
-    return " ".join(label.replace(".", " ").split()).lower() if len(label) <= 30 else ""
+def _plain(labels: pa.StringArray) -> pa.StringArray:
+    return pc.utf8_lower(pc.utf8_trim_whitespace(labels))
 
 
 def _are_computed(columns: Columns, roles: Roles, name: str, codes: list[int]) -> bool:
@@ -98,7 +102,7 @@ def _are_computed(columns: Columns, roles: Roles, name: str, codes: list[int]) -
     within = (roles.item,) if name == roles.system else (roles.system, roles.run, *roles.facets)
     beside = [columns.named[c] for c in (*within, roles.dataset, roles.metric) if c is not None and c in columns.named]
     groups = cross(*(column for column in beside if isinstance(column, Labels)), rows=len(labels)).codes
-    named = np.isin(labels.codes, codes)
+    named, says = np.isin(labels.codes, codes), _plain(labels.levels).to_pylist()
     agree = looked = 0
     for score in (columns.named[c] for c in roles.score_columns):
         assert isinstance(score, Numbers)
@@ -107,6 +111,6 @@ def _are_computed(columns: Columns, roles: Roles, name: str, codes: list[int]) -
             others = score.values[(groups == groups[row]) & usable & ~named]
             if len(others) > 1:
                 looked += 1
-                statistics = STATISTICS[_plain(labels.names[labels.codes[row]])]
+                statistics = STATISTICS[says[labels.codes[row]]]
                 agree += any(is_rounded(float(score.values[row]), float(each(others))) for each in statistics)
     return 2 * agree > looked > 0

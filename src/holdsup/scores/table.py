@@ -21,9 +21,9 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.rendering.table import visible
 from holdsup.rendering.text import render_text
 from holdsup.results import Rows
-from holdsup.scores.fingerprint import hash_rows, shorten
+from holdsup.scores.fingerprint import digest_rows
 from holdsup.scores.overview import COLUMNS, describe_columns
-from holdsup.scores.roles import Roles
+from holdsup.scores.roles import RESPLIT, Roles
 
 __all__ = ["LABELLED", "REASONS", "STATUSES", "Scores", "take_rows"]
 
@@ -95,6 +95,20 @@ class Scores:
             return None
         return cross(*(labels for labels in (self.dataset, self.item) if labels is not None))
 
+    @cached_property
+    def holes(self) -> tuple[Crossing, NDArray[np.int64], int]:
+        """The runs of each dataset and metric, how many items each lacks, and how many cells there should be."""
+        assert self.item is not None
+        # A run on a split of its own owes nothing to items that other splits test.
+        parts = [x for x in (self.dataset, self.metric, self.facets.get(RESPLIT)) if x is not None]
+        blocks, items, runs = (cross(*parts, *each, rows=len(self)) for each in ((), (self.item,), (self.run,)))
+        items_of = np.bincount(blocks.codes[items.first], minlength=blocks.count)
+        cells = cross(self.run, *parts, self.item)
+        planned = items_of[blocks.codes[runs.first]]
+        # Where no cell has two rows, as in most tables, the rows of a run are its cells.
+        shown = runs.codes if cells.count == len(self) else runs.codes[cells.first]
+        return runs, planned - np.bincount(shown, minlength=runs.count), int(planned.sum())
+
     @property
     def planned(self) -> int:
         """How many rows the input has, those that were left out among them."""
@@ -139,8 +153,7 @@ class Scores:
         named |= {role: getattr(self, role) for role in (*LABELLED, "run", "cluster", "status")}
         labels = {name: column for name, column in named.items() if isinstance(column, Labels)}
         numbers = {name: column.values for name, column in named.items() if isinstance(column, Numbers)}
-        rows = hash_rows(labels, {**numbers, "score": self.score})
-        return shorten(rows.sum(dtype=np.uint64))
+        return digest_rows(labels, {**numbers, "score": self.score})
 
     def to_arrow(self) -> pa.Table:
         """Return the table with the contract's columns: dataset, system, run, item, metric, score, status, ..."""

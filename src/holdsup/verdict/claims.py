@@ -90,7 +90,7 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
     whole = evaluation.system(left), evaluation.system(right)
     made, note = _carried(evaluation, *whole, claim)
     shared = _shared_items(evaluation, *whole, made)
-    a, b = (replace(system, scores=system.scores[shared]) for system in whole)
+    a, b = whole if shared.all() else (replace(system, scores=system.scores[shared]) for system in whole)
     try:
         over = _OverDatasets.of(evaluation, a, b, made, shared)
         method, test = _test(evaluation, a, b, made, shared) if over is None else (over.method, over.test)

@@ -22,6 +22,7 @@ from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast,
 from holdsup.verdict.conditional.conditioning import Conditions, condition
 from holdsup.verdict.copies import Distinct, leave_out_copies
 from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.scales import find_scale
 
 __all__ = ["Answer", "Question", "answer", "test_systems"]
 
@@ -107,7 +108,8 @@ def answer(evaluation: Evaluation, question: Question, said: list[str], progress
         lambda: condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower),
         said, Conditions(), asked=True,
     )  # fmt: skip
-    means = (mean_of(evaluation, system, asked, level=question.level) for system in evaluation.systems)
+    scale = find_scale(evaluation.scores, evaluation.metric)
+    means = (scale.limit(mean_of(evaluation, s, asked, level=question.level)) for s in evaluation.systems)
     paper = None if paper is None else replace(paper, conditional=conditions.paper)
     return Answer(distinct, pairs, refused, lower, tuple(means), paper, conditions)
 

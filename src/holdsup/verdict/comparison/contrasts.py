@@ -150,8 +150,8 @@ def _readings(found: Tested, level: float) -> Iterator[tuple[bool | None, float 
     elif pairs.like.other is None:
         yield from ((pairs.like.nested, None, None, None) for _ in range(len(pairs)))
     else:
-        nested = pairs.test_nested(level)
-        for p, low, high in zip(nested.p.tolist(), nested.low.tolist(), nested.high.tolist(), strict=True):
+        read = pairs.read_otherwise(level)
+        for p, low, high in zip(read.p.tolist(), read.low.tolist(), read.high.tolist(), strict=True):
             yield pairs.like.nested, p, low, high
 
 
@@ -178,7 +178,7 @@ def _list_superior(found: Tested, estimates: Floats) -> list[float | None]:
     """
     pairs = found.pairs
     if isinstance(pairs, ManyPairs):
-        if pairs.like.claim == "these-runs" or not pairs.like.items:
+        if pairs.like.claim == "these-runs" or pairs.like.nested or not pairs.like.items:
             return [None] * len(pairs)
         sides = (pairs.left, pairs.right)
         variance = sum(pairs.run_variance[side] + pairs.residual_variance[side] / pairs.like.items for side in sides)

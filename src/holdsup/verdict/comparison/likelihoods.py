@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdsup.errors import FitError, FormulaError
-from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
+from holdsup.fit import LmmFit, fit_lmm, fit_within, likelihood_ratio_test
 from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.scores import Scores
 from holdsup.verdict.comparison.likelihood_settings import Settings, draw_settings, fix_settings, quote
@@ -59,10 +59,10 @@ def test_as_published(evaluation: Evaluation) -> PaperTest | None:
     null, alternative = f"score ~ 1 + (1 | {item})", f"score ~ system + (1 | {item})"
     table = evaluation.scores.to_arrow()
     try:
-        fits = [fit_lmm(formula, table, "ml") for formula in (null, alternative)]
+        large = fit_lmm(alternative, table, "ml")
+        test = likelihood_ratio_test(fit_within(large, null), large)
     except (FitError, FormulaError):  # no residual is left, or items are the rows: there is no such test
         return None
-    test = likelihood_ratio_test(*fits)
     return PaperTest(
         metric=evaluation.metric,
         null=null,
@@ -71,7 +71,7 @@ def test_as_published(evaluation: Evaluation) -> PaperTest | None:
         df=test.df,
         p=test.p,
         log10_p=test.log10_p,
-        sigma=fits[1].sigma,
+        sigma=large.sigma,
         note=NOTE.format(unit=(evaluation.unit or "").removesuffix("s"))
         if any(len(system.runs) > 1 for system in evaluation.systems)
         else "",
@@ -101,10 +101,11 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
             return f"it is fitted to {MOST_SETTINGS} settings at most"
         settings = fix_settings(evaluation, table) if claim == "new-runs" else draw_settings(evaluation, table)
     try:
-        null, alternative = (
-            fit_lmm(f"score ~ {' + '.join((each, *settings.columns, *random, *settings.random))}", settings.table, "ml")
-            for each in ("1", "system")
+        small, large = (
+            f"score ~ {' + '.join((each, *settings.columns, *random, *settings.random))}" for each in ("1", "system")
         )
+        alternative = fit_lmm(large, settings.table, "ml")
+        null = fit_within(alternative, small)
     except (FitError, FormulaError):
         return "no residual is left beside its terms, or two of them cannot be told apart"
     if not (null.converged and alternative.converged):

@@ -18,6 +18,8 @@ __all__ = ["caution_losses", "lost_systems"]
 
 def caution_losses(scores: Scores) -> Iterator[str]:
     """Yield how many runs of which systems have no score that counts."""
+    if scores.usable.all():
+        return
     if lost := lost_systems(scores):
         each = join_names([f"{name} ({why})" for name, why in lost.items()])
         yield f"Not compared, for want of a score that counts: {each}."

@@ -82,9 +82,10 @@ class ManyPairs(Sequence[Pair]):
         tests = _tests(self.spread, self.like)
         return decide_all(self.spread.estimate + np.asarray(up), tests, self.scale, level, tails=tails)
 
-    def test_nested(self, level: float) -> Differences:
-        """Return what t on the differences between datasets finds, each dataset having runs of its own."""
-        return decide_all(self.spread.estimate, [these_runs_test([self.spread])], self.scale, level)
+    def read_otherwise(self, level: float) -> Differences:
+        """Return what the other reading of runs on several datasets finds."""
+        tests = _tests(self.spread, replace(self.like, nested=not self.like.nested))
+        return decide_all(self.spread.estimate, tests, self.scale, level)
 
 
 def differences_of(pairs: Sequence[Pair]) -> Differences:
@@ -150,7 +151,7 @@ def pair_all(
 
 def _tests(spread: Spread, like: Pair) -> list[Criterion]:
     """Return the tests that the claim of pairs like one needs."""
-    new_runs = [new_runs_test([spread])] if like.claim == "new-runs" else []
+    new_runs = [new_runs_test([spread])] if like.claim == "new-runs" and not like.nested else []
     return new_runs if like.unit is None else [*new_runs, these_runs_test([spread])]
 
 
@@ -172,7 +173,8 @@ def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
         return False
     if (claim == "new-runs" or evaluation.per_run) and not all(system.repeats for system in systems):
         return False
-    if any(has_nested_runs(evaluation, system) for system in systems):
+    nested = [has_nested_runs(evaluation, system) for system in systems]
+    if any(nested) and not (all(nested) and all(s.repeats and not np.isnan(s.scores).any() for s in systems)):
         return False
     if claim == "new-runs" and any(system.seeds is not None for system in systems) and not evaluation.per_run:
         return False

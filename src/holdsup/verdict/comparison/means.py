@@ -29,9 +29,9 @@ def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: fl
     held = evaluation.scored(system)
     scores = system.scores[held]
     if evaluation.per_run:
-        mean, se, df, low, high = _of_runs(scores[0], level)
+        note, (mean, se, df, low, high) = "one run, and no items", _of_runs(scores[0], level)
     else:
-        found = _against_nothing(evaluation, system, claim, level)
+        found, note = _against_nothing(evaluation, system, claim, level)
         mean, se, df, low, high = found.estimate, found.se_limits, found.df_limits, found.low, found.high
     return SystemMean(
         name=system.name,
@@ -44,6 +44,7 @@ def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: fl
         high=high,
         runs=count_trainings(evaluation, system),
         items=0 if evaluation.per_run else int(held.sum()),
+        note="" if math.isfinite(low) and math.isfinite(high) else note,
     )
 
 
@@ -67,32 +68,46 @@ def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, flo
     return mean, se, len(scores) - 1.0, mean - half, mean + half
 
 
-def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, level: float) -> Difference:
-    """Return the difference from a system whose every score is zero."""
+def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, level: float) -> tuple[Difference, str]:
+    """Return the difference from a system whose every score is zero, and why it may have no limits."""
+    few = {"new-runs": "runs", "new-settings": "settings"}.get(claim, str(evaluation.unit))
     held = evaluation.scored(system)
-    scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
-    settings = system.settings if system.setting_count > 1 else None
     try:
-        nothing = np.zeros((len(scores), 1))
-        datasets = None if evaluation.datasets is None else evaluation.datasets[held]
-        several = datasets is not None and len(np.unique(datasets)) > 1
-        if claim == "new-runs" and (several or evaluation.unit == "datasets"):
-            return _over_datasets(evaluation, replace(system, scores=scores), held, settings, level)
-        if datasets is not None and several:
-            return compare_these_datasets(scores, nothing, datasets, clusters=clusters, new_runs=False, level=level)
-        if claim == "these-runs":
-            return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
-        if claim == "new-settings":
-            return mean_over_settings(evaluation, system, level=level)
-        return compare_shared_seeds(scores, np.zeros_like(scores), settings=settings, clusters=clusters, level=level)
-    except (ValueError, ScoresError):  # nothing varies, or what does cannot be measured: then there are no limits
-        scores = scores if scores.size else system.scores  # no item has a score at each setting: all there are
-        mean = float(np.nanmean(scores))
-        half = 0.0 if np.nanmin(scores) == np.nanmax(scores) else math.nan
+        return _test(evaluation, system, held, claim, level), f"too few {few} to measure their spread"
+    except (ValueError, ScoresError) as error:  # nothing varies, or what does cannot be measured
+        scores = system.scores[held]
+        mean = float(np.nanmean(scores)) if len(scores) else system.mean()
+        half = 0.0 if len(scores) > 1 and np.nanmin(scores) == np.nanmax(scores) else math.nan
         return Difference(
             estimate=mean, se=half, df=math.inf, p=math.nan, log10_p=math.nan, low=mean - half, high=mean + half,
             se_limits=half, df_limits=math.nan, claim=claim,
-        )  # fmt: skip
+        ), _shorten(error)  # fmt: skip
+
+
+def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: str, level: float) -> Difference:
+    """Return the same where it can be tested."""
+    if not held.any():
+        raise ScoresError(f"none of its {evaluation.unit} has a score at each of its settings")
+    scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
+    settings = system.settings if system.setting_count > 1 else None
+    nothing = np.zeros((len(scores), 1))
+    datasets = None if evaluation.datasets is None else evaluation.datasets[held]
+    several = datasets is not None and len(np.unique(datasets)) > 1
+    if claim == "new-runs" and (several or evaluation.unit == "datasets"):
+        return _over_datasets(evaluation, replace(system, scores=scores), held, settings, level)
+    if datasets is not None and several:
+        return compare_these_datasets(scores, nothing, datasets, clusters=clusters, new_runs=False, level=level)
+    if claim == "these-runs":
+        return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
+    if claim == "new-settings":
+        return mean_over_settings(evaluation, system, level=level)
+    return compare_shared_seeds(scores, np.zeros_like(scores), settings=settings, clusters=clusters, level=level)
+
+
+def _shorten(error: Exception) -> str:
+    """Return why a mean has no limits, in a few words."""
+    why = str(error).partition(":")[0].rstrip(".")
+    return "all items have the same mean" if why.startswith("all differences equal") else why
 
 
 def _over_datasets(

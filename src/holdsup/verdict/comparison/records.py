@@ -22,11 +22,12 @@ class SystemMean:
     claim : what its limits cover: as much of what is asked for as its own runs can carry
     mean : over its items, settings equally weighted
     se : standard error of the mean, for the claim
-    df : degrees of freedom, with which the limits are mean +- t(df) se; null where there are no limits
-    low : lower limit
-    high : upper limit
+    df : degrees of freedom: limits are mean +- t(df) se, as far as the scale goes; null where there are no limits
+    low : lower limit, no further than the scale of the scores goes where it is known
+    high : upper limit, likewise
     runs : number of runs
     items : number of items, or datasets, with a score; 0 where runs have one score each
+    note : why there are no limits; empty where there are
     """
 
     name: str
@@ -39,6 +40,7 @@ class SystemMean:
     runs: int
     items: int
     df: float | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

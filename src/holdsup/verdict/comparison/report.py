@@ -13,7 +13,7 @@ from holdsup.verdict.comparison.contrast_report import tabulate_contrasts
 from holdsup.verdict.comparison.records import PAPER, PaperTest, PickedRun, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.conditional.records import Conditional
 from holdsup.verdict.conditional.report import tabulate_conditions
-from holdsup.verdict.phrases import say_level, show_limits
+from holdsup.verdict.phrases import join_names, say_level, show_limits
 
 __all__ = ["Comparison"]
 
@@ -88,7 +88,14 @@ class Comparison(Result):
             title=f"Systems, the best first; {say_level(self.level)} limits of each mean {covered}",
             columns=tuple(shown),
             rows=tuple(tuple(cell(s) for cell in shown.values()) for s in ordered),
+            notes=tuple(self._without_limits()),
         )
+
+    def _without_limits(self) -> Iterator[str]:
+        """Yield whose means have no limits, and why."""
+        for why in dict.fromkeys(s.note for s in self.systems if s.note):
+            names = [f"{s.name} ({s.metric})" if s.metric else s.name for s in self.systems if s.note == why]
+            yield f"No {say_level(self.level)} CI of the mean of {join_names(names)}: {why}."
 
     def _tests(self) -> Table:
         rows: list[tuple[Cell, ...]] = []

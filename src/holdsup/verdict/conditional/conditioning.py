@@ -20,6 +20,7 @@ from holdsup.verdict.conditional.records import Conditional, ConditionalTest, Pa
 from holdsup.verdict.conditional.subjects import Subject, subject_of_pair, subject_of_system
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty, find_property
+from holdsup.verdict.scales import find_scale
 
 __all__ = ["Conditions", "adjust_conditions", "check_properties", "condition", "name_properties"]
 
@@ -116,7 +117,8 @@ def _along(
         compute = partial(compare_models, evaluation, given, new_runs=new_runs)
         tried = find_extra(name, compute, said, "its computation failed")
     ratios, why = (None, tried) if isinstance(tried, str) else (tried, "")
-    known = given.known
+    known, scale = given.known, find_scale(evaluation.scores, evaluation.metric)
+    alone = (_answered(s, follow.follow_system, s, given, level=level) for s in systems)
     found = Conditional(
         property=given.name,
         metric=evaluation.metric,
@@ -129,7 +131,7 @@ def _along(
         joint=_overall(pairs, trends, ratios.joint if ratios else None, "joint", given),
         interaction=_overall(pairs, trends, ratios.interaction if ratios else None, "interaction", given),
         given_others=_given_others(evaluation, pairs, given, others, level) if others else None,
-        slopes=tuple(_answered(s, follow.follow_system, s, given, level=level) for s in systems),
+        slopes=tuple(replace(trend, line=trend.line.cut(scale)) for trend in alone),
         differences=tuple(trends),
         limits=on_classes.LIMITS if given.classes else " or ".join(on_numbers.LIMITS[c] for c in dict.fromkeys(claims)),
         significant_where=tuple(where),

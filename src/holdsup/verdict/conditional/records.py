@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from holdsup.numerics.layout import Floats
+from holdsup.verdict.scales import Scale
 
 __all__ = ["Conditional", "ConditionalTest", "Line", "PairTrend", "PaperConditional", "SystemTrend", "Where"]
 
@@ -92,6 +93,11 @@ class Line:
         """Return a line from its values and the half-widths of their limits."""
         ends = (tuple(each.tolist()) for each in (value, value - half, value + half))
         return cls(tuple(map(float, at)), *ends)
+
+    def cut(self, scale: Scale) -> Line:
+        """Return a line of means whose limits go no further than a scale."""
+        low, high = zip(*map(scale.cut, self.low, self.high, self.value), strict=True)
+        return Line(self.at, self.value, low, high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from holdsup.verdict.ranking.sentences import say_isolated, say_settings, write_
 from holdsup.verdict.ranking.terms import share_variance
 from holdsup.verdict.ranking.treatments import goes_with
 from holdsup.verdict.ranking.waterfall import choose_pair, isolate_gap
+from holdsup.verdict.scales import find_scale
 
 __all__ = ["answer"]
 
@@ -42,6 +43,8 @@ def answer(
     lower = directions.of_all("rank")
     contrasts = contrast_systems(fits, level=level, lower_is_better=lower)
     systems = rank_means(fits, contrasts, level=level, seed=question.seed, lower_is_better=lower)
+    scale = find_scale(scores.only(scores.usable), scores.metric.names[0] if scores.metric is not None else None)
+    systems = tuple(map(scale.limit, systems))
     waterfall = isolate_gap(fits, systems, choose_pair(systems, question.pair))
     random = share_variance(fits.variances, seed=question.seed)
     fixed, interactions = find_effects(fits), find_interactions(fits, level=level)

@@ -17,8 +17,8 @@ class RankedSystem:
     mean : adjusted mean: datasets equally weighted, levels of fixed nuisance factors too, numbers at their mean
     se : its standard error, for new datasets like these
     df : its degrees of freedom
-    low : lower limit
-    high : upper limit
+    low : lower limit, no further than the scale of the scores goes where it is known
+    high : upper limit, likewise
     rank : its place by the adjusted mean, 1 for the best; systems with two datasets or fewer come after the others
     rank_low : the best place that Holm's tests of all pairs leave it, or its own
     rank_high : the worst one

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels, Numbers, OpenTable, open_tables, read_columns
 from holdsup.errors import ColumnError, MeasurementError, list_names
 from holdsup.results import Rows
-from holdsup.scores.fingerprint import hash_rows, shorten
+from holdsup.scores.fingerprint import digest_rows
 
 __all__ = ["Judgements", "read_judgements"]
 
@@ -68,10 +68,10 @@ def read_judgements(
     assert isinstance(items, Labels)
     if isinstance(column, Numbers):
         values = column.values
-        digest = hash_rows({"study": studies, "item": items}, {"value": values})
+        digest = digest_rows({"study": studies, "item": items}, {"value": values})
     else:
         values = np.where(column.codes < 0, np.nan, column.codes)
-        digest = hash_rows({"study": studies, "item": items, "value": column}, {})
+        digest = digest_rows({"study": studies, "item": items, "value": column}, {})
     named = (studies.codes >= 0) & (items.codes >= 0)
     used = named & np.isfinite(values)
     _refuse_repeats(studies, items, used, who)
@@ -88,7 +88,7 @@ def read_judgements(
         items=items.names,
         values=matrix[order],
         labels=column.names if isinstance(column, Labels) else (),
-        digest=shorten(digest.sum(dtype=np.uint64)),
+        digest=digest,
         rows=Rows(len(values), int(used.sum()), {why: count for why, count in reasons.items() if count}),
     )
 

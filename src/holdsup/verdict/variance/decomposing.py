@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -22,6 +23,7 @@ from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.facets import check_facets
 from holdsup.verdict.repeats import caution_repeats, check_repeats
 from holdsup.verdict.rows import Where, leave_out, select_rows, sign_where
+from holdsup.verdict.scales import find_scale
 from holdsup.verdict.trainings import caution_facets, nest_facets
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance.records import Reliability, StudyPlan, VarianceComponent
@@ -113,6 +115,8 @@ def decompose_variance(
         f"how effects depend on {list_names(by)}",
         lambda: (crossed for one in everyone for name in by for crossed in one.by(name, level, said)), said, asked=True,
     )  # fmt: skip
+    scales = {each.metric: find_scale(each.scores, each.metric) for each in evaluations} if properties else {}
+    properties = tuple(replace(p, points=tuple(map(scales[p.metric].limit, p.points))) for p in properties)
     found: list[tuple[Decomposed, Limits]] = []
     for i, one in enumerate(everyone):
         progress(i, len(everyone), f"limits for {one.system}")
