@@ -119,7 +119,8 @@ def say_reading(pair: str, nested: bool, taken: Reading, other: Reading | None, 
         said += "If each dataset had training runs of its own (--nested-runs)"
     if other is None:
         return f"{said}, the numbers would be others."
-    return f"{said}, {pair} would have {_say(other, level)}, not {_say(taken, level)}."
+    this, that = _say(taken, level), _say(other, level)
+    return f"{said}, {pair} would have {f'the same {this}' if this == that else f'{that}, not {this}'}."
 
 
 def _say(found: Reading, level: float) -> str:
