@@ -49,13 +49,9 @@ class Group:
 def make_group(variables: tuple[str, ...], factors: tuple[Labels, ...]) -> Group:
     """Return the grouping factor of some columns."""
     label = ":".join(variables)
-    if len(factors) > 1:
-        crossing = cross(*factors)
-        return Group(label, variables, crossing.codes, crossing.first, factors)
-    codes = factors[0].codes
-    shown = np.empty(factors[0].count, np.int64)
-    shown[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return Group(label, variables, codes, shown, factors)
+    crossing = cross(*factors)
+    codes = crossing.codes if len(factors) > 1 else factors[0].codes
+    return Group(label, variables, codes, crossing.first, factors)
 
 
 def same_levels(one: Group, other: Group) -> bool:

@@ -123,12 +123,13 @@ class Tables:
 
     def __init__(self, first: Effects, products: list[Floats | None], cells: Cells, sample: Sample) -> None:
         self.cells, self.products, self.weights, self.response = cells, products, sample.weights, sample.response
-        shown, starts = np.zeros(first.count, np.int64), run_starts(first.codes)
-        shown[first.codes[starts]] = starts
         self.by_level: dict[int, Floats] = {}
-        for a, values in enumerate(products):
-            if values is not None and np.array_equal(values[shown].take(first.codes, mode="clip"), values):
-                self.by_level[a] = values[shown]
+        if any(values is not None for values in products):
+            shown, starts = np.zeros(first.count, np.int64), run_starts(first.codes)
+            shown[first.codes[starts]] = starts
+            for a, values in enumerate(products):
+                if values is not None and np.array_equal(values[shown].take(first.codes, mode="clip"), values):
+                    self.by_level[a] = values[shown]
         self.plain: dict[bool, Floats] = {}
 
     def of(self, a: int, b: int) -> Table:

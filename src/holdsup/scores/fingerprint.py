@@ -46,12 +46,16 @@ def digest_rows(labels: Mapping[str, Labels], numbers: Mapping[str, NDArray[Any]
 
 def _hash_levels(name: str, column: Labels) -> NDArray[np.uint64]:
     """Return a hash for each level, and last (where code -1 leads) one for no label."""
-    return np.array([*(_hash(f"{name}\0{level}") for level in column.names), _hash(name)], np.uint64)
+    texts = (*(f"{name}\0{level}" for level in column.names), name)
+    return np.frombuffer(b"".join(map(_digest, texts)), "<u8").astype(np.uint64)
 
 
 def _hash(text: str) -> np.uint64:
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return np.uint64(int.from_bytes(digest, "little"))
+    return np.uint64(int.from_bytes(_digest(text), "little"))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
