@@ -12,6 +12,7 @@ from scipy import stats
 from holdsup.numerics.additive import fit_additive
 from holdsup.numerics.clusters import find_clusters
 from holdsup.numerics.datasets import compare_new_datasets, compare_these_datasets, dataset_means
+from holdsup.numerics.decisions import Criterion, reach_of
 from holdsup.numerics.differences import (
     Difference,
     compare_new_runs,
@@ -503,3 +504,10 @@ def test_records_are_frozen_and_plain() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.p = 0.0  # type: ignore[misc]
     assert all(isinstance(getattr(found, name), float) for name in NUMBERS)
+
+
+def test_one_degree_of_freedom_but_for_rounding_has_limits() -> None:
+    """Two datasets have one; the same scores in another unit may have one less the last digit."""
+    for df in (1.0, 1 - 2**-52):
+        assert reach_of(Criterion("these-runs", 1.0, lambda _, df=df: df), 0.95) == pytest.approx(12.7062, rel=1e-5)
+    assert reach_of(Criterion("these-runs", 1.0, lambda _: 0.99), 0.95) == np.inf

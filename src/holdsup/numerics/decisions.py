@@ -26,7 +26,7 @@ __all__ = [
     "say_constant",
 ]
 
-FEWEST_DF = 1.0  # below it a variance is not measured: limits would be millions of scores wide, and there are none
+FEWEST_DF = 1 - 1e-9  # below one, but for rounding, a variance is not measured: limits would be millions of scores wide
 ROUNDING = 16 * np.finfo(float).eps  # of the largest score: a spread or a difference below it is rounding
 EXACT = 1e-12  # of the decimal logarithm of a level
 MOST_STEPS = 100  # a guard: five or six will do
@@ -169,7 +169,7 @@ def _reach(test: Criterion, like: Floats, level: float) -> tuple[Floats, Floats]
     """Return the half-widths of limits, and the degrees of freedom that gave them."""
     df = np.broadcast_to(np.asarray(test.df(1 - level), float), like.shape)
     measured = df >= FEWEST_DF
-    half = t_quantiles((1 + level) / 2, np.where(measured, df, FEWEST_DF)) * np.asarray(test.se)
+    half = t_quantiles((1 + level) / 2, np.where(measured, df, 1.0)) * np.asarray(test.se)
     return np.where(measured, half, np.inf), df
 
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from holdsup.numerics.cells import find_alike
 from holdsup.numerics.criterion import Criterion
-from holdsup.numerics.elimination import find_patterns
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
 
@@ -90,7 +90,7 @@ def make_lean(criterion: Criterion) -> Criterion:
     if block is None or block.count < WORTH or block.width > 1 or len(moments.first) != 1:
         return criterion
     host = _find_hosts(moments, block)
-    patterns, pattern_of = find_patterns(moments.A)
+    patterns, pattern_of = find_alike(moments.A)
     if host is None or len(patterns) > MOST_PATTERNS:
         return criterion
     rest = np.r_[: block.start, block.stop : len(moments.C)]

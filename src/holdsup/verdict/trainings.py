@@ -99,7 +99,8 @@ def _there(evaluation: Evaluation, system: SystemRuns) -> Floats | None:
     """
     if evaluation.unit != "datasets" and evaluation.datasets is None:
         return None
-    system = evaluation.system(system.name)
+    if len(system.scores) != evaluation.items:
+        system = evaluation.system(system.name)
     if evaluation.datasets is None:
         return np.where(np.isnan(system.scores), np.nan, 0.0)
     there = ~np.isnan(system.scores)

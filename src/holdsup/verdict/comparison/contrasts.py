@@ -112,10 +112,8 @@ def list_contrasts(found: Sequence[Tested], *, margin: float | None, level: floa
     columns["p_superior"] = [
         chance for each, own in zip(found, numbers, strict=True) for chance in _list_superior(each, own.estimate)
     ]
-    for field, values in zip(
-        READINGS, zip(*(row for each in found for row in _readings(each, level)), strict=True), strict=True
-    ):
-        columns[field] = list(values)
+    readings = zip(*(row for each in found for row in _readings(each, level)), strict=True)
+    columns.update(zip(READINGS, map(list, readings), strict=True))
     columns["equivalence"] = [None] * count if margin is None else list(_list_margins(found, numbers, margin))
     return tuple(SystemContrast(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 

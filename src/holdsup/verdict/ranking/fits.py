@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -257,9 +257,7 @@ class RunPart:
 def fit_form(form: Form, runs: RunTable, *, level: float) -> RankFits:
     """Return both fits of a form."""
     frame = form.frame(runs)
-    return RankFits(
-        runs,
-        form,
-        fit_lmm(form.means, frame, "reml", level=level),
-        fit_lmm(form.variances, frame, "reml", level=level),
-    )
+    means = fit_lmm(form.means, frame, "reml", level=level)
+    alone = RankFits(runs, form, means, means)
+    assert alone.weights  # a system without a mean is refused with its reason, before the other fit fails on it
+    return replace(alone, variances=fit_lmm(form.variances, frame, "reml", level=level))
