@@ -37,6 +37,11 @@ def variance() -> Result:
     return holdsup.decompose_variance(SCORES)
 
 
+def variance_along() -> Result:
+    table = [{**row, "length": float(row["item"]) % 7} for row in SCORES.to_pylist()]
+    return holdsup.decompose_variance(table, by="length")
+
+
 def rank() -> Result:
     return holdsup.rank_systems(holdsup.data.text_classifiers(), folds=2)
 
@@ -68,6 +73,8 @@ EXTRAS: list[tuple[Callable[[], Result], str, str]] = [
     (variance, "variance.decomposing.study_pair", "the plan for the difference of"),
     (variance, "variance.study_differences.find_detectable", "the plans for differences"),
     (variance, "variance.study_differences.format_number", "the advice on what to do next"),
+    (variance_along, "variance.properties.test_as_published", "the test of Hagmann et al. (2023)"),
+    (variance_along, "variance.fits.cross_with_property", "how effects depend on 'length'"),
     (rank, "ranking.answering._validate", "the cross-validated errors"),
     (rank, "ranking.answering.make_companion", "average ranks"),
     (rank, "ranking.answering.find_influence", "the ranking without each dataset and system"),
