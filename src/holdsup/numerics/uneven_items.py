@@ -20,7 +20,9 @@ from holdsup.numerics.quantiles import t_quantile
 __all__ = ["find_reaches"]
 
 
-def find_reaches(deviations: Floats, items: Ints, ratio: float, *, level: float) -> tuple[float, float]:
+def find_reaches(
+    deviations: Floats, items: Ints, ratio: float, *, level: float, tails: bool = True
+) -> tuple[float, float]:
     """Return the roots of the rise at which the lower and the upper limit of the items' share lie.
 
     Parameters
@@ -29,6 +31,7 @@ def find_reaches(deviations: Floats, items: Ints, ratio: float, *, level: float)
     items : item of each score, numbered from 0
     ratio : variance of items over that within them
     level : coverage of the limits
+    tails : whether scores have tails that may not have been seen; else the variance of d_i stretches the rise, no more
     """
     scored = np.bincount(items) > 0
     counts, sums, squares = (np.bincount(items, deviations**power)[scored] for power in (0, 1, 2))
@@ -38,14 +41,17 @@ def find_reaches(deviations: Floats, items: Ints, ratio: float, *, level: float)
     between = means**2 / (ratio + 1 / counts)
     noise = within.sum() / spare
     d = between / between.mean() - 1 - (within / noise - (counts - 1)) * len(counts) / spare
+    n, normal = len(counts), 2 + 2 * len(counts) / spare
+    least = t_quantile((1 + level) / 2, math.inf)  # never narrower than what normal items would give
+    if not tails:
+        reach = least * math.sqrt(max(1.0, float(d @ d) / n / normal))
+        return reach, reach
     d = np.append(d, d[np.abs(d).argmax()])
-    n = len(counts)
     variance = float(d @ d) / n
     skewness = max(0.0, float((d**3).sum()) / n / variance**1.5 / math.sqrt(n))
     kurtosis = float((d**4).sum()) / n / variance**2
     reach = t_quantile((1 + level) / 2, max(1.0, 2 * n / (kurtosis - 1) if kurtosis > 1 else math.inf))
-    stretch = math.sqrt(max(1.0, variance / (2 + 2 * n / spare)))
-    least = t_quantile((1 + level) / 2, math.inf)  # never narrower than what normal items would give
+    stretch = math.sqrt(max(1.0, variance / normal))
     return max(least, stretch * _undo_skewness(reach, skewness)), -stretch * _undo_skewness(-reach, skewness)
 
 

@@ -82,12 +82,13 @@ def limit_share(fit: LmmFit, groups: Sequence[str], *, level: float) -> tuple[tu
     """
     design = fit.model().design
     items, score = design.random[0].group.codes.astype(np.int64), design.variables.response
+    high = score == score.max()
+    binary = bool((high | (score == score.min())).all())
     deviations = residuals(fit) + random_effects(fit, with_sd=False)[0].values[items, 0]
     variances = [component.variance for component in fit.random]
-    reaches = find_reaches(deviations, items, variances[0] / variances[-1], level=level)
+    reaches = find_reaches(deviations, items, variances[0] / variances[-1], level=level, tails=not binary)
     share = profile_share(fit, *groups, level=level, reaches=reaches)
-    high = score == score.max()
-    if not (high | (score == score.min())).all():
+    if not binary:
         return (share.low, share.high), STRETCHED
     low, top = correlation_limits(np.bincount(items, high).astype(np.int64), np.bincount(items), level=level)
     return (min(share.low, low), max(share.high, top)), BINARY
