@@ -62,6 +62,15 @@ def test_a_ranking_cuts_its_means_and_no_contrast() -> None:
     assert [2 * c.high for c in found.contrasts] == pytest.approx([c.high for c in loose.contrasts])
 
 
+def test_a_ranked_mean_of_one_dataset_says_why_it_has_no_limits() -> None:
+    rng = np.random.default_rng(4)
+    rows = [(s, d) for s in "ABC" for d in "WXYZ"] + [("D", "X")]
+    score = rng.random(len(rows)).tolist()
+    found = rank_systems({"system": [s for s, _ in rows], "dataset": [d for _, d in rows], "score": score}, folds=0)
+    assert [s.name for s in found.systems if not np.isfinite(s.high)] == ["D"]
+    assert "No 95% CI of the mean of D: one dataset." in str(found)
+
+
 @pytest.mark.parametrize(
     ("name", "values", "ends"),
     [
