@@ -75,6 +75,13 @@ __all__ = ["command"]
 @last_option
 @nested_option
 @click.option(
+    "--average",
+    type=click.Choice(["macro", "micro"]),
+    default="macro",
+    show_default=True,
+    help="Over several datasets: datasets weigh the same (macro), or items do (micro).",
+)
+@click.option(
     "--bootstrap",
     type=click.IntRange(min=0),
     default=0,
@@ -100,6 +107,7 @@ def command(
     where: tuple[str, ...],
     last: str | None,
     nested_runs: bool,
+    average: str,
     bootstrap: int,
     lower_is_better: bool | None,
     lower: tuple[str, ...],
@@ -131,7 +139,7 @@ def command(
         found = compare_systems(
             list(data), claim=claim, baseline=baseline, margin=margin, best=best, by=split_names(by),
             where=dict(split_pairs(where, "--where", "dataset=news")) or None, last=last,
-            nested_runs=nested_runs, bootstrap=bootstrap,
+            nested_runs=nested_runs, average=average, bootstrap=bootstrap,
             lower_is_better=split_names(lower) or lower_is_better, level=level, seed=seed,
             processes=jobs if jobs > 1 else None, progress=progress, **arguments,
         )  # fmt: skip

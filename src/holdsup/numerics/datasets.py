@@ -1,4 +1,4 @@
-"""The difference between two systems over several datasets, each of the same weight.
+"""The difference between two systems over several datasets, each of the same weight or, if asked for, of its items.
 
 Three readings, which differ in what is drawn anew:
 
@@ -8,6 +8,8 @@ Three readings, which differ in what is drawn anew:
   is lucky is lucky everywhere, so runs are a source of their own.
 
 `dataset_means` makes a table of datasets x runs, of which `compare_over_datasets` tests both of the last.
+Where items weigh the same, datasets are clusters of items: large ones weigh more, and the mean is a ratio of two
+sums over datasets (`clusters`).
 """
 
 from __future__ import annotations
@@ -39,17 +41,22 @@ def compare_these_datasets(
     *,
     clusters: Codes | None = None,
     new_runs: bool = True,
+    by_items: bool = False,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new items, and new runs, of these datasets, each with runs of its own.
 
     The variances of the datasets' differences add up; each part keeps its degrees of freedom. A column
-    that a dataset does not use is NaN throughout it.
+    that a dataset does not use is NaN throughout it. With `by_items` a dataset has the weight of its items.
     """
     left, right, scale = read_pair(left, right)
     rows = _rows(datasets, len(left))
-    weight = 1 / len(rows)
-    spreads = [_spread(left[at], right[at], None if clusters is None else clusters[at]).scaled(weight) for at in rows]
+    spreads = [
+        _spread(left[at], right[at], None if clusters is None else clusters[at]).scaled(
+            len(at) / len(left) if by_items else 1 / len(rows)
+        )
+        for at in rows
+    ]
     tests = [new_runs_test(spreads), these_runs_test(spreads)] if new_runs else [these_runs_test(spreads)]
     return decide(float(sum(each.estimate for each in spreads)), tests, scale, level)
 
@@ -76,12 +83,14 @@ def compare_over_datasets(
     left_settings: Codes | None = None,
     right_settings: Codes | None = None,
     nested: tuple[bool, bool] = (False, False),
+    clusters: Codes | None = None,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new datasets and new runs, of scores by datasets x runs.
 
     Where a side is `nested`, each dataset has runs of its own, whose luck is in the spread between datasets; where not,
-    a column is one run, scored on all of them. Settings, a code for each run, weigh the same.
+    a column is one run, scored on all of them. Settings, a code for each run, weigh the same. With `clusters`, the
+    dataset of each item, scores are by items x runs, and items weigh the same.
 
     Examples
     --------
@@ -90,7 +99,7 @@ def compare_over_datasets(
     [0.094, 0.61]
     """
     left, right, scale = read_pair(left, right)
-    found = find_clusters(None, len(left))
+    found = find_clusters(clusters, len(left))
     arms: list[Arm] = []
     means: list[Floats] = []
     for scores, settings, own in zip((left, right), (left_settings, right_settings), nested, strict=True):

@@ -15,8 +15,9 @@ OPTIONS: dict[str, dict[str, str]] = {
     "check": {"data": "", "rows": "", "v": "", "range": "--range", "lower_is_better": "--lower-is-better"},
     "compare": {
         "data": "", "v": "", "seed": "--seed", "claim": "--claim", "baseline": "--baseline", "best": "--best",
-        "by": "--by", "level": "--level", "margin": "--margin", "lower_is_better": "--lower-is-better",
-        "bootstrap": "--bootstrap", "properties": "--properties", "where": "--where",
+        "by": "--by", "level": "--level", "margin": "--margin", "average": "--average",
+        "lower_is_better": "--lower-is-better", "bootstrap": "--bootstrap", "properties": "--properties",
+        "where": "--where",
     },
     "contest": {"level": "--level", "curve": "--learning-curve", "sequential": "--sequential"},
     "fit": {"method": "--ml", "weights": "--weights", "level": "--level", "n": "", "criterion": "", "v": ""},

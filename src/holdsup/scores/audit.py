@@ -77,6 +77,8 @@ class Audit(Result):
             rows=tuple((c.role, c.column, c.levels, c.such_as) for c in self.columns),
         )
         by_metric = any(s.metric is not None for s in self.systems)
+        several = any(c.role == "dataset" and (c.levels or 0) > 1 for c in self.columns)
+        weighed = ", datasets of the same weight" if several else ""
         heads = ("system", *(["metric"] if by_metric else []), "runs", "rows", "used", "missing", "mean", "from", "to")
         covered = Table(
             title="Systems",
@@ -85,7 +87,10 @@ class Audit(Result):
                 (s.name, *([s.metric] if by_metric else []), s.runs, s.rows, s.used, s.missing, s.mean, s.low, s.high)
                 for s in self.systems
             ),
-            notes=("missing: rows that are not there; mean: of the scores used; from, to: lowest and highest run.",),
+            notes=(
+                f"missing: rows that are not there; mean: of the scores used{weighed}; "
+                "from, to: lowest and highest run.",
+            ),
         )
         if not self.findings:
             return (read, covered)

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.scores.design_faults import missing_cells
 from holdsup.scores.findings import extremes
@@ -27,7 +29,7 @@ class SystemCoverage:
     rows : its rows that have all labels
     used : rows with a usable score
     missing : rows that are missing: an item in a run without one
-    mean : mean of the usable scores, null where there are none
+    mean : mean of the usable scores, datasets of the same weight as in `compare`; null where there are none
     low : lowest mean of a run
     high : highest mean of a run
     """
@@ -58,7 +60,9 @@ def cover_systems(scores: Scores) -> Iterator[SystemCoverage]:
     scored = counts > 0
     low, high = extremes(sums[scored] / counts[scored], group_of[scored], groups.count)
     used = np.bincount(group_of, counts, groups.count).astype(np.int64)
-    total = np.bincount(group_of, sums, groups.count)
+    means = np.bincount(group_of, sums, groups.count) / np.maximum(used, 1)
+    if scores.dataset is not None and scores.dataset.count > 1:
+        means = _mean_datasets(scores, groups.codes, scores.dataset, groups.count)
     number_of_runs = np.bincount(group_of, minlength=groups.count)
     missing, rows = missing_cells(scores, groups.codes, groups.count), groups.sizes()
     for group, row in enumerate(groups.first):
@@ -70,7 +74,17 @@ def cover_systems(scores: Scores) -> Iterator[SystemCoverage]:
             rows=int(rows[group]),
             used=int(used[group]),
             missing=int(missing[group]),
-            mean=float(total[group] / used[group]) if any_used else None,
+            mean=float(means[group]) if any_used else None,
             low=float(low[group]) if any_used else None,
             high=float(high[group]) if any_used else None,
         )
+
+
+def _mean_datasets(scores: Scores, groups: NDArray[np.int64], dataset: Labels, count: int) -> NDArray[np.float64]:
+    """Return the mean score of each group of rows over its datasets, which weigh the same."""
+    usable = scores.usable
+    parts = cross(groups[usable], dataset.take(usable))
+    means = np.bincount(parts.codes, scores.score[usable], parts.count) / parts.sizes()
+    owner = groups[usable][parts.first]
+    number = np.bincount(owner, minlength=count)
+    return np.asarray(np.bincount(owner, means, count) / np.maximum(number, 1))

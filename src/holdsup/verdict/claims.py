@@ -183,7 +183,13 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
     if datasets is not None and len(np.unique(datasets)) > 1:
         return "paired t on items of these datasets", lambda up, level: compare_these_datasets(
-            a.scores + up, b.scores, datasets, clusters=clusters, new_runs=False, level=level
+            a.scores + up,
+            b.scores,
+            datasets,
+            clusters=clusters,
+            new_runs=False,
+            by_items=evaluation.by_items,
+            level=level,
         )
     unit = "clusters" if clusters is not None else evaluation.unit
     if claim == "new-settings":
@@ -207,14 +213,15 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OverDatasets:
-    """The test over new datasets and new runs, datasets equally weighted.
+    """The test over new datasets and new runs, datasets equally weighted or items.
 
     Attributes
     ----------
-    left, right : scores by datasets x runs
+    left, right : scores by datasets x runs; by items x runs where items weigh the same
     settings : the setting of each run of both, where they have several
     nested : of which of both each dataset has runs of its own
     torn : whether runs recur, but on too few datasets to tell runs from datasets: they count as nested
+    clusters : the dataset of each item where items weigh the same
     """
 
     left: Floats
@@ -222,6 +229,7 @@ class _OverDatasets:
     settings: dict[str, np.ndarray | None]
     nested: tuple[bool, bool]
     torn: bool = False
+    clusters: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -235,9 +243,12 @@ class _OverDatasets:
         x, y = (lay_out_datasets(evaluation, system, shared) for system in (a, b))
         if evaluation.datasets is not None and len(x) < 2:
             return None
+        clusters = None
+        if evaluation.by_items and evaluation.datasets is not None:
+            x, y, clusters = a.scores, b.scores, evaluation.datasets[shared]
         settings = {"left_settings": _several(a), "right_settings": _several(b)}
         nested = has_nested_runs(evaluation, a), has_nested_runs(evaluation, b)
-        found = cls(x, y, settings, nested)
+        found = cls(x, y, settings, nested, clusters=clusters)
         try:
             found.test(0.0, 0.95)
         except ValueError:
@@ -253,7 +264,9 @@ class _OverDatasets:
 
     def test(self, up: float, level: float) -> Difference:
         """Return the difference with the scores of left raised."""
-        return compare_over_datasets(self.left + up, self.right, **self.settings, nested=self.nested, level=level)
+        return compare_over_datasets(
+            self.left + up, self.right, **self.settings, nested=self.nested, clusters=self.clusters, level=level
+        )
 
     def read_otherwise(self, level: float) -> Difference | None:
         """Return what the other reading of the runs gives; None where the table has no other."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,7 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
     if kept.all():
         return Distinct(evaluation, 0, frozenset(), tuple(lines))
     distinct = lay_out_metric(scores.take(kept), evaluation.metric, nested_runs=evaluation.nested_runs)
+    distinct = replace(distinct, by_items=evaluation.by_items)
     return Distinct(distinct, int((~kept).sum()), frozenset(systems), tuple(lines))
 
 

@@ -79,6 +79,7 @@ class Evaluation:
     datasets : dataset of each item, None if there are fewer than two
     dataset_names : their names
     nested_runs : whether it was declared that each dataset has runs of its own, whatever their names
+    by_items : whether items of several datasets weigh the same, not datasets
     """
 
     metric: str | None
@@ -92,6 +93,7 @@ class Evaluation:
     datasets: Codes | None
     dataset_names: tuple[str, ...]
     nested_runs: bool = False
+    by_items: bool = False
 
     @property
     def unit(self) -> str | None:

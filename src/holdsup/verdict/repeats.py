@@ -23,7 +23,7 @@ from holdsup.scores.telling import code_column, find_differing
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.phrases import join_names
 
-__all__ = ["caution_progress", "caution_repeats", "caution_rows", "check_repeats", "check_rows"]
+__all__ = ["caution_progress", "caution_repeats", "caution_rows", "check_repeats", "check_rows", "count_repeats"]
 
 AVERAGED = "averaged"
 KEPT = "taken for scores of their own at the same levels"
@@ -34,6 +34,11 @@ def caution_repeats(evaluation: Evaluation, *, averaged: bool) -> Iterator[str]:
     scores = evaluation.scores
     where = "a run" if evaluation.per_run else f"a run and {'an item' if scores.item is not None else 'a dataset'}"
     yield from _say_repeats(scores, _cells(evaluation), where, averaged=averaged)
+
+
+def count_repeats(evaluation: Evaluation) -> int:
+    """Return how many scores repeat a run and an item."""
+    return len(evaluation.scores) - _cells(evaluation).count
 
 
 def caution_rows(scores: Scores, names: Iterable[str], *, averaged: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from holdsup.arguments import check_count, check_level, check_margin, check_text, list_names_given
@@ -31,12 +32,14 @@ from holdsup.verdict.conditional.conditioning import adjust_conditions, check_pr
 from holdsup.verdict.conditional.report import describe_conditions
 from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.facets import check_item_facets
-from holdsup.verdict.repeats import caution_progress, check_repeats
+from holdsup.verdict.repeats import caution_progress, check_repeats, count_repeats
 from holdsup.verdict.rows import Where, choose_rows, sign_where
 from holdsup.verdict.trainings import can_repeat
 
 __all__ = ["compare_systems"]
 
+AVERAGES = ("macro", "micro")
+MANY_REPEATS = 0.05  # of the scores: fewer are told among the warnings alone
 WITHOUT_PICK = (
     "Leave --best out to compare systems over all their runs: one that was picked says nothing about new ones."
 )
@@ -51,6 +54,7 @@ def compare_systems(
     best: str | None = None,
     by: str | Sequence[str] | None = (),
     where: Where = None,
+    average: str = "macro",
     last: str | None = None,
     nested_runs: bool = False,
     bootstrap: int = 0,
@@ -74,6 +78,7 @@ def compare_systems(
         what it is
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
+    average : over several datasets, "macro": datasets weigh the same, or "micro": items do
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
         then two trainings; by default a run whose name recurs is one training that was evaluated on all
@@ -91,6 +96,8 @@ def compare_systems(
     ('new-runs', 1, 'B')
     """
     check_level(level)
+    if average not in AVERAGES:
+        raise ScoresError(f"average is {average!r}: it can be {' or '.join(AVERAGES)}")
     for name, text in (("claim", claim), ("baseline", baseline), ("best", best)):
         check_text(text, name)
     for name, count in (("bootstrap", bootstrap), ("seed", seed)):
@@ -114,7 +121,8 @@ def compare_systems(
         bootstrap=bootstrap,
         directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
-    evaluations = lay_out(scores, nested_runs=nested_runs)
+    laid_out = lay_out(scores, nested_runs=nested_runs)
+    evaluations = [replace(each, by_items=average == "micro") for each in laid_out]
     _check_systems(scores, question)
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=True)
@@ -126,11 +134,11 @@ def compare_systems(
     systems = tuple(mean for each in found for mean in each.means)
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(test_systems(each, contrasts, question, said, progress) for each in found)
-    covered = Coverage(evaluations[0].unit, len(evaluations[0].dataset_names))
+    covered = _cover(asked)
     advice = find_extra("the advice on what to do next", lambda: _next(found, contrasts, level), said, ())
     verdict = write_verdict(contrasts, systems, covered, baseline=baseline, level=level)
     return Comparison(
-        signature=_signature(scores, claim, best, where, last, nested_runs, lower_is_better, question),
+        signature=_signature(scores, claim, best, where, last, nested_runs, average, lower_is_better, question),
         seed=seed if bootstrap else None,
         warnings=tuple(dict.fromkeys((*said, *(line for each in asked for line in caution(each, level=level))))),
         rows=count_rows(scores, asked, passed_over | (picked.reasons if picked else {})),
@@ -140,6 +148,7 @@ def compare_systems(
         lower_is_better=contrasts[0].lower_is_better,
         baseline=baseline,
         unit=evaluations[0].unit,
+        average=average,
         best=() if picked is None else picked.runs,
         systems=systems,
         test=tests[0],
@@ -149,6 +158,21 @@ def compare_systems(
         paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),
         next=(WITHOUT_PICK,) if picked and picked.passed_over else advice,
+    )
+
+
+def _cover(asked: Sequence[Answer]) -> Coverage:
+    """Return what claims cover, and what went into the numbers."""
+    first = asked[0].evaluation
+    repeats = sum(count_repeats(each.evaluation) for each in asked)
+    scores = sum(len(each.evaluation.scores) for each in asked)
+    return Coverage(
+        unit=first.unit,
+        datasets=len(first.dataset_names),
+        clusters=None if first.clusters is None else first.scores.roles.cluster,
+        by_items=first.by_items,
+        left_out=sum(len(each.refused) for each in asked if each.pairs),
+        repeats=repeats if repeats > MANY_REPEATS * scores else 0,
     )
 
 
@@ -221,6 +245,7 @@ def _signature(
     where: Where,
     last: str | None,
     nested_runs: bool,
+    average: str,
     lower_is_better: LowerIsBetter,
     question: Question,
 ) -> str:
@@ -229,7 +254,7 @@ def _signature(
         "compare", data=scores.digest, **sign_roles(scores), claim=claim or "auto",
         where=sign_where(where), last=last, nested_runs=nested_runs or None,
         baseline=question.baseline, best=best, by=quote_names(question.by) or None,
-        level=question.level,
+        level=question.level, average=None if average == "macro" else average,
         margin=question.margin, lower_is_better=sign_direction(lower_is_better), bootstrap=question.bootstrap or None,
         seed=question.seed if question.bootstrap else None,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +23,7 @@ __all__ = ["mean_of"]
 def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: float) -> SystemMean:
     """Return a system's mean over its items, for as much of the claim asked for as its own runs can carry.
 
-    A system with one run has limits for that run. Datasets weigh the same. Over new settings the limits cover
+    A system with one run has limits for that run. Datasets weigh the same, or items. Over new settings the limits cover
     new draws of them, if they vary and there is one dataset.
     """
     claim = _carried(evaluation, system, claim)
@@ -96,7 +97,9 @@ def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: s
     if claim == "new-runs" and (several or evaluation.unit == "datasets"):
         return _over_datasets(evaluation, replace(system, scores=scores), held, settings, level)
     if datasets is not None and several:
-        return compare_these_datasets(scores, nothing, datasets, clusters=clusters, new_runs=False, level=level)
+        return compare_these_datasets(
+            scores, nothing, datasets, clusters=clusters, new_runs=False, by_items=evaluation.by_items, level=level
+        )
     if claim == "these-runs":
         return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
     if claim == "new-settings":
@@ -114,9 +117,12 @@ def _over_datasets(
     evaluation: Evaluation, system: SystemRuns, held: np.ndarray, settings: np.ndarray | None, level: float
 ) -> Difference:
     """Return the mean over new datasets and new runs: as compared with a system whose every score is zero."""
-    scores = lay_out_datasets(evaluation, system, held)
+    scores, clusters = lay_out_datasets(evaluation, system, held), None
+    if evaluation.by_items and evaluation.datasets is not None:
+        scores, clusters = system.scores, evaluation.datasets[held]
     nothing, nested = np.zeros((len(scores), 1)), has_nested_runs(evaluation, system)
+    mean = partial(compare_over_datasets, scores, nothing, left_settings=settings, clusters=clusters, level=level)
     try:
-        return compare_over_datasets(scores, nothing, left_settings=settings, nested=(nested, True), level=level)
+        return mean(nested=(nested, True))
     except ValueError:  # runs that recur on too few datasets count as nested, as in differences
-        return compare_over_datasets(scores, nothing, left_settings=settings, nested=(True, True), level=level)
+        return mean(nested=(True, True))

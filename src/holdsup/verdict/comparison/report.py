@@ -29,6 +29,7 @@ class Comparison(Result):
     lower_is_better : whether a lower score is a better one, by the first metric; each difference has its own
     baseline : the system that all others are compared with, null if all pairs are
     unit : what systems are scored on, items or datasets; null where runs have one score each
+    average : what weighs the same where there are several datasets of items: macro, datasets; micro, items
     best : the run of each system that was picked; empty where all runs count
     systems : their means
     test : the test of all systems by the first metric
@@ -48,6 +49,7 @@ class Comparison(Result):
     lower_is_better: bool
     baseline: str | None
     unit: str | None
+    average: str = "macro"
     best: tuple[PickedRun, ...] = ()
     systems: tuple[SystemMean, ...]
     test: SystemTest

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from holdsup.rendering.numbers import format_interval, format_number
+from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number
 from holdsup.verdict.comparison.records import SystemContrast, SystemMean
 from holdsup.verdict.comparison.standings import better_of, describe_pairs
 from holdsup.verdict.phrases import join_names, say_level, say_p
@@ -39,12 +39,38 @@ class Coverage:
     ----------
     unit : what systems are scored on, items or datasets; None where runs have one score each
     datasets : number of datasets
+    clusters : the column of the clusters that items come in, None if there are none
+    by_items : whether items of several datasets weigh the same, not datasets
+    left_out : number of pairs that cannot be compared
+    repeats : number of scores that repeat a run and an item, and were averaged, where they are many
     """
 
     unit: str | None
     datasets: int
+    clusters: str | None = None
+    by_items: bool = False
+    left_out: int = 0
+    repeats: int = 0
 
     def sentence(self, contrasts: Sequence[SystemContrast]) -> str:
+        """Return what is claimed and of what, and what went into it."""
+        return " ".join([self._claims(contrasts), *self._weights(), *self._driven(len(contrasts))])
+
+    def _weights(self) -> Iterator[str]:
+        if self.datasets > 1 and self.unit == "items" and self.by_items:
+            yield "Items weigh the same, so that large datasets count for more."
+        elif self.datasets > 1 and self.unit == "items":
+            yield "Datasets weigh the same (--average micro: items do)."
+
+    def _driven(self, compared: int) -> Iterator[str]:
+        if self.left_out:
+            pairs = f"{format_count(self.left_out)} of {format_count(self.left_out + compared)} pairs"
+            yield f"{pairs} could not be compared, and nothing is said of {'it' if self.left_out == 1 else 'them'}."
+        if self.repeats:
+            cell = "a run" if self.unit is None else f"a run and {'an item' if self.unit == 'items' else 'a dataset'}"
+            yield f"{format_counted(self.repeats, 'score')} that repeat {cell} were averaged."
+
+    def _claims(self, contrasts: Sequence[SystemContrast]) -> str:
         """Return what is claimed, and what is not; of which pairs, where they carry different claims."""
         claims = list(dict.fromkeys(c.claim for c in contrasts))
         if len(claims) == 1:
@@ -64,14 +90,29 @@ class Coverage:
     def _words(self, claim: str) -> tuple[str, str]:
         if self.unit is None:
             return "over new training runs, on the same test data", "other test data or settings"
-        covers = COVERS[claim].format(unit=self.unit)
+        covers = COVERS[claim].format(unit=self.unit if self.clusters is None else name_several(self.clusters))
         if self.unit == "datasets":
             return covers, LEAVES_OUT_OF_DATASETS[claim]
         if self.datasets > 1 and claim == "these-runs":
-            return f"for these trained runs, over new items of these {self.datasets} datasets", LEAVES_OUT[claim]
+            unit = "items" if self.clusters is None else name_several(self.clusters)
+            return f"for these trained runs, over new {unit} of these {self.datasets} datasets", LEAVES_OUT[claim]
         if self.datasets > 1:
             return f"over new datasets like these {self.datasets}, new items and new training runs", "other settings"
         return covers, LEAVES_OUT[claim]
+
+
+def name_several(column: str) -> str:
+    """Return what a column of clusters names, in the plural; a name that is no word stays as it is.
+
+    >>> name_several("document"), name_several("Story"), name_several("doc_id"), name_several("cluster")
+    ('documents', 'stories', 'clusters (doc_id)', 'clusters')
+    """
+    word = column.lower()
+    if not (word.isascii() and word.isalpha()):
+        return f"clusters ({column})"
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return f"{word[:-1]}ies"
+    return word if word.endswith("s") else f"{word}s"
 
 
 def write_verdict(

@@ -63,16 +63,17 @@ def _standing(
     names = [s.name for s in ordered if s.name in compared]
     many = f"of {format_count(len(contrasts))} pairs,"
     if not told:
-        return f"{many} none differ{adjusted}; {_best_mean([s for s in ordered if s.name in compared])}"
+        best = _best_mean([s for s in ordered if s.name in compared], partly=len(names) < len(ordered))
+        return f"{many} none differ{adjusted}; {best}"
     counted = "1 differs" if len(told) == 1 else f"{format_count(len(told))} differ"
     return f"{many} {counted}{adjusted}: {_leaders(names, told)}; {_top(names, told, contrasts)}"
 
 
-def _best_mean(ordered: Sequence[SystemMean]) -> str:
-    """Return whose mean is the best; several may have the same."""
+def _best_mean(ordered: Sequence[SystemMean], *, partly: bool) -> str:
+    """Return whose mean is the best; several may have the same. `partly` says whether there are systems besides."""
     best = [s.name for s in ordered if math.isclose(s.mean, ordered[0].mean, rel_tol=SAME)]
     if len(best) == len(ordered):
-        return "all have the same mean"
+        return "all that were compared have the same mean" if partly else "all have the same mean"
     return f"{join_names(best)} {'has' if len(best) == 1 else 'have'} the best mean"
 
 
