@@ -358,3 +358,15 @@ def test_the_correlation_of_a_singular_term_is_left_open() -> None:
     found = {p.parameter: p for p in questions.profile_intervals(fit)}
     assert fit.singular
     assert (found["correlation"].low, found["correlation"].high) == (-1.0, 1.0)
+
+
+def test_a_term_without_which_every_row_is_fitted_exactly_has_no_test() -> None:
+    scores = {("A", 1): (1, 1, 1), ("B", 1): (0, 1, 0), ("B", 2): (0, 1, 0)}  # runs of B are equal
+    rows = [(system, i, float(score)) for (system, _), row in scores.items() for i, score in enumerate(row)]
+    data = {
+        "y": [score for *_, score in rows],
+        "system": [system for system, *_ in rows],
+        "dataset": [f"d{i}" for _, i, _ in rows],
+    }
+    fit = fit_lmm("y ~ 1 + (1 | system) + (1 | dataset) + (1 | system:dataset)", data)
+    assert {found.group for found in questions.test_random_terms(fit)} <= {"system", "dataset", "system:dataset"}

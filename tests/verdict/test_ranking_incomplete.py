@@ -204,15 +204,3 @@ def test_pairs_that_share_a_dataset_at_most_are_not_tested_and_named() -> None:
     notes = found.tables()[1].notes
     assert notes[1] == f"p of {names}: not tested, for want of datasets that both have."
     assert any(line.startswith(f"{names}: fewer than two datasets are shared") for line in found.warnings)
-
-
-def test_a_term_without_which_every_row_is_fitted_exactly_has_no_test_and_the_ranking_stands() -> None:
-    rows = [("A", 1, (1, 1, 1)), ("B", 1, (0, 1, 0)), ("B", 2, (0, 1, 0))]
-    table = [
-        {"system": system, "seed": seed, "dataset": f"d{i}", "score": float(score)}
-        for system, seed, scores in rows
-        for i, score in enumerate(scores)
-    ]
-    found = rank_systems(table, folds=0)
-    assert found.systems[0].name == "A"
-    assert any(term.p is None and term.group != "Residual" for term in found.random)

@@ -279,7 +279,7 @@ class _Surface:
 def _longest(point: Floats, step: Floats) -> float:
     """Return how much of a step may be taken, at most all of it."""
     most = STRETCH * np.maximum(np.abs(point), 0.1)
-    return min(1.0, float(np.min(most / np.maximum(np.abs(step), 1e-300))))
+    return 1 / max(1.0, float(np.max(np.abs(step) / most)))
 
 
 def _raise_flat(H: Floats) -> Floats:
