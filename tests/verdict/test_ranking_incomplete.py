@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from ranking_cases import Table, fit_default, make_grid, take
 
-from holdsup import Ranking, rank_systems
+from holdsup import Ranking, ScoresError, rank_systems
 from holdsup.verdict.ranking.contrasts import contrast_systems
 from holdsup.verdict.ranking.influence import find_influence
 
@@ -204,3 +204,16 @@ def test_pairs_that_share_a_dataset_at_most_are_not_tested_and_named() -> None:
     notes = found.tables()[1].notes
     assert notes[1] == f"p of {names}: not tested, for want of datasets that both have."
     assert any(line.startswith(f"{names}: fewer than two datasets are shared") for line in found.warnings)
+
+
+def test_runs_that_are_copies_are_refused_with_the_way_out() -> None:
+    scores = {"A": (0.9, 0.8, 0.7), "B": (0.5, 0.9, 0.4)}
+    table = [
+        {"system": system, "dataset": f"d{i}", "seed": seed, "score": score}
+        for system, row in scores.items()
+        for i, score in enumerate(row)
+        for seed in (1, 2, 3)
+    ]
+    with pytest.raises(ScoresError, match=r"same score.*--where seed=1"):
+        rank_systems(table, folds=0)
+    assert rank_systems(table, folds=0, where={"seed": "1"}).systems[0].name == "A"

@@ -96,7 +96,7 @@ def compare_over_datasets(
     --------
     >>> x, y = [[0.5, 0.7], [0.6, 0.8], [0.2, 0.7]], [[0.4, 0.5], [0.5, 0.6], [0.3, 0.5]]
     >>> [round(compare_over_datasets(x, y, nested=(own, own)).p, 3) for own in (True, False)]
-    [0.094, 0.61]
+    [0.073, 0.579]
     """
     left, right, scale = read_pair(left, right)
     found = find_clusters(clusters, len(left))

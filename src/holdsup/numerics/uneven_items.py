@@ -5,7 +5,7 @@ item, from d_i, the square of the item's mean less the squares within it, each o
 d_i had the variance 2 + 2 / (n - 1), n the scores of an item. The rise is stretched by what it has beyond that, the
 quantile is Student's with the degrees of freedom that the variance of d_i has, and Hall's (1992) transformation takes
 account of its skewness: where a few items matter most, samples that lack them seem both less varied and more certain.
-The item that departs most is counted twice, for the like of it that were not drawn.
+The item that departs most is counted three times, for the like of it that were not drawn.
 """
 
 from __future__ import annotations
@@ -19,9 +19,13 @@ from holdsup.numerics.quantiles import t_quantile
 
 __all__ = ["find_reaches"]
 
+UNSEEN = (
+    2  # items like the most uneven one that were not drawn: with 2, coverage is 93% or more, with 1 it is 90 to 92%
+)
+
 
 def find_reaches(
-    deviations: Floats, items: Ints, ratio: float, *, level: float, tails: bool = True
+    deviations: Floats, items: Ints, ratio: float, *, level: float, skewed: bool = True
 ) -> tuple[float, float]:
     """Return the roots of the rise at which the lower and the upper limit of the items' share lie.
 
@@ -31,7 +35,7 @@ def find_reaches(
     items : item of each score, numbered from 0
     ratio : variance of items over that within them
     level : coverage of the limits
-    tails : whether scores have tails that may not have been seen; else the variance of d_i stretches the rise, no more
+    skewed : whether items may be skewed beyond what was seen; those of 0/1 scores end where the scale does
     """
     scored = np.bincount(items) > 0
     counts, sums, squares = (np.bincount(items, deviations**power)[scored] for power in (0, 1, 2))
@@ -43,12 +47,9 @@ def find_reaches(
     d = between / between.mean() - 1 - (within / noise - (counts - 1)) * len(counts) / spare
     n, normal = len(counts), 2 + 2 * len(counts) / spare
     least = t_quantile((1 + level) / 2, math.inf)  # never narrower than what normal items would give
-    if not tails:
-        reach = least * math.sqrt(max(1.0, float(d @ d) / n / normal))
-        return reach, reach
-    d = np.append(d, d[np.abs(d).argmax()])
+    d = np.append(d, [d[np.abs(d).argmax()]] * UNSEEN)
     variance = float(d @ d) / n
-    skewness = max(0.0, float((d**3).sum()) / n / variance**1.5 / math.sqrt(n))
+    skewness = max(0.0, float((d**3).sum()) / n / variance**1.5 / math.sqrt(n)) if skewed else 0.0
     kurtosis = float((d**4).sum()) / n / variance**2
     reach = t_quantile((1 + level) / 2, max(1.0, 2 * n / (kurtosis - 1) if kurtosis > 1 else math.inf))
     stretch = math.sqrt(max(1.0, variance / normal))

@@ -22,6 +22,7 @@ from holdsup.verdict.trainings import Limited, say_reading
 __all__ = ["check_runs", "find_limits"]
 
 NIL = 1e-6  # of its standard error: a difference so small stands no way round
+ROUNDING = 1e-12  # of the largest score: runs that differ by less are copies
 FEW = 5  # systems or datasets, below which their variance is barely known
 
 
@@ -40,6 +41,12 @@ def check_runs(runs: RunTable) -> None:
         )
     if np.ptp(runs.score) == 0:
         raise ScoresError(f"all scores equal {runs.score[0]:g}: there is nothing to rank (see holdsup check)")
+    own = runs.cell_means(runs.score)[runs.system.codes, runs.dataset.codes]
+    if runs.cells().max() > 1 and np.allclose(runs.score, own, rtol=0, atol=ROUNDING * np.abs(runs.score).max()):
+        raise ScoresError(
+            "all runs of a system on a dataset have the same score, so that they tell no more than one of them: keep "
+            "one, such as --where seed=1"
+        )
 
 
 def find_limits(fits: RankFits, contrasts: Sequence[RankContrast], random: Sequence[TermVariance]) -> tuple[str, ...]:

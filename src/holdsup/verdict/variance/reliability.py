@@ -86,7 +86,7 @@ def limit_share(fit: LmmFit, groups: Sequence[str], *, level: float) -> tuple[tu
     binary = bool((high | (score == score.min())).all())
     deviations = residuals(fit) + random_effects(fit, with_sd=False)[0].values[items, 0]
     variances = [component.variance for component in fit.random]
-    reaches = find_reaches(deviations, items, variances[0] / variances[-1], level=level, tails=not binary)
+    reaches = find_reaches(deviations, items, variances[0] / variances[-1], level=level, skewed=not binary)
     share = profile_share(fit, *groups, level=level, reaches=reaches)
     if not binary:
         return (share.low, share.high), STRETCHED
