@@ -62,6 +62,7 @@ def test_a_column_without_a_role_that_changes_with_the_system_is_found() -> None
     assert (finding.severity, "--facets" in finding.advice) == ("warning", True)
     columns["optimizer"] = ["sgd" if s == "A" else None for s in columns["system"]]
     assert found(columns)["confounded"].message.startswith("columns 'lr', 'optimizer' change only")
+    assert found(columns)["confounded"].advice.endswith("Ignore this if they merely describe the system.")
 
 
 def test_columns_that_vary_within_a_system_or_not_at_all_are_not_confounded() -> None:

@@ -118,3 +118,13 @@ def test_the_last_row_with_a_score_counts_and_labels_may_hold_the_number() -> No
 def test_a_column_that_does_not_count_is_refused(last: Any, said: str) -> None:
     with pytest.raises(HoldsupError, match=said):
         compare_systems(curves().assign(word="some"), last=last)
+
+
+@EVERY
+def test_runs_that_end_long_before_the_others_are_named(ask: Ask) -> None:
+    frame = curves()
+    short = (frame.system == "A") & (frame.dataset == "d1") & (frame.seed < 2) & (frame.step > 100)
+    said = " ".join(ask(frame[~short], last="step").warnings)
+    assert "2 runs end long before the others (step 100; others 500 or more): are they unfinished?" in said
+    assert "A/seed=0 on d1 and A/seed=1 on d1." in said
+    assert "unfinished" not in " ".join(ask(frame, last="step").warnings)

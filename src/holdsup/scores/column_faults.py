@@ -56,8 +56,8 @@ def _tied_to_systems(scores: Scores) -> Iterator[Finding]:
             count=len(tied),
             examples=(),
             effect="What is due to such a column cannot be told from what is due to the system.",
-            advice=f"If {is_it} to be crossed with the systems, name {it} with --facets. Ignore this if {it} merely "
-            f"{'describes' if len(tied) == 1 else 'describe'} the system.",
+            advice=f"If {is_it} to be crossed with the systems, name {it} with --facets. Ignore this if "
+            f"{'it merely describes' if len(tied) == 1 else 'they merely describe'} the system.",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +16,7 @@ from holdsup.errors import ColumnError, ScoresError
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.scores import Scores
 from holdsup.scores.run_names import name_runs
+from holdsup.verdict.phrases import join_names
 
 __all__ = ["keep_last"]
 
@@ -50,7 +52,32 @@ def keep_last(scores: Scores, column: str | None) -> tuple[Scores, dict[str, int
     owner = "run and dataset" if scores.dataset is not None else "run"
     passed = f"{format_counted(sum(reasons.values()), 'row')} {'was' if sum(reasons.values()) == 1 else 'were'}"
     note = f"Only the last {column} of each {owner} is used ({span}): {passed} passed over."
-    return replace(scores.only(kept), notes=(*scores.notes, note)), reasons
+    notes = (*scores.notes, note, *_unfinished(scores, column, runs, highest))
+    return replace(scores.only(kept), notes=notes), reasons
+
+
+def _unfinished(scores: Scores, column: str, runs: NDArray[np.int64], highest: Floats) -> Iterator[str]:
+    """Yield which runs end before half of what is usual on their dataset: their scores are those of a beginner."""
+    first = np.unique(runs, return_index=True)[1]
+    dataset = np.zeros(len(first), int) if scores.dataset is None else scores.dataset.codes[first]
+    short, others = np.zeros(len(first), bool), [np.inf]
+    for code in np.unique(dataset[~np.isnan(highest)]):
+        mine = (dataset == code) & ~np.isnan(highest)
+        early = mine & (highest < np.median(highest[mine]) / 2)
+        short |= early
+        others += [float(highest[mine & ~early].min())] if early.any() else []
+    if not short.any():
+        return
+    where = [scores.dataset.names[code] if scores.dataset is not None else "" for code in dataset[short]]
+    named = [scores.run.names[code] for code in scores.run.codes[first[short]]]
+    named = list(dict.fromkeys(f"{run} on {on}" if on else run for run, on in zip(named, where, strict=True)))
+    low, high = (f"{end:,.10g}" for end in (highest[short].min(), highest[short].max()))
+    span = low if low == high else f"{low} to {high}"
+    ends, they = ("run ends", "is it") if len(named) == 1 else ("runs end", "are they")
+    yield (
+        f"{len(named):,} {ends} long before the others ({column} {span}; others {min(others):,.10g} or more): {they} "
+        f"unfinished? {join_names(named, most=2)}."
+    )
 
 
 def _without_facet(scores: Scores, column: str) -> Scores:
