@@ -181,3 +181,19 @@ def test_advice_on_paired_seeds_counts_the_seeds_that_both_systems_have() -> Non
     assert pair.paired
     assert plan.runs == (SEEDS,)
     assert total_variance([plan.planned()]) ** 0.5 == pytest.approx(pair.difference.se, rel=1e-6)
+
+
+def test_runs_that_items_do_not_interact_with_have_a_mean_though_cells_are_missing() -> None:
+    """What is left of each cell is rounding, which missing cells can turn below zero."""
+    rows = {"A": ["3--", "3-3", "3-3", "323", "3-3"], "B": ["433", "43-", "4-3", "433", "433"]}
+    rows["C"] = ["44-", "445", "445", "445", "445"]
+    table = [
+        {"system": system, "dataset": f"d{i}", "seed": seed, "score": float(score)}
+        for system, lines in rows.items()
+        for i, line in enumerate(lines)
+        for seed, score in enumerate(line)
+        if score != "-"
+    ]
+    with np.errstate(all="raise", under="ignore"):
+        found = compare_systems(table)
+    assert {mean.name: round(mean.mean, 6) for mean in found.systems}["C"] == pytest.approx(13 / 3, abs=1e-6)
