@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from ranking_cases import Table, make_grid, take
 from scipy import stats
@@ -83,6 +84,38 @@ def test_differences_that_are_not_those_of_the_means_say_so(found: Ranking) -> N
     assert "not the difference of the means above" in notes
     balanced = rank_systems(make_grid(1), folds=0)
     assert "of the means above" not in " ".join(balanced.tables()[1].notes)
+
+
+def test_differences_over_all_datasets_say_that_the_fit_weighs_them_otherwise() -> None:
+    frame = pd.DataFrame(make_grid(1)).query("lr == '0.1'").drop(columns="lr")
+    frame["score"] += np.random.default_rng(1).normal(0, 1, len(frame))
+    rare = (frame.system == "A") & (frame.dataset < "d3") & (frame.seed != "1")
+    found = rank_systems(frame[~rare], nested_runs=True, folds=0)
+    notes = " ".join(found.tables()[1].notes)
+    assert {c.datasets for c in found.contrasts} == {8}
+    assert "that both have" not in notes
+    assert "D - A, C - A and B - A: each dataset counts the same, while the fit behind the means above" in notes
+
+
+def test_a_lead_without_limits_says_why_and_no_text_says_inf() -> None:
+    rng = np.random.default_rng(2)
+    rows = [(s, d, r, float(rng.normal())) for s in "ABC" for d in ("dev", "eval") for r in range(3)]
+    found = rank_systems(pd.DataFrame(rows, columns=["system", "dataset", "seed", "score"]), folds=0)
+    lead = found.contrasts[0]
+    assert np.isinf(lead.high_simultaneous)
+    why = "without a 95% CI for all pairs (2 datasets and their runs are too few to measure the spread), p "
+    assert why in found.verdict
+    assert "inf]" not in " ".join((found.verdict, *found.warnings, *map(render_text, found.tables())))
+
+
+def test_effects_of_no_variance_are_zero_and_not_drawn() -> None:
+    rows = [(s, d, r, s + 10 * d + 0.3 * (r - 1) * (-1) ** (s + d)) for s in (0, 1) for d in range(4) for r in range(3)]
+    found = rank_systems(pd.DataFrame(rows, columns=["system", "dataset", "seed", "score"]), folds=0)
+    assert {(e.effect, e.low, e.high) for e in found.interactions} == {(0.0, 0.0, 0.0)}
+    shown = next(render_text(t) for t in found.tables() if t.title.startswith("Systems on datasets"))
+    assert "●" not in shown
+    note = next(t.notes[0] for t in found.tables() if t.title.startswith("A classic"))
+    assert "F(1, 3) is infinite (all datasets rank the systems alike), p = " in note
 
 
 def test_limits_of_a_mean_are_by_the_spread_of_its_own_scores() -> None:

@@ -85,6 +85,14 @@ def test_labels_that_recur_count_as_one_training_and_declared_ones_as_many(items
     assert "--nested-runs" in (command_of(nested) or "")
 
 
+def test_the_other_reading_says_that_its_p_is_of_one_pair_alone() -> None:
+    frame = runs(lead=1.0, systems="ABC")
+    for found in (compare_systems(frame), rank_systems(frame, folds=0)):
+        (said,) = [w for w in found.warnings if "--nested-runs" in w]
+        assert said.endswith(" (not adjusted for 3 pairs).")
+    assert not any("not adjusted for" in w for w in compare_systems(runs(lead=1.0)).warnings)
+
+
 @pytest.mark.parametrize("items", [False, True])
 def test_labels_unique_to_a_dataset_are_nested(items: bool) -> None:
     frame = with_items(runs(lead=1.0)) if items else runs(lead=1.0)

@@ -108,8 +108,10 @@ def _there(evaluation: Evaluation, system: SystemRuns) -> Floats | None:
     return np.where(found, 0.0, np.nan)
 
 
-def say_reading(pair: str, nested: bool, taken: Reading, other: Reading | None, *, declared: bool, level: float) -> str:
-    """Return which reading was taken of runs on several datasets, and what the other gives for a pair."""
+def say_reading(
+    pair: str, nested: bool, taken: Reading, other: Reading | None, *, declared: bool, level: float, pairs: int
+) -> str:
+    """Return which reading was taken of runs on several datasets, and what the other gives for one of `pairs`."""
     if nested and not declared:
         return "No run was scored on two datasets: each dataset counts as having training runs of its own."
     if nested:
@@ -121,7 +123,8 @@ def say_reading(pair: str, nested: bool, taken: Reading, other: Reading | None, 
     if other is None:
         return f"{said}, the numbers would be others."
     this, that = _say(taken, level), _say(other, level)
-    return f"{said}, {pair} would have {f'the same {this}' if this == that else f'{that}, not {this}'}."
+    alone = f" (not adjusted for {pairs:,} pairs)" if pairs > 1 else ""
+    return f"{said}, {pair} would have {f'the same {this}' if this == that else f'{that}, not {this}'}{alone}."
 
 
 def _say(found: Reading, level: float) -> str:

@@ -46,7 +46,7 @@ def _reading(found: Answer, level: float) -> Iterator[str]:
     for pair in [pair for pair in pairs if pair.nested is not None][:1]:
         yield say_reading(
             f"{pair.left.name} - {pair.right.name}", bool(pair.nested), pair.difference, pair.other,
-            declared=found.evaluation.nested_runs, level=level,
+            declared=found.evaluation.nested_runs, level=level, pairs=len(found.pairs),
         )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ __all__ = ["find_interactions"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+NOISE = 1e-8  # of the range of scores: what is smaller is left by an optimizer at a variance of zero
 
 
 def find_interactions(fits: RankFits, *, level: float) -> tuple[InteractionEffect, ...]:
@@ -34,6 +35,8 @@ def find_interactions(fits: RankFits, *, level: float) -> tuple[InteractionEffec
     if not parts:
         return ()
     effect, spread = _predict(fits, parts)
+    nil = NOISE * np.ptp(runs.score)
+    effect, spread = (np.where(np.abs(values) < nil, 0.0, values) for values in (effect, spread))
     reach = t_quantile((1 + level) / 2, float("inf"))
     counts = runs.cells()
     return tuple(

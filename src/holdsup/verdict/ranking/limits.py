@@ -150,7 +150,10 @@ def _reading(fits: RankFits, contrasts: Sequence[RankContrast]) -> Iterator[str]
     other = Limited(c.low_other_reading, c.high_other_reading, c.p_other_reading)
     taken = Limited(c.low, c.high, c.p, c.log10_p)
     pair = f"{c.left} - {c.right}"
-    yield say_reading(pair, fits.runs.nested_runs, taken, other, declared=fits.runs.declared, level=fits.means.level)
+    yield say_reading(
+        pair, fits.runs.nested_runs, taken, other, declared=fits.runs.declared, level=fits.means.level,
+        pairs=len(contrasts),
+    )  # fmt: skip
 
 
 def _turned(contrasts: Sequence[RankContrast]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from holdsup.fit.quality import RSquared
@@ -42,14 +43,17 @@ def tabulate_companion(companion: Companion, systems: Sequence[RankedSystem], *,
     """Return average ranks beside the ranking by adjusted means."""
     place = {s.name: s.rank for s in systems}
     lacking = f" {companion.left_out} without a score of every system are left out." if companion.left_out else ""
+    f = f"= {format_number(companion.f, uncertainty=0.1)}"
+    if math.isinf(companion.f):
+        f = "is infinite (all datasets rank the systems alike)"
     return Table(
         title=f"A classic companion: average ranks over {companion.datasets} datasets",
         columns=("system", "average rank", "wins", "rank by adjusted mean"),
         rows=tuple((r.system, r.average_rank, r.wins, place[r.system]) for r in companion.ranks),
         notes=(
             f"Friedman: chi2({companion.df}) = {format_number(companion.chi2, uncertainty=0.1)}, "
-            f"{say_p(companion.p, companion.log10_p)}; Iman and Davenport: F({companion.df1}, {companion.df2}) = "
-            f"{format_number(companion.f, uncertainty=0.1)}, {say_p(companion.p_f, companion.log10_p_f)}.{lacking}",
+            f"{say_p(companion.p, companion.log10_p)}; Iman and Davenport: F({companion.df1}, {companion.df2}) {f}, "
+            f"{say_p(companion.p_f, companion.log10_p_f)}.{lacking}",
             f"Nemenyi: average ranks that differ by {format_number(companion.critical_difference, uncertainty=0.01)} "
             f"or more differ at {say_level(1 - level)}.",
             companion.parting,

@@ -101,7 +101,7 @@ class Ranking(Result):
     def _tables(self) -> Iterator[Table]:
         said = {answer.question: answer.answer for answer in self.answers}
         yield tabulate_systems(self.systems, level=self.level, scope=self.scope)
-        yield tabulate_contrasts(self.contrasts, level=self.level)
+        yield tabulate_contrasts(self.contrasts, datasets=self.datasets, level=self.level)
         yield tabulate_waterfall(self.waterfall)
         yield tabulate_effects(self.fixed, said, level=self.level)
         if self.contributions:

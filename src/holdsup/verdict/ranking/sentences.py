@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 
-from holdsup.rendering.numbers import format_interval, format_number, format_percent
+from holdsup.rendering.numbers import format_counted, format_interval, format_number, format_percent
 from holdsup.verdict.phrases import join_names, say_level, say_p
-from holdsup.verdict.ranking.contrasts import NOT_TESTED
+from holdsup.verdict.ranking.contrasts import NOT_TESTED, WITH_RUNS
 from holdsup.verdict.ranking.fits import LEAST_DATASETS
 from holdsup.verdict.ranking.system_records import RankContrast, RankedSystem, WaterfallStep
 from holdsup.verdict.ranking.term_records import Treatment
@@ -100,16 +100,21 @@ def _lead(systems: Sequence[RankedSystem], lead: RankContrast, datasets: int, le
     if lead.method == NOT_TESTED:
         below = "below" if gap < 0 else "above"
         return f"{mean}: {size} {below} {second.name}, with too few datasets in common to test it"
-    limits = format_interval(lead.low_simultaneous, lead.high_simultaneous)
-    p = say_p(lead.p_adjusted, lead.log10_p_adjusted)
-    sure = f"{say_level(level)} limits for all pairs {limits}, {p} after Holm"
-    if not several:
-        sure = f"{say_level(level)} limits {limits}, {p}"
+    p = say_p(lead.p_adjusted, lead.log10_p_adjusted) + (" after Holm" if several else "")
+    sure = f"{_limits(lead, level, ' for all pairs' if several else '')}, {p}"
     first = f"{mean}: {size} {'below' if gap < 0 else 'above'} {second.name}"
     if lead.method == "pooled" or (own == means and lead.datasets == datasets):
         return f"{first}, {sure}"
     some = f"on the {lead.datasets} datasets that both have" if lead.datasets < datasets else "dataset by dataset"
     return f"{first}; {some} the difference is {own}, {sure}"
+
+
+def _limits(lead: RankContrast, level: float, of: str) -> str:
+    """Return the limits of the lead, or why there are none."""
+    if math.isfinite(lead.low_simultaneous) and math.isfinite(lead.high_simultaneous):
+        return f"{say_level(level)} limits{of} {format_interval(lead.low_simultaneous, lead.high_simultaneous)}"
+    few = f"{format_counted(lead.datasets, 'dataset')}{' and their runs' if lead.method == WITH_RUNS else ''}"
+    return f"without a {say_level(level)} CI{of} ({few} are too few to measure the spread)"
 
 
 def _finite(se: float) -> float | None:

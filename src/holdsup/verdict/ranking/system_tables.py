@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from holdsup.errors import list_names
 from holdsup.rendering import Estimate, Percent, PValue, Table
+from holdsup.rendering.numbers import format_number
 from holdsup.verdict.comparison.contrasts import choose_shown, note_disagreement
 from holdsup.verdict.phrases import join_names, say_level, show_limits
 from holdsup.verdict.ranking.contrasts import DIFFERENCES, NOT_TESTED, WITH_RUNS
@@ -59,10 +60,10 @@ def _say_without(systems: Sequence[RankedSystem], level: float) -> Iterator[str]
             yield f"No {say_level(level)} CI of the mean of {join_names(named)}: {why}."
 
 
-def tabulate_contrasts(contrasts: Sequence[RankContrast], *, level: float) -> Table:
+def tabulate_contrasts(contrasts: Sequence[RankContrast], *, datasets: int, level: float) -> Table:
     """Return the contrasts: all of them, or those that a reader looks for first."""
     shown = choose_shown(contrasts, most=MOST_PAIRS)
-    notes = [*_say_methods(contrasts), *_say_subsets(contrasts)]
+    notes = [*_say_methods(contrasts), *_say_subsets(contrasts, datasets)]
     if len(shown) < len(contrasts):
         notes.append(f"Shown are {len(shown)} of {len(contrasts)} pairs: those of the leader and of neighbours.")
     return Table(
@@ -102,16 +103,22 @@ def _say_runs(contrasts: Sequence[RankContrast]) -> str:
     return " and none of runs" if any(c.method == WITH_RUNS for c in contrasts) else ""
 
 
-def _say_subsets(contrasts: Sequence[RankContrast]) -> Iterator[str]:
+def _say_subsets(contrasts: Sequence[RankContrast], datasets: int) -> Iterator[str]:
     """Yield which differences are not those of the means in the table above, and why."""
-    other = [
-        f"{c.left} - {c.right} ({c.datasets})"
-        for c in contrasts
-        if c.method in (DIFFERENCES, WITH_RUNS) and abs(c.difference - c.pooled_difference) > SAME * c.se
-    ]
+    own = [c for c in contrasts if c.method in (DIFFERENCES, WITH_RUNS)]
+    other = [c for c in own if c.datasets < datasets and abs(c.difference - c.pooled_difference) > SAME * c.se]
     if other:
-        every = "All differences" if len(other) == len(contrasts) else join_names(other, most=3)
+        named = join_names([f"{c.left} - {c.right} ({c.datasets})" for c in other], most=3)
+        every = "All differences" if len(other) == len(contrasts) else named
         yield f"{every}: over the datasets that both have (their number), and so not the difference of the means above."
+    shown = [[format_number(d, uncertainty=c.se) for d in (c.difference, c.pooled_difference)] for c in own]
+    weighed = [c for c, (one, two) in zip(own, shown, strict=True) if c.datasets == datasets and one != two]
+    if weighed:
+        named = join_names([f"{c.left} - {c.right}" for c in weighed], most=3)
+        yield (
+            f"{named}: each dataset counts the same, while the fit behind the means above weighs them by what their "
+            "rows tell: so these are not the differences of those means."
+        )
 
 
 METHODS = {

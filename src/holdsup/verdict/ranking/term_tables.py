@@ -117,6 +117,7 @@ def tabulate_interactions(interactions: Sequence[InteractionEffect], said: Mappi
     """Return the strongest interactions."""
     there = [e for e in interactions if e.scores]
     ordered = sorted(there, key=lambda e: -abs(e.effect))[:MOST_INTERACTIONS]
+    drawn = any(e.low < e.high for e in ordered)
     notes = [
         said[INTERACTIONS],
         "Averaged over settings. Limits of one effect given the rows, its variances taken as known.",
@@ -127,7 +128,7 @@ def tabulate_interactions(interactions: Sequence[InteractionEffect], said: Mappi
         title=f"Systems on datasets: effects beyond both their means, {say_level(level)} limits",
         columns=("system", "dataset", "effect", "limits", "rows"),
         rows=tuple(
-            (e.system, e.dataset, Estimate(e.effect, e.sd), Interval(e.low, e.high, e.effect), e.scores)
+            (e.system, e.dataset, Estimate(e.effect, e.sd), Interval(e.low, e.high, e.effect, drawn), e.scores)
             for e in ordered
         ),
         notes=tuple(notes),
