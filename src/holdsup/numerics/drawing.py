@@ -147,7 +147,7 @@ def draw_responses(drawing: Drawing, rng: np.random.Generator, count: int) -> Dr
     z = rng.standard_normal((count, len(C)))
     g = z @ drawing.left.factor.T
     inside = (z * (z @ drawing.left.projector)).sum(axis=1)  # g'S^+ g
-    noise = truth.sigma**2 * (inside + rng.chisquare(drawing.degrees, count) * (drawing.degrees > 0))
+    noise = truth.sigma**2 * (inside + rng.chisquare(max(drawing.degrees, 1), count) * (drawing.degrees > 0))
     if len(drawing.shared):
         across, length, crossed, squared = _by_pattern(drawing, a, rng, count)
         sums = np.zeros((count, 0, len(moments.first)))

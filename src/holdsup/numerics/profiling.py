@@ -103,7 +103,7 @@ class Profile:
         Values are stretched by an inverse hyperbolic sine: standard deviations of few levels reach far up.
         """
         a = quantity.slope(self.optimum)
-        growth = math.sqrt(max(2 * float(a @ np.linalg.solve(self.hessian, a)), 0.0))
+        growth = math.sqrt(max(2 * float(a @ _solve(self.hessian, a)), 0.0))
         here = quantity.value(self.optimum)
         growth = growth or max(abs(here), 1e-3)
         last = inside = _Held(here, self.optimum, self.gradient, self.hessian, 0.0, growth)
@@ -235,7 +235,7 @@ class _Surface:
         """Return a point of the surface from one of another: along the tangent of the profile, then straight to it."""
         if self.nil is None:
             a = self.quantity.slope(held)
-            along = np.linalg.solve(H, a)
+            along = _solve(H, a)
             step = np.asarray(along * ((self.target - self.quantity.value(held)) / float(a @ along)), dtype=np.float64)
             held = held + _longest(held, step) * step
         return self.bring(held)
@@ -270,7 +270,7 @@ class _Surface:
     def step(self, point: Floats, gradient: Floats, H: Floats) -> tuple[Floats, float, Floats]:
         """Return Newton's step within the surface, the decrease expected of it, and Lagrange's multipliers."""
         A = self.rows(point)
-        solved = np.linalg.solve(H, np.column_stack([gradient, A.T]))
+        solved = _solve(H, np.column_stack([gradient, A.T]))
         multiplier = np.linalg.lstsq(A @ solved[:, 1:], A @ solved[:, 0], rcond=None)[0]
         step = solved[:, 1:] @ multiplier - solved[:, 0]
         return step, float(-(gradient - multiplier @ A) @ step) / 2, multiplier
@@ -280,6 +280,14 @@ def _longest(point: Floats, step: Floats) -> float:
     """Return how much of a step may be taken, at most all of it."""
     most = STRETCH * np.maximum(np.abs(point), 0.1)
     return 1 / max(1.0, float(np.max(np.abs(step) / most)))
+
+
+def _solve(H: Floats, right: Floats) -> Floats:
+    """Return H^-1 right; updates may leave H singular but for rounding, and then its flat directions are raised."""
+    try:
+        return np.asarray(np.linalg.solve(H, right))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.solve(_raise_flat(H), right))
 
 
 def _raise_flat(H: Floats) -> Floats:
