@@ -44,6 +44,23 @@ def test_a_comparison_is_refused_where_every_item_has_scores_that_a_column_tells
     assert holdsup.compare_systems(frame, facets=["seed", "prompt"]).systems[0].runs == 12
 
 
+def test_folds_are_not_offered_as_a_column_that_has_a_last_one() -> None:
+    with pytest.raises(ScoresError, match="'fold' tells them apart") as refused:
+        holdsup.compare_systems(repeated(systems="AB").rename(columns={"prompt": "fold"}))
+    assert "--last" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("names", "chosen"), [(("dev", "eval"), "eval"), (("Train", "val", "Test-2"), "Test-2")])
+def test_one_part_of_the_data_is_offered_before_an_average_of_all(names: tuple[str, ...], chosen: str) -> None:
+    frame = repeated(len(names), systems="AB")
+    frame["split"] = np.array(names)[frame.pop("prompt")]
+    with pytest.raises(ScoresError, match=f"give --where split={chosen} to use one part of the data alone, --facets"):
+        holdsup.compare_systems(frame)
+    frame = frame[frame["item"] == 0].drop(columns="item")
+    lines = " ".join(holdsup.compare_systems(frame).warnings)
+    assert f"split tells them apart; give --where split={chosen} to use one of them alone, --facets" in lines
+
+
 def test_a_suggested_name_is_quoted_for_the_shell() -> None:
     frame = repeated(systems="AB").rename(columns={"prompt": "Prompt #"})
     with pytest.raises(

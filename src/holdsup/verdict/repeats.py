@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from holdsup.columns import Numbers
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.errors import ScoresError, list_names, shell_names
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.scores import Scores
 from holdsup.scores.roles import is_progress
-from holdsup.scores.suggestions import suggest_facets, suggest_replicates
+from holdsup.scores.suggestions import suggest_facets, suggest_part, suggest_replicates
 from holdsup.scores.telling import code_column, find_differing
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.phrases import join_names
@@ -62,9 +61,11 @@ def _say_repeats(scores: Scores, cells: Crossing, where: str, *, averaged: bool)
     what = f"{format_counted(repeated, 'score')} {'repeats' if repeated == 1 else 'repeat'} {where}"
     advice = "name the columns that tell them apart (--replicates, --facets, --run), or see holdsup check"
     if name := next(_telling(scores, cells), None):
-        item = "" if scores.item is not None else f"--item {shlex.quote(name)} if it names the items, "
+        first = "" if scores.item is not None else f"--item {shlex.quote(name)} if it names the items, "
+        if part := suggest_part(scores, [name]):
+            first = f"{part} to use one of them alone, "
         advice = (
-            f"{name} tells them apart; give {item}{suggest_replicates(scores, [name])} if it only repeats runs, as a "
+            f"{name} tells them apart; give {first}{suggest_replicates(scores, [name])} if it only repeats runs, as a "
             f"seed does, or {suggest_facets(scores, [name])} if it is a setting"
         )
     yield f"{what} and {'was' if repeated == 1 else 'were'} {AVERAGED if averaged else KEPT}: {advice}."
@@ -145,13 +146,13 @@ def _ways(scores: Scores, names: list[str]) -> str:
             f"{suggest_facets(scores, names[:1])} if each is a training of its own at a setting that you chose"
         )
     it, repeat, setting = ("it", "repeats", "is a setting") if len(names) == 1 else ("they", "repeat", "are settings")
-    number = next((name for name in names if isinstance(scores.others.get(name), Numbers)), None)
-    last = f"; or --last {shell_names([number])} to use only the largest of each run" if number is not None else ""
+    part = suggest_part(scores, names)
+    one = f"{part} to use one part of the data alone, " if part else ""
     return (
-        f"give {suggest_replicates(scores, names)} if {it} only {repeat} runs, as a seed does, or "
+        f"give {one}{suggest_replicates(scores, names)} if {it} only {repeat} runs, as a seed does, or "
         f"{suggest_facets(scores, names)} if {it} {setting} that you chose (repetitions stand for new runs, "
         "settings for themselves alone); if items differ in them, join them with the item's id in one column, or "
-        f"name the one that is the --dataset{last}"
+        f"name the one that is the --dataset"
     )
 
 
