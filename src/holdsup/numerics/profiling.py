@@ -271,7 +271,7 @@ class _Surface:
         """Return Newton's step within the surface, the decrease expected of it, and Lagrange's multipliers."""
         A = self.rows(point)
         solved = _solve(H, np.column_stack([gradient, A.T]))
-        multiplier = np.linalg.lstsq(A @ solved[:, 1:], A @ solved[:, 0], rcond=None)[0]
+        multiplier = np.asarray(np.linalg.lstsq(A @ solved[:, 1:], A @ solved[:, 0], rcond=None)[0], dtype=np.float64)
         step = solved[:, 1:] @ multiplier - solved[:, 0]
         return step, float(-(gradient - multiplier @ A) @ step) / 2, multiplier
 

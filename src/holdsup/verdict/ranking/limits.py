@@ -41,8 +41,11 @@ def check_runs(runs: RunTable) -> None:
         )
     if np.ptp(runs.score) == 0:
         raise ScoresError(f"all scores equal {runs.score[0]:g}: there is nothing to rank (see holdsup check)")
-    own = runs.cell_means(runs.score)[runs.system.codes, runs.dataset.codes]
-    if runs.cells().max() > 1 and np.allclose(runs.score, own, rtol=0, atol=ROUNDING * np.abs(runs.score).max()):
+    cells = np.column_stack([runs.system.codes, runs.dataset.codes, runs.settings])
+    _, cell, sizes = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+    cell = cell.reshape(-1)
+    apart = np.abs(runs.score - (np.bincount(cell, runs.score) / sizes)[cell]).max()
+    if sizes.max() > 1 and apart <= ROUNDING * np.abs(runs.score).max():
         raise ScoresError(
             "all runs of a system on a dataset have the same score, so that they tell no more than one of them: keep "
             "one, such as --where seed=1"
