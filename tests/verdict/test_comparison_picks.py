@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from holdsup import compare_systems, read_result, simulate_scores
+from holdsup.errors import ScoresError
 
 
 def simulated(systems: str = "AB", *, items: int = 20, runs: int = 3, seed: int = 3) -> pd.DataFrame:
@@ -49,6 +51,25 @@ def test_runs_that_cannot_be_picked_are_counted_for_themselves() -> None:
     }
     assert found.rows.used == 40
     assert warned(found, "2 runs without dev cannot be picked: A/seed=3 and B/seed=3.")
+
+
+def test_of_runs_of_their_own_each_dataset_has_its_best() -> None:
+    rng = np.random.default_rng(4)
+    s, d, seed = (axis.ravel() for axis in np.indices((2, 5, 3)))
+    frame = pd.DataFrame({"system": np.array(["A", "B"])[s], "dataset": d, "seed": seed, "score": rng.normal(s, 1)})
+    frame["dev"] = rng.normal(size=len(frame))
+    with pytest.raises(
+        ScoresError, match=r"it changes within runs .*, or --nested-runs if each dataset has runs of its own"
+    ):
+        compare_systems(frame, best="dev")
+    found = compare_systems(frame, best="dev", nested_runs=True)
+    picks = frame.loc[frame.groupby(["system", "dataset"]).dev.idxmax()]
+    a, b = (picks[picks.system == name].score.to_numpy() for name in "AB")
+    assert found.contrasts[0].p == pytest.approx(stats.ttest_rel(a, b).pvalue, rel=1e-9)
+    assert [(p.system, p.value, p.runs) for p in found.best] == [(p.system, p.dev, 3) for p in picks.itertuples()]
+    assert found.rows.used == 10
+    assert warned(found, f"Only the best run of each system on each dataset by dev, the highest, is compared: "
+                  f"A/seed={picks.seed.iloc[0]} on 0 (of 3)")  # fmt: skip
 
 
 def test_a_tie_for_the_best_is_said() -> None:

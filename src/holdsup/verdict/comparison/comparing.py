@@ -20,7 +20,7 @@ from holdsup.scores.telling import point_to_roles
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.advice import advise
 from holdsup.verdict.comparison.answers import Answer, Question, answer, test_systems
-from holdsup.verdict.comparison.best import pick_best
+from holdsup.verdict.comparison.best import join_picks, pick_best
 from holdsup.verdict.comparison.cautions import caution, caution_clusters
 from holdsup.verdict.comparison.contrasts import list_contrasts
 from holdsup.verdict.comparison.losses import caution_losses, lost_systems
@@ -110,7 +110,9 @@ def compare_systems(
     directions = choose_directions(scores, lower_is_better)
     faults = (*caution_faults(scores), *caution_lookalikes(scores))
     said.extend((*directions.cautions(), *faults))
-    picked = None if best is None else pick_best(scores, best, lower_is_better=directions.of_column(best))
+    picked = None
+    if best is not None:
+        picked = pick_best(scores, best, lower_is_better=directions.of_column(best), nested_runs=nested_runs)
     if picked is not None:
         scores = picked.scores
         said.extend(picked.warnings)
@@ -121,7 +123,7 @@ def compare_systems(
         bootstrap=bootstrap,
         directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
-    laid_out = lay_out(scores, nested_runs=nested_runs)
+    laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
     evaluations = [replace(each, by_items=average == "micro") for each in laid_out]
     _check_systems(scores, question)
     for evaluation in evaluations:
