@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy import stats
 
 from holdsup.numerics.tails import FAR, Tail, chi2_tail, f_tail, normal_tail, t_tail
 
@@ -314,3 +315,19 @@ def test_numpy_scalars_give_plain_floats_and_no_warnings() -> None:
     for tail in (chi2_tail(np.float64(1500), np.float64(1)), t_tail(np.float64(1e200), np.float64(5))):
         assert type(tail.p) is float
         assert type(tail.log10_p) is float
+
+
+@pytest.mark.parametrize("t", [3e3, 1e5, 1e6, 1e9, 1e12])
+def test_t_on_two_df_follows_its_closed_form_far_out(t: float) -> None:
+    # P(|T| > t) = 1 - t / sqrt(2 + t^2) = 2 / (s (s + t)) with s = sqrt(2 + t^2), which loses no digits
+    s = math.hypot(t, math.sqrt(2))
+    expected = 2 / (s * (s + t))
+    found = t_tail(t, 2)
+    assert found.p == pytest.approx(expected, rel=1e-12)
+    assert found.log10_p == pytest.approx(math.log10(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("df", [1, 2, 3, 4])
+@pytest.mark.parametrize("t", [1e2, 1e4, 1e6, 1e9, 1e12])
+def test_t_on_few_df_agrees_with_scipy_far_out(t: float, df: int) -> None:
+    assert t_tail(t, df).p == pytest.approx(2 * float(stats.t.sf(t, df)), rel=1e-9)

@@ -205,7 +205,8 @@ def _log_beta_tail(a: float, b: float, f: float, log_f: float) -> float:
         return (a + n - 1) / (a + 2 * n - 1) * ((a + b + n - 1) / (a + 2 * n - 1)) * n * (b - n) * x * x
 
     def beta(n: int) -> float:
-        return n + n * (b - n) * x / (a + 2 * n - 1) + (a + n) / (a + 2 * n + 1) * (lam + 1 + n * (2 - x))
+        earlier = n * (b - n) * x / (a + 2 * n - 1) if n else 0.0  # 0 / 0 at a = 1 else: two df
+        return n + earlier + (a + n) / (a + 2 * n + 1) * (lam + 1 + n * (2 - x))
 
     return log_density - math.log(_continued_fraction(alpha, beta))
 
