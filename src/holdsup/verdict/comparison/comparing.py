@@ -75,7 +75,7 @@ def compare_systems(
     margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
         lower is better by its name, or else by the scores); the claim is then these-runs, and the pick is named as
-        what it is
+        what it is; with `nested_runs` there is one on each dataset
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
     average : over several datasets, "macro": datasets weigh the same, or "micro": items do
