@@ -95,10 +95,10 @@ def test_runs_without_items_or_datasets_have_checkpoints_too() -> None:
     assert compare_systems(frame, last="step").rows.used == 6
 
 
-def test_the_last_row_with_a_score_counts_and_labels_may_hold_the_number() -> None:
+def test_the_last_row_with_a_score_counts() -> None:
     frame = curves()
     frame.loc[(frame.step == 500) & (frame.seed == 1), "score"] = np.nan
-    found = compare_systems(frame.assign(step="checkpoint-" + frame.step.astype(str)), last="step")
+    found = compare_systems(frame, last="step")
     assert found.rows.reasons == {
         "step before the last of its run": 4 * 24 + 3 * 12,
         "step after the last that has a score": 12,
@@ -111,13 +111,56 @@ def test_the_last_row_with_a_score_counts_and_labels_may_hold_the_number() -> No
     [
         ("nothing", "'nothing'"),
         ("system", "--last system: it is the column of the system"),
-        ("word", "--last word: 'some' holds no number"),
+        ("word", "--last word: 'some' is no number"),
         (3, "last is 3: give the name of one column"),
     ],
 )
 def test_a_column_that_does_not_count_is_refused(last: Any, said: str) -> None:
     with pytest.raises(HoldsupError, match=said):
         compare_systems(curves().assign(word="some"), last=last)
+
+
+@pytest.mark.parametrize(
+    ("labels", "odd"),
+    [
+        (("900", "1,000"), "1,000"),
+        (("900", "1k"), "1k"),
+        (("900K", "1M"), "1M"),
+        (("epoch1-step900", "epoch2-step100"), "epoch1-step900"),
+        (("900", "1 000"), "1 000"),
+        (("900", "1_000"), "1_000"),
+        (("900", "1'000"), "1'000"),
+        (("step 5 of 10", "step 10 of 10"), "step 10 of 10"),
+        (("2024-02-01", "best"), "best"),
+        (("2024-02-01", "2024-01-10 12:00"), "2024-01-10 12:00"),
+    ],
+)
+def test_labels_in_which_a_number_is_hidden_are_refused(labels: tuple[str, str], odd: str) -> None:
+    frame = curves().query("step >= 400")
+    frame = frame.assign(step=frame.step.map({400: labels[0], 500: labels[1]}))
+    with pytest.raises(ScoresError, match=f"--last step: {odd!r} is no number.*give step as plain numbers"):
+        compare_systems(frame, last="step")
+
+
+def test_the_last_of_dates_is_the_latest_day() -> None:
+    frame = curves().query("step >= 400")
+    dated = frame.assign(step=frame.step.map({400: "2024-01-10", 500: "2024-02-01"}))
+    found = compare_systems(dated, last="step")
+    assert [s.mean for s in found.systems] == [s.mean for s in compare_systems(frame, last="step").systems]
+    assert any("Only the last step of each run and dataset is used (2024-02-01 in all)" in w for w in found.warnings)
+
+
+def test_steps_below_zero_have_a_last_one() -> None:
+    frame = curves()
+    assert compare_systems(frame.assign(step=frame.step - 1000), last="step").rows.used == 36
+
+
+@pytest.mark.parametrize("step", [np.inf, 2.0**60])
+def test_numbers_that_cannot_be_told_apart_are_refused(step: float) -> None:
+    frame = curves().astype({"step": float})
+    frame.loc[frame.step == 500, "step"] = step
+    with pytest.raises(ScoresError, match="too large to be told from its neighbours"):
+        compare_systems(frame, last="step")
 
 
 @EVERY

@@ -21,7 +21,8 @@ from holdsup.verdict.phrases import join_names
 __all__ = ["keep_last"]
 
 Floats = NDArray[np.float64]
-NUMBER = re.compile(r"\d+(?:\.\d+)?")  # in a label such as checkpoint-500
+DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?")  # ISO 8601: text sorts as time does
+EXACT = 2.0**53  # from here on neighbours are one float
 
 
 def keep_last(scores: Scores, column: str | None) -> tuple[Scores, dict[str, int]]:
@@ -34,7 +35,7 @@ def keep_last(scores: Scores, column: str | None) -> tuple[Scores, dict[str, int
     if not isinstance(column, str):
         raise ScoresError(f"last is {column!r:.60}: give the name of one column, such as 'step'")
     scores = _without_facet(scores, column)
-    values = _values(scores, column)
+    values, dates = _values(scores, column)
     owners = [scores.system, scores.run, *(each for each in (scores.dataset, scores.metric) if each is not None)]
     runs = cross(*owners).codes
     counted = np.where(scores.usable, values, np.nan)
@@ -47,12 +48,15 @@ def keep_last(scores: Scores, column: str | None) -> tuple[Scores, dict[str, int
         f"no {column}": int(unknown.sum()),
     }
     reasons = {why: count for why, count in reasons.items() if count}
-    lowest, largest = (format_number(float(end)) for end in (np.nanmin(highest), np.nanmax(highest)))
+    lowest, largest = (
+        dates[int(end)] if dates else format_number(float(end)) for end in (np.nanmin(highest), np.nanmax(highest))
+    )
     span = f"{lowest} in all" if lowest == largest else f"{lowest} to {largest}"
     owner = "run and dataset" if scores.dataset is not None else "run"
     passed = f"{format_counted(sum(reasons.values()), 'row')} {'was' if sum(reasons.values()) == 1 else 'were'}"
     note = f"Only the last {column} of each {owner} is used ({span}): {passed} passed over."
-    notes = (*scores.notes, note, *_unfinished(scores, column, runs, highest))
+    unfinished = () if dates else _unfinished(scores, column, runs, highest)
+    notes = (*scores.notes, note, *unfinished)
     return replace(scores.only(kept), notes=notes), reasons
 
 
@@ -63,7 +67,8 @@ def _unfinished(scores: Scores, column: str, runs: NDArray[np.int64], highest: F
     short, others = np.zeros(len(first), bool), [np.inf]
     for code in np.unique(dataset[~np.isnan(highest)]):
         mine = (dataset == code) & ~np.isnan(highest)
-        early = mine & (highest < np.median(highest[mine]) / 2)
+        usual = float(np.median(highest[mine]))
+        early = mine & (highest < usual / 2) & (usual > 0)
         short |= early
         others += [float(highest[mine & ~early].min())] if early.any() else []
     if not short.any():
@@ -98,8 +103,11 @@ def _without_facet(scores: Scores, column: str) -> Scores:
     )
 
 
-def _values(scores: Scores, column: str) -> Floats:
-    """Return a column as numbers, NaN where there is none; labels may hold one, as checkpoint-500 does."""
+def _values(scores: Scores, column: str) -> tuple[Floats, list[str]]:
+    """Return a column as numbers, NaN where there is none; of dates their places among all, and these in order.
+
+    A number within a label counts for nothing: the last one of 1,000 and of epoch2-step100 is not what orders them.
+    """
     known = {**scores.properties, **scores.others}
     if column in scores.roles.columns() and column not in known:
         role = scores.roles.columns()[column]
@@ -108,20 +116,41 @@ def _values(scores: Scores, column: str) -> Floats:
         raise ColumnError.not_found(column, (*scores.roles.columns(), *scores.others), where=scores.source)
     found = known[column]
     if not isinstance(found, Labels):
-        return found.values
-    levels = np.array([_number(name) for name in found.names] + [np.nan])  # the last is that of code -1
-    if np.isnan(levels[:-1]).any():
-        odd = found.names[int(np.flatnonzero(np.isnan(levels))[0])]
-        raise ScoresError(f"--last {column}: {odd!r} holds no number, so that nothing says which is the last")
-    return levels[found.codes]
+        return _finite(found.values, column), []
+    numbers = [parse_number(name) for name in found.names]
+    odd = [name for name, number in zip(found.names, numbers, strict=True) if number is None]
+    dates: list[str] = []
+    if odd and len(odd) == len(numbers) and _are_dates(odd):
+        dates = sorted(odd)
+        numbers = [float(dates.index(name)) for name in found.names]
+    elif odd:
+        shown = min(odd, key=_is_date)  # beside dates, what is none
+        raise ScoresError(
+            f"--last {column}: {shown!r} is no number, so that nothing says which is the last; give {column} as plain "
+            "numbers, such as 1000, or as dates, such as 2024-01-31"
+        )
+    return _finite(np.array([*numbers, np.nan], float)[found.codes], column), dates  # the last is that of code -1
 
 
-def _number(label: str) -> float:
-    number = parse_number(label)
-    if number is None:
-        inside = NUMBER.findall(label)
-        number = float(inside[-1]) if inside else np.nan
-    return number
+def _is_date(label: str) -> bool:
+    return DATE.fullmatch(label) is not None
+
+
+def _are_dates(labels: list[str]) -> bool:
+    """Return whether labels are dates that are all written alike, so that their order is that of the text."""
+    return all(map(_is_date, labels)) and len({re.sub(r"\d", "0", label) for label in labels}) == 1
+
+
+def _finite(values: Floats, column: str) -> Floats:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        raise ScoresError(f"--last {column}: there is no number in it, so that nothing says which is the last")
+    if np.abs(known).max() >= EXACT:
+        raise ScoresError(
+            f"--last {column}: {float(known[np.abs(known).argmax()]):.17g} is too large to be told from its "
+            f"neighbours; give {column} as smaller numbers"
+        )
+    return values
 
 
 def _highest(groups: NDArray[np.int64], values: Floats) -> Floats:
