@@ -50,8 +50,8 @@ direction_option = click.option(
 last_option = click.option(
     "--last",
     metavar="COL",
-    help="Of each run on each dataset use only the rows at the largest COL, such as step: the last checkpoint. It holds "
-    "numbers, or ISO dates.",
+    help="Of each run on each dataset use only the rows at the largest COL, such as step: the last checkpoint. It "
+    "holds numbers, or ISO dates.",
 )
 nested_option = click.option(
     "--nested-runs",
