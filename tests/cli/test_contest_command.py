@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import holdsup
+from holdsup.metrics import scorers
 
 Run = Callable[..., Any]
 
@@ -128,3 +130,41 @@ def test_a_system_that_ends_its_process_is_told(run: Run, contest: Path) -> None
     assert done.code == 1
     assert "18 of 36 trainings failed" in done.err
     assert "ended with exit code 5" in done.err
+
+
+@pytest.fixture
+def own_metric(contest: Path) -> Callable[[str], Path]:
+    """Give the contest a metric of the user's own, with this body."""
+
+    def write(body: str) -> Path:
+        contest.with_name("own_metrics.py").write_text(
+            f"import warnings\n\ndef own(targets, predictions):\n    {body}\n"
+        )
+        head, _, rest = contest.read_text().partition("[metric]")
+        contest.write_text(f'{head}[metric]\nname = "own_metrics:own"\n[{rest.partition("[")[2]}')
+        return contest
+
+    yield write  # type: ignore[misc]
+    sys.modules.pop("own_metrics", None)
+    scorers._find.cache_clear()
+
+
+def test_a_metric_that_raises_ends_in_one_line(run: Run, own_metric: Callable[[str], Path]) -> None:
+    done = run("contest", own_metric("raise ZeroDivisionError('no\\nitems')"))
+    assert done.code == 1
+    assert done.err == "holdsup: own_metrics:own cannot score these predictions: no items\n"
+
+
+def test_what_a_metric_prints_is_no_part_of_the_answer(run: Run, own_metric: Callable[[str], Path]) -> None:
+    done = run("contest", own_metric("print('seen'); return targets.count(targets[0])"), "--format", "json")
+    assert json.loads(done.out)["metric"] == "own_metrics:own"
+    assert "seen" in done.err
+
+
+def test_warnings_of_a_metric_are_counted_in_one(run: Run, own_metric: Callable[[str], Path]) -> None:
+    file = own_metric("warnings.warn('too few'); return float(len(set(predictions)))")
+    with pytest.warns(RuntimeWarning, match="own_metrics:own: too few") as warned:
+        done = run("contest", file, "--format", "json")
+    assert len(warned) == 1
+    said = [warning for warning in json.loads(done.out)["warnings"] if "too few" in warning]
+    assert said == ["own_metrics:own warned at 42 scores: too few"]

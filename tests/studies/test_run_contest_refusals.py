@@ -68,6 +68,9 @@ def test_a_class_that_some_splits_do_not_train_on_is_a_warning() -> None:
     targets[:2] = ["odd", "odd"]
     contest = run_contest(TWO, (inputs, targets), "accuracy", repeats=20)
     assert any("nothing of 1 class is trained on ('odd'): set stratify" in warning for warning in contest.warnings)
+    targets[2:4] = ["even", "even"]
+    contest = run_contest(TWO, (inputs, targets), "accuracy", repeats=20)
+    assert any("nothing of 2 classes is trained on" in warning for warning in contest.warnings)
 
 
 def test_groups_larger_than_a_block() -> None:

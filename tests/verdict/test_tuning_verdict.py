@@ -54,6 +54,16 @@ def test_the_verdict_names_wins_j_and_probability_and_says_what_best_means() -> 
     assert "says nothing about new data" in found.verdict
 
 
+def test_candidates_with_the_same_scores_are_the_best_together() -> None:
+    table = scores(4, means=(0.6, 0.7, 0.8))
+    table[:, 1] = table[:, 2]
+    found = judge(table)
+    assert [row.p_best for row in found.candidates] == [0, found.probability, found.probability]
+    assert found.probability > 0.99
+    assert "has the same scores as the pick. Every other candidate can be told to be worse." in found.verdict
+    assert "cannot be told" not in found.verdict
+
+
 def test_means_and_standard_errors_are_those_between_partitions() -> None:
     table = scores(6)
     found = judge(table)

@@ -16,8 +16,8 @@ from holdsup.experiment.plan import Label, Plan, Task
 from holdsup.experiment.scored_rows import Row, rows_by_item, rows_by_run
 from holdsup.experiment.scoring import check_metric
 from holdsup.experiment.store import Store
-from holdsup.experiment.streams import divert_output
 from holdsup.metrics import Metric, make_metric
+from holdsup.metrics.streams import divert_output
 from holdsup.metrics.writing import write_metric
 from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate
 from holdsup.scores.stated import state_roles

@@ -15,8 +15,8 @@ from holdsup.experiment.interruption import Interrupted
 from holdsup.experiment.plan import Outcome, Task
 from holdsup.experiment.replies import Failure, Success
 from holdsup.experiment.store.payload import encode_table, encode_values, undefined_values
-from holdsup.experiment.streams import divert_output
 from holdsup.experiment.timing import OutOfTime, time_limit
+from holdsup.metrics.streams import divert_output
 
 __all__ = ["Order", "carry_out", "order_of"]
 

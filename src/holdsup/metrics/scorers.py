@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import functools
 import importlib
+import threading
+import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.errors import MetricError
+from holdsup.columns.limits import reason_of
+from holdsup.errors import HoldsupError, MetricError
 from holdsup.metrics.metric import Counts, Floats, Metric
 from holdsup.metrics.pairs import read_pairs
+from holdsup.metrics.streams import divert_output
+from holdsup.rendering.numbers import format_counted
 from holdsup.results.direction_names import find_direction, say_by_name
 
 __all__ = ["FunctionMetric"]
 
 SKLEARN = "sklearn"
+
+_alone = threading.RLock()  # filters of warnings are those of the whole process
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +40,12 @@ class FunctionMetric(Metric):
     lower_is_better : whether a smaller score is a better one; None where the name of the function tells.
         scikit-learn's scorers never are
     options : what the function is called with besides
+    warned : what the function warned of, and at how many scores
     """
 
     lower_is_better: bool | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    warned: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
 
     @property
     def higher_is_better(self) -> bool:
@@ -44,9 +54,12 @@ class FunctionMetric(Metric):
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What a reader of the scores must know: which way is better, where only the name tells."""
+        """What a reader of the scores must know: which way is better, where only the name tells, and warnings."""
         by_name = self.lower_is_better is None and self._is_lower_by_name()
-        return (say_by_name([self.name], "lower_is_better = false in [metric]"),) if by_name else ()
+        said = [say_by_name([self.name], "lower_is_better = false in [metric]")] if by_name else []
+        for words, count in self.warned.items():
+            said.append(f"{self.name} warned at {format_counted(count, 'score')}: {words}")
+        return tuple(said)
 
     def _is_lower_by_name(self) -> bool:
         return not self.name.startswith(f"{SKLEARN}:") and find_direction(self.name) == "lower"
@@ -73,14 +86,36 @@ class FunctionMetric(Metric):
         """Return why no sum of counts has a score."""
         return f"{self.name} has no counts"
 
+    def for_targets(self, targets: Sequence[Any]) -> FunctionMetric:
+        """Return the same metric, which has warned of nothing yet."""
+        return replace(self, warned=Counter())
+
     def evaluate(self, targets: Sequence[Any], predictions: Sequence[Any]) -> float:
-        """Return what the function makes of all predictions."""
+        """Return what the function makes of all predictions; what it prints goes to standard error."""
         known, predicted = read_pairs(targets, predictions)
-        value = _find(self.name)(known, predicted, **self.options)
+        with divert_output(), _alone, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            function = _find(self.name)
+            try:
+                value = function(known, predicted, **self.options)
+            except HoldsupError:
+                raise
+            except Exception as err:  # a function of the user's
+                raise MetricError(f"{self.name} cannot score these predictions: {reason_of(err)}") from err
+        words = {reason_of(each.message) for each in caught if isinstance(each.message, Warning)}
+        self.warned.update(words)
+        for said in sorted(words):
+            _warn_once(self.name, said)
         try:
             return float(value)
-        except (TypeError, ValueError) as err:
+        except (TypeError, ValueError, OverflowError) as err:
             raise MetricError(f"{self.name} must give one number, but gave {value!r:.60}.") from err
+
+
+@functools.cache
+def _warn_once(name: str, words: str) -> None:
+    """Say what a metric warns of once in a process: there are thousands of scores."""
+    warnings.warn(f"{name}: {words}", RuntimeWarning, stacklevel=3)
 
 
 @functools.cache

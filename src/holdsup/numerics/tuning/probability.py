@@ -26,7 +26,7 @@ DRAWS = 4000
 def best_probabilities(standing: Standing, *, seed: int, draws: int = DRAWS) -> Floats:
     """Return the probability of each candidate to be the best; NaN with one partition.
 
-    Candidates with the same scores share one, which stands at the first of them; the others have zero.
+    Candidates with the same scores count as one in the draws and are the best together: all have its probability.
     """
     chances = np.zeros(len(standing.means))
     rivals = standing.rivals
@@ -38,7 +38,7 @@ def best_probabilities(standing: Standing, *, seed: int, draws: int = DRAWS) -> 
         who = np.append(standing.pick, rivals)  # of equals, the first leads
         gaps = _draw_gaps(standing, who, np.random.default_rng(seed), draws)
         chances = np.bincount(who[gaps.argmax(axis=1)], minlength=len(chances)) / draws
-    return chances
+    return np.asarray(chances[standing.twins])
 
 
 def _draw_gaps(standing: Standing, who: Places, rng: np.random.Generator, draws: int) -> Floats:

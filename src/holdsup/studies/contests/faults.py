@@ -11,7 +11,6 @@ from holdsup.experiment.corpora import Corpus
 from holdsup.metrics import Metric
 from holdsup.metrics.labels import AveragedMetric, LabelMetric
 from holdsup.metrics.means import Agreement
-from holdsup.rendering.numbers import format_counted
 from holdsup.splits import Split
 from holdsup.splits.routing import warn_of_unrouted
 from holdsup.studies.contests.copies import warn_of_copies
@@ -73,10 +72,9 @@ def _warn_of_classes(corpus: Corpus, metric: Metric, strategy: Strategy, splits:
     )
     if not absent:
         return None
-    return (
-        f"In some splits nothing of {format_counted(len(absent), 'class')} is trained on ({list_names(absent)}): set "
-        "stratify, or merge rare classes."
-    )
+    counted = f"{len(absent):,} {'class' if len(absent) == 1 else 'classes'}"
+    names = list_names(absent)
+    return f"In some splits nothing of {counted} is trained on ({names}): set stratify, or merge rare classes."
 
 
 def _count_classes(targets: Sequence[Any]) -> Counter[Any]:

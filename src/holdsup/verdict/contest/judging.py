@@ -105,7 +105,7 @@ def judge_contest(
             **(signed or {}),
         }),
         seed=seed,
-        warnings=(*metric.cautions, *_warn(scored, used, judged), *dict.fromkeys(said)),
+        warnings=(*question.metric.cautions, *_warn(scored, used, judged), *dict.fromkeys(said)),
         rows=Rows(planned, planned - left, {"an undefined score in their partition": left} if left else {}),
         verdict=write_contest_verdict(
             judged, mean_scores(used), metric, level=level, margin=margin, correction=correction

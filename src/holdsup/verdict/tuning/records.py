@@ -30,9 +30,8 @@ class CandidateRow:
     difference : its mean minus that of the pick, on the partitions that both have
     lead : upper limit of what it is better than the pick by; null with one partition
     wins : share of partitions on which it is the best of those that did not fail, alone or with others, 0-1
-    p_best : probability that it is the best over all partitions of the corpus
-    same_as : the candidate that it repeats, or the first that has the same scores, null if none has; they share one
-        p_best, at that one
+    p_best : probability that it is the best over all partitions of the corpus, alone or with those of the same scores
+    same_as : the candidate that it repeats, or the first that has the same scores, null if none has
     scores : on each partition; null where it failed or was not run
     """
 

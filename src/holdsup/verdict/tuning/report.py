@@ -97,9 +97,11 @@ class Tuning(Result):
 
     def _candidates(self) -> Table:
         rows = self.ranked()
+        equal = any(row.same_as is not None and row.status != "same" for row in rows)
         notes = [
             "wins: partitions on which it is the best, alone or with others. P(best): over all partitions of this "
-            "corpus, not on new data; a posterior, which believes a lead the less, the more candidates are near it.",
+            "corpus, not on new data; a posterior, which believes a lead the less, the more candidates are near it."
+            + (" Candidates with the same scores are the best together." if equal else ""),
             f"lead: the most that it may be better than the pick by, all limits together at {self.level:.0%}.",
             *self._about_dropped(),
             *self.next,

@@ -130,13 +130,18 @@ def write_choice(tuning: Tuning, index: int) -> str:
 
 
 def _alike(tuning: Tuning) -> str:
-    names = [row.name for row in tuning.ranked() if row.status == "alike"]
-    if not names:
-        if _dropped(tuning):
-            return _dropped(tuning)
+    alike = [row for row in tuning.ranked() if row.status == "alike"]
+    equal = [row.name for row in alike if row.scores == tuning.pick.scores]
+    names = [row.name for row in alike if row.scores != tuning.pick.scores]
+    said = [f"{_list(equal)} {'has' if len(equal) == 1 else 'have'} the same scores as the pick."] if equal else []
+    if names:
+        said.append(f"{_list(names)} cannot be told from it.")
+    if _dropped(tuning):
+        said.append(_dropped(tuning))
+    elif not names:
         judged = " that was judged" if has_failures(tuning) else ""
-        return f"Every other candidate{judged} can be told to be worse."
-    return f"{_list(names)} cannot be told from it.{' ' if _dropped(tuning) else ''}{_dropped(tuning)}"
+        said.append(f"Every other candidate{judged} can be told to be worse.")
+    return " ".join(said)
 
 
 def _dropped(tuning: Tuning) -> str:
