@@ -102,16 +102,16 @@ def test_what_adjusting_adds_is_in_the_lead_with_one_left_out() -> None:
     assert rows["d3"].p == pytest.approx(lead.p, rel=1e-3)
 
 
-def test_systems_that_differ_by_a_constant_are_ranked_with_the_spread_of_all() -> None:
+def test_systems_that_differ_by_a_constant_borrow_no_spread() -> None:
     grid = make_grid(2, systems="ABC")
     a = grid["system"] == "A"
     score = grid["score"].copy()
     score[grid["system"] == "B"] = score[a] + 1.0
-    found = rank_systems({**grid, "score": score}, folds=0)
+    found = rank_systems({**grid, "score": score}, nested_runs=True, folds=0)
     contrast = next(c for c in found.contrasts if {c.left, c.right} == {"A", "B"})
-    assert (contrast.method, contrast.datasets) == ("pooled", 8)
-    assert contrast.se == contrast.pooled_se > 0
-    assert any("differ by the same on every dataset" in line for line in found.warnings)
+    assert (contrast.method, contrast.datasets, contrast.p) == ("none", 8, 1)
+    assert contrast.pooled_p < 0.05
+    assert any("the difference is the same on every dataset" in line for line in found.warnings)
 
 
 def test_rows_that_come_twice_are_said() -> None:
@@ -202,7 +202,9 @@ def test_pairs_that_share_a_dataset_at_most_are_not_tested_and_named() -> None:
     assert all((c.p, c.p_adjusted, np.isinf(c.high_simultaneous)) == (1, 1, True) for c in none)
     names = ", ".join(f"'{c.left} - {c.right}'" for c in none)
     notes = found.tables()[1].notes
-    assert notes[1] == f"p of {names}: not tested, for want of datasets that both have."
+    assert (
+        notes[1] == f"p of {names}: not tested: fewer than two datasets of both, or the same difference on all of them."
+    )
     assert any(line.startswith(f"{names}: fewer than two datasets are shared") for line in found.warnings)
 
 
@@ -217,3 +219,9 @@ def test_runs_that_are_copies_are_refused_with_the_way_out() -> None:
     with pytest.raises(ScoresError, match=r"same score.*--where seed=1"):
         rank_systems(table, folds=0)
     assert rank_systems(table, folds=0, where={"seed": "1"}).systems[0].name == "A"
+
+
+def test_a_table_without_a_score_is_refused_in_one_line() -> None:
+    rows = [{"system": s, "dataset": d, "seed": 1, "score": None} for s in "AB" for d in "xy"]
+    with pytest.raises(ScoresError, match="no row with a finite score"):
+        rank_systems(rows, folds=0)

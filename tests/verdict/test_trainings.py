@@ -187,3 +187,17 @@ def test_two_runs_on_two_datasets_are_ranked_though_nothing_is_sure() -> None:
     found = rank_systems(runs(datasets=2, seeds=2, systems="ABC"), folds=0)
     assert sum(s.p_best for s in found.systems) == pytest.approx(1)
     assert all(c.p_adjusted > 0.05 for c in found.contrasts)
+
+
+def test_a_difference_that_is_the_same_on_every_dataset_has_the_spread_of_its_runs() -> None:
+    scores = {"A": ((0.6, 0.6, 0.7), (0.6, 0.7, 0.6), (0.6, 0.6, 0.7)), "B": ((0.5,) * 3,) * 3}
+    rows = [
+        {"system": system, "dataset": f"d{i}", "seed": seed, "score": score}
+        for system, table in scores.items()
+        for i, row in enumerate(table)
+        for seed, score in enumerate(row)
+    ]
+    (one,), (two,) = compare_systems(rows).contrasts, rank_systems(rows, folds=0).contrasts
+    assert two.method == "datasets and runs"
+    assert two.p == pytest.approx(one.p)
+    assert two.p > 0.01 > 1e-4 > two.pooled_p

@@ -120,7 +120,7 @@ def _refuse(scores: Scores, cells: Crossing, unit: str | None, *, needed: bool) 
                 f"{shell_names([name])} if each is a training of its own at a setting that you chose"
             )
     sizes = cells.sizes()
-    if sizes.max() < 2:
+    if sizes.max(initial=0) < 2:
         return
     least = np.full(scores.system.count, len(scores))
     np.minimum.at(least, scores.system.codes[cells.first], sizes)

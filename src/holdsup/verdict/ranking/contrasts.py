@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from holdsup.fit import Contrast
 from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.differences import ROUNDING, Difference, decide, new_runs_test, these_runs_test
+from holdsup.numerics.differences import Difference, decide, new_runs_test, these_runs_test
 from holdsup.numerics.quantiles import t_quantile
 from holdsup.numerics.spread import measure_spread
 from holdsup.numerics.tails import t_tail
@@ -74,7 +74,7 @@ def _contrast(fits: RankFits, left: str, right: str, level: float, tighter: floa
         for otherwise in (False, True)
     )
     found = pooled if own is None else own
-    tested = not fits.averages or own is not None or datasets > LEAST_SHARED
+    tested = not fits.averages or own is not None
     if fits.form.averages and not fits.averages:
         # Datasets that one of them lacks count by weights that are estimated; Satterthwaite's t takes them for known.
         lacking = max(0.0, float(weights @ fits.lacking @ weights))
@@ -125,10 +125,10 @@ def compare_by_dataset(
 
     The spread of its own differences between datasets is what counts: the fit takes the interactions of all systems
     to have one variance, and where they have not, its test of a pair is wrong. Runs that were each scored on all
-    datasets add a part of their own, as in `compare`. Where too few datasets are shared, or all differences are equal,
-    there is none. Other forms than the default one may compare systems elsewhere than at the
-    average of all settings, and random levels that are spread unevenly cannot be taken out of the cells by hand. In all
-    of these the fit's own test stands.
+    datasets add a part of their own, as in `compare`, which is all there is where the differences are equal. Where too
+    few datasets are shared, or nothing varies, there is none. Other forms than the default one may compare systems
+    elsewhere than at the average of all settings, and random levels that are spread unevenly cannot be taken out of the
+    cells by hand: there the fit's own test stands.
 
     Parameters
     ----------
@@ -146,9 +146,12 @@ def compare_by_dataset(
     if otherwise and parts == fits.measure_runs(np.flatnonzero(used), shared, declared=fits.runs.nested_runs):
         return None
     ahead, behind = ((np.maximum(side, 0.0) * means[:, shared]).sum(axis=0) for side in (weights, -weights))
-    if np.ptp(ahead - behind) <= ROUNDING * np.abs([ahead, behind]).max():
-        return None  # no spread: a system that is another one moved by a constant
-    found = _test(ahead - behind, weights[:, 0], parts, float(np.abs([ahead, behind]).max()), level)
+    try:
+        found = _test(ahead - behind, weights[:, 0], parts, float(np.abs([ahead, behind]).max()), level)
+    except ValueError:
+        return None  # nothing varies: a system that is another one moved by a constant
+    if found.se == 0:
+        return None
     averages = np.stack([fits.weights[name] for name in fits.runs.system.names])
     moved = np.tensordot(combination[used], fits.shifts[used][:, shared], axes=1)
     return _with_adjustment(found, moved, combine, combine(combination[used] @ averages[used]).df, level)

@@ -13,7 +13,7 @@ from holdsup.columns import Labels
 from holdsup.errors import FitError
 from holdsup.fit.holdouts import Combination, PartialFit, fit_without
 from holdsup.progress import Progress, no_progress
-from holdsup.verdict.ranking.contrasts import LEAST_SHARED, compare_by_dataset
+from holdsup.verdict.ranking.contrasts import compare_by_dataset
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.quality_records import Influence
 
@@ -119,7 +119,7 @@ class _Ranking:
         own = compare_by_dataset(fits, combination, left_cells, combine)
         if own is not None:
             return own.p
-        if fits.averages and not np.isfinite(left_cells[pair]).all(axis=0).sum() > LEAST_SHARED:
+        if fits.averages:
             return None
         pooled = part.combine(self.weights[pair[0]] - self.weights[pair[1]])
         told = len(np.unique(runs.dataset.codes[rows])) > 1 and not math.isnan(pooled.p)

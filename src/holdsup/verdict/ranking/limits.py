@@ -12,7 +12,7 @@ from holdsup.verdict.phrases import join_names
 from holdsup.verdict.ranking.answers import name_term
 from holdsup.verdict.ranking.bends import find_bends
 from holdsup.verdict.ranking.confounding import find_confounded
-from holdsup.verdict.ranking.contrasts import NOT_TESTED
+from holdsup.verdict.ranking.contrasts import LEAST_SHARED, NOT_TESTED
 from holdsup.verdict.ranking.fits import LEAST_DATASETS, RankFits
 from holdsup.verdict.ranking.system_records import RankContrast
 from holdsup.verdict.ranking.table import RunTable
@@ -123,19 +123,19 @@ def _apart(fits: RankFits, contrasts: Sequence[RankContrast]) -> Iterator[str]:
             f"Levels of {join_names(sorted(fits.form.drawn))}, which are random, are spread unevenly over systems and "
             "datasets: contrasts are the fit's own, with one variance of interactions for all systems."
         )
-    apart, pooled = (
-        [f"{c.left} - {c.right}" for c in contrasts if fits.averages and c.method == method]
-        for method in (NOT_TESTED, "pooled")
+    none = [c for c in contrasts if c.method == NOT_TESTED]
+    few, same = (
+        [f"{c.left} - {c.right}" for c in none if (c.datasets < LEAST_SHARED) == lacks] for lacks in (True, False)
     )
-    if pooled:
+    if few:
         yield (
-            f"{list_names(pooled, most=3)} differ by the same on every dataset (is one a copy of the other?): the "
-            "spread of their differences is borrowed from all systems."
+            f"{list_names(few, most=3)}: fewer than two datasets are shared. Without a spread there is no test (p = 1, "
+            "no CI)."
         )
-    if apart:
+    if same:
         yield (
-            f"{list_names(apart, most=3)}: fewer than two datasets are shared, or the difference is the same on both. "
-            "Without a spread it is not tested (p = 1, no CI)."
+            f"{list_names(same, most=3)}: the difference is the same on every dataset (is one a copy of the other?). "
+            "Without a spread there is no test (p = 1, no CI)."
         )
     names = [name for name, placed in zip(fits.runs.system.names, fits.placed, strict=True) if not placed]
     if names:

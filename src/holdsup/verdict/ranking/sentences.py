@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from holdsup.rendering.numbers import format_counted, format_interval, format_number, format_percent
 from holdsup.verdict.phrases import join_names, say_level, say_p
-from holdsup.verdict.ranking.contrasts import NOT_TESTED, WITH_RUNS
+from holdsup.verdict.ranking.contrasts import LEAST_SHARED, NOT_TESTED, WITH_RUNS
 from holdsup.verdict.ranking.fits import LEAST_DATASETS
 from holdsup.verdict.ranking.system_records import RankContrast, RankedSystem, WaterfallStep
 from holdsup.verdict.ranking.term_records import Treatment
@@ -99,7 +99,9 @@ def _lead(systems: Sequence[RankedSystem], lead: RankContrast, datasets: int, le
     )
     if lead.method == NOT_TESTED:
         below = "below" if gap < 0 else "above"
-        return f"{mean}: {size} {below} {second.name}, with too few datasets in common to test it"
+        few = lead.datasets < LEAST_SHARED
+        why = "with too few datasets in common" if few else "the same on every dataset, so that there is no spread"
+        return f"{mean}: {size} {below} {second.name}, {why} to test it"
     p = say_p(lead.p_adjusted, lead.log10_p_adjusted) + (" after Holm" if several else "")
     sure = f"{_limits(lead, level, ' for all pairs' if several else '')}, {p}"
     first = f"{mean}: {size} {'below' if gap < 0 else 'above'} {second.name}"

@@ -68,8 +68,8 @@ class RankContrast:
     low_simultaneous : lower limit that holds for all pairs at once
     high_simultaneous : upper limit that holds for all pairs at once
     method : where se, df, p and limits come from: "dataset differences"; "datasets and runs" where runs
-        were each scored on all datasets; "pooled"; or "none" where fewer than two datasets are shared: p is 1 then,
-        and the difference is the fit's
+        were each scored on all datasets; "pooled"; or "none" where fewer than two datasets are shared, or nothing
+        varies: p is 1 then, and the difference is the fit's
     datasets : datasets with scores of both
     pooled_difference : left - right by the fit
     pooled_se : its standard error by the fit, the variances being those of all systems together

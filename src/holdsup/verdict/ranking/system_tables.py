@@ -126,7 +126,7 @@ METHODS = {
     WITH_RUNS: "Welch's t in two ways (cautious df): differences of adjusted means between datasets, pair by pair, and "
     "the runs of each system, each of which was scored on all datasets.",
     "pooled": "Satterthwaite's t of the fit.",
-    NOT_TESTED: "not tested, for want of datasets that both have.",
+    NOT_TESTED: "not tested: fewer than two datasets of both, or the same difference on all of them.",
 }
 
 
