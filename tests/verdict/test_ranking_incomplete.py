@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from ranking_cases import Table, fit_default, make_grid, take
@@ -225,3 +227,47 @@ def test_a_table_without_a_score_is_refused_in_one_line() -> None:
     rows = [{"system": s, "dataset": d, "seed": 1, "score": None} for s in "AB" for d in "xy"]
     with pytest.raises(ScoresError, match="no row with a finite score"):
         rank_systems(rows, folds=0)
+
+
+def with_items(lacks: Callable[[str, int], bool], *, items: int = 10) -> list[dict[str, object]]:
+    """Return item scores of A, which is always ahead, and B; the later items are hard."""
+    return [
+        {"system": s, "dataset": f"d{d}", "item": f"{d}/{i}", "score": lead + (0.9 if i < items // 2 else 0.2) + noise}
+        for d, noise in enumerate((0.01, 0.02, 0.04))
+        for i in range(items)
+        for s, lead in (("A", 0.06 - noise / 9), ("B", 0.0))
+        if not lacks(s, i)
+    ]
+
+
+def test_a_system_that_lacks_hard_items_is_no_better_for_it() -> None:
+    found = rank_systems(with_items(lambda system, item: system == "B" and item >= 5), folds=0)
+    easy = rank_systems(with_items(lambda _, item: item >= 5), folds=0)
+    assert found.systems[0].name == "A"
+    assert [(c.difference, c.p) for c in found.contrasts] == [(c.difference, c.p) for c in easy.contrasts]
+    assert any(
+        line.startswith("15 of 30 items of datasets d0, d1 and d2 lack a score of some system or run: means are over "
+                        "the 15 that all have.")
+        for line in found.warnings
+    )  # fmt: skip
+    assert (found.rows.used, found.rows.planned) == (30, 45)
+
+
+def test_systems_with_hardly_an_item_in_common_are_ranked_with_a_doubt() -> None:
+    found = rank_systems(with_items(lambda system, item: item > 0 and (system == "A") == (item < 5)), folds=0)
+    assert found.verdict.startswith("Systems were averaged over different items")
+    assert any(line.startswith("27 of 30 items of datasets d0, d1 and d2 lack") for line in found.warnings)
+    assert found.rows.used == found.rows.planned
+
+
+def test_items_that_each_run_has_of_its_own_are_no_gap_where_systems_share_them() -> None:
+    rng = np.random.default_rng(1)
+    rows = [
+        {"system": s, "dataset": f"d{d}", "seed": r, "item": f"{d}/{r}/{i}", "score": rng.normal()}
+        for s in "AB" for d in range(3) for r in range(2) for i in range(4)
+    ]  # fmt: skip
+    found = rank_systems(rows, folds=0)
+    assert found.rows.used == len(rows)
+    assert not any("lack a score" in line for line in found.warnings)
+    ranked = {s.name: s.raw_mean for s in found.systems}
+    assert ranked["A"] == pytest.approx(np.mean([row["score"] for row in rows if row["system"] == "A"]))

@@ -84,7 +84,7 @@ def answer(
         seed=question.seed,
         warnings=tuple(dict.fromkeys(warnings)),
         rows=rows,
-        verdict=directions.doubt() + verdict,
+        verdict=directions.doubt() + runs.pairing.doubt() + verdict,
         level=level,
         lower_is_better=lower,
         score=runs.score_name,

@@ -21,6 +21,7 @@ def note_table(scores: Scores, runs: RunTable, question: Question) -> Iterator[s
     """Yield what was averaged, repeated, left aside or doubtful in a table."""
     if runs.items:
         yield f"The scores of items were averaged: {len(runs):,} means, one for each system, dataset and run."
+    yield from runs.pairing.say()
     yield from caution_faults(scores)
     yield from caution_rows(scores.only(scores.usable), runs.factors, averaged=runs.items > 0)
     yield from _doubt_datasets(scores)

@@ -14,11 +14,12 @@ from holdsup.verdict.ranking.answering import answer
 from holdsup.verdict.ranking.fits import fit_form
 from holdsup.verdict.ranking.limits import check_runs
 from holdsup.verdict.ranking.notes import note_table
+from holdsup.verdict.ranking.pairing import LEFT_OUT
 from holdsup.verdict.ranking.question import Question
 from holdsup.verdict.ranking.report import Ranking
 from holdsup.verdict.ranking.table import lay_out_runs
 from holdsup.verdict.repeats import check_rows
-from holdsup.verdict.rows import select_rows
+from holdsup.verdict.rows import leave_out, select_rows
 
 __all__ = ["rank_systems"]
 
@@ -94,6 +95,7 @@ def rank_systems(
     check_rows(scores.only(scores.usable), question.chosen(columns))
     runs = lay_out_runs(scores, columns, question.contribution, nested_runs=nested_runs)
     check_runs(runs)
+    rows = leave_out(rows, runs.pairing.rows, LEFT_OUT)
     said = [*scores.notes, *note_table(scores, runs, question)]
     with blas_threads(1):  # matrices are small: threads would cost more than they bring
         fits = fit_form(question.make_form(runs, scores), runs, level=level)

@@ -18,6 +18,7 @@ from holdsup.errors import ColumnError, ScoresError
 from holdsup.scores import Scores
 from holdsup.scores.roles import is_replicate, is_setting, plain_name
 from holdsup.verdict.evaluation import is_repetition
+from holdsup.verdict.ranking.pairing import PAIRED, Pairing, pair_items
 from holdsup.verdict.ranking.spellings import join_spellings, parse_labels
 
 __all__ = ["SPLITS", "RunTable", "find_nuisance", "is_named_setting", "lay_out_runs", "name_of_role"]
@@ -51,6 +52,7 @@ class RunTable:
     nested_runs : whether each dataset has runs of its own: declared, by folds of its own, or as no name recurs
     declared : whether it was declared
     items : most items whose scores were averaged to one row; 0 where rows came as they are
+    pairing : whether systems were averaged over the same items
     """
 
     score_name: str
@@ -66,6 +68,7 @@ class RunTable:
     nested_runs: bool
     declared: bool = False
     items: int = 0
+    pairing: Pairing = PAIRED
 
     def __len__(self) -> int:
         return len(self.score)
@@ -167,13 +170,16 @@ def _find_trainings(scores: Scores, factors: Mapping[str, Labels]) -> tuple[Code
 
 
 def _average_items(scores: Scores, runs: RunTable) -> RunTable:
-    """Return one row a run and dataset: the mean over its items."""
+    """Return one row a run and dataset: the mean over its items, or over those that every run there has."""
     groups = cross(runs.system, runs.dataset, scores.run, *runs.factors.values())
-    sizes = groups.sizes()
-    means = np.bincount(groups.codes, runs.score, groups.count) / sizes
-    if groups.count == len(runs):  # every run has one row, whatever its items are called
+    if groups.count == len(runs) or scores.item is None:  # every run has one row, whatever its items are called
         return runs
-    return replace(runs.take(groups.first), score=means, items=int(sizes.max()))
+    # A fold has items of its own.
+    splits = [labels for name, labels in runs.factors.items() if plain_name(name) in SPLITS]
+    kept, pairing = pair_items(runs.system, runs.dataset, scores.item, groups.codes, splits)
+    sizes = np.bincount(groups.codes[kept], minlength=groups.count)
+    means = np.bincount(groups.codes[kept], runs.score[kept], groups.count) / sizes
+    return replace(runs.take(groups.first), score=means, items=int(sizes.max()), pairing=pairing)
 
 
 def _factor(scores: Scores, name: str) -> Labels:
