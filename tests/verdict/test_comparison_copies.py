@@ -133,3 +133,23 @@ def test_seeds_with_one_and_the_same_score_are_named_and_kept() -> None:
     found = compare_systems(frame[frame.replication == "s0"], facets=["seed"])
     assert {s.name: s.runs for s in found.systems} == {"A": 5, "B": 5}
     assert any(line.startswith("A: all its 5 runs have the same score") for line in found.warnings)
+
+
+@pytest.mark.parametrize("others", [0, 1])
+@pytest.mark.parametrize("datasets", [1, 2])
+def test_copies_have_no_p_against_a_margin(datasets: int, others: int) -> None:
+    # nothing varies between copies, so that no number of items tells how far apart new ones may be
+    scores = {"A": [0.6, 0.5, 0.7, 0.4], "B": [0.6, 0.5, 0.7, 0.4], "C": [0.1, 0.2, 0.9, 0.8]}
+    frame = pd.DataFrame(
+        [
+            {"system": system, "dataset": f"d{item * datasets // 4}", "item": item, "score": scores[system][item]}
+            for system in list(scores)[: 2 + others]
+            for item in range(4)
+        ]
+    )
+    found = compare_systems(frame, margin=0.05)
+    pair = next(c for c in found.contrasts if (c.left, c.right) == ("A", "B"))
+    assert pair.difference == 0
+    assert pair.equivalence is not None
+    assert np.isnan([pair.equivalence.p_equivalent, pair.equivalence.p_equivalent_adjusted]).all()
+    assert "Neither equivalence within 0.05" in found.verdict or "equivalence is shown for 0 of 3" in found.verdict

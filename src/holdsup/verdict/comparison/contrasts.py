@@ -158,7 +158,7 @@ def _adjust(p: Floats, log10_p: Floats) -> tuple[list[float], list[float]]:
     if len(p) == 1:
         return p.tolist(), log10_p.tolist()
     logs: Floats = np.asarray(adjust_holm(log10_p.tolist()), float)
-    adjusted = np.where(logs > SMALLEST, np.minimum(1.0, 10.0 ** np.maximum(logs, SMALLEST)), 0.0)
+    adjusted = np.where(logs <= SMALLEST, 0.0, np.minimum(1.0, 10.0 ** np.maximum(logs, SMALLEST)))  # NaN stays NaN
     return adjusted.tolist(), logs.tolist()
 
 

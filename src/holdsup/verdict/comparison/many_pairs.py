@@ -6,6 +6,7 @@ two million pairs take seconds. Pairs of other designs are tested one by one, by
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
@@ -101,7 +102,17 @@ def retest_pairs(pairs: Sequence[Pair], up: ArrayLike, level: float, *, tails: b
     if isinstance(pairs, ManyPairs):
         return pairs.test(np.asarray(up, float), level, tails=tails)
     amounts = np.broadcast_to(np.asarray(up, float), len(pairs)).tolist()
-    return _stack([pair.test(amount, level) for pair, amount in zip(pairs, amounts, strict=True)])
+    return _stack([_retest(pair, amount, level) for pair, amount in zip(pairs, amounts, strict=True)])
+
+
+def _retest(pair: Pair, up: float, level: float) -> Difference:
+    """Return what the test of a pair finds; where nothing varies, whatever is added, a difference has no p."""
+    found = pair.difference
+    if found.se > 0:
+        return pair.test(up, level)
+    p = found.p if up == 0 else math.nan
+    moved = found.estimate + up
+    return replace(found, estimate=moved, low=moved, high=moved, p=p, log10_p=math.log10(p))
 
 
 def _stack(found: Sequence[Difference]) -> Differences:
