@@ -24,6 +24,8 @@ finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_v
         (0.0, 0.01, "0.000"),
         (-0.0001, 0.01, "0.000"),  # no minus before a zero
         (3.21e-9, 1.2e-10, "3.21e-09"),
+        (3.1457627e59, 5e59, "3.15e+59"),
+        (-2.5e15, 1e13, "-2.500e+15"),
         (-2.5, 0.3, "-2.50"),
     ],
 )

@@ -14,6 +14,8 @@ __all__ = ["format_count", "format_counted", "format_interval", "format_number",
 SIGNIFICANT = 4  # digits of a number whose uncertainty is not known
 UNCERTAIN = 2  # digits of the uncertainty that are worth showing
 SMALLEST_PLAIN, LARGEST_PLAIN = 1e-4, 1e9  # outside, scientific notation is shorter and clearer
+DIGITS = 15  # that a double has
+HUGE = 1e15  # from here on a double has no decimals: plain digits would say what it does not know
 SMALLEST_P = 1e-300  # below, a double has lost digits: a p without its logarithm is only bounded
 NEGLIGIBLE = 1e-6  # of the half-width of an interval: an end so near to zero is shown as zero
 MISSING = "-"
@@ -42,6 +44,8 @@ def format_number(value: float | None, *, uncertainty: float | None = None) -> s
 
     >>> format_number(0.0123456, uncertainty=0.0021), format_number(1234.5678, uncertainty=3.2)
     ('0.0123', '1234.6')
+    >>> format_number(3.1457e59, uncertainty=2e58), format_number(1e20, uncertainty=1.0)
+    ('3.15e+59', '1.000000000000000e+20')
     >>> format_number(0.30000000000000004), format_number(2.5e-7), format_number(float("nan"))
     ('0.3', '2.5e-07', '-')
     """
@@ -118,6 +122,8 @@ def _exponent(value: float) -> int:
 
 
 def _to_decimals(value: float, decimals: int) -> str:
+    if abs(value) >= HUGE:
+        return f"{value:.{min(max(UNCERTAIN, decimals + _exponent(value)), DIGITS)}e}"
     if value != 0 and not SMALLEST_PLAIN <= abs(value) < LARGEST_PLAIN and decimals > 6:
         return f"{value:.{max(0, decimals + _exponent(value))}e}"
     text = f"{value:.{max(0, min(decimals, 17))}f}"

@@ -14,8 +14,10 @@ LOWER = frozenset(
 )
 LOWER_PHRASES = (
     "cross_entropy edit_distance inception_distance negative_log_likelihood neg_log_likelihood false_positive "
-    "false_negative inference_time response_time run_time".split()
+    "false_negative inference_time response_time run_time bits_per_byte bits_per_char bits_per_dim".split()
 )
+# A time, in a unit or for each of something: not time_to_failure, time_series or time_step.
+TIME = re.compile(r"(?:^|_)time(?:_(?:s|ms|us|ns|secs?|seconds?|mins?|minutes?|h|hours?|per_.+))?$")
 HIGHER = frozenset(
     "accuracy acc f1 fscore precision recall bleu sacrebleu chrf comet bleurt meteor rouge rouge1 rouge2 rougel "
     "rougelsum bertscore auc auroc auprc mrr ndcg mcc iou kappa correct reward".split()
@@ -25,9 +27,9 @@ HIGHER_ALONE = frozenset("em exact_match map".split())
 TURNING = frozenset(
     "neg negative negated minus inverse inv reciprocal anti non no not without free reduction improvement gain saved "
     "saving savings decrease tolerance resistance robust robustness detection detected correction corrected recovery "
-    "efficiency effectiveness benefit sensitive aware skill win wins profit".split()
+    "efficiency effectiveness benefit sensitive aware skill win wins profit up life survival real battery".split()
 )
-COMPLEMENT = re.compile(r"\s*(1(\.0*)?|100)\s*[-\N{MINUS SIGN}\N{EN DASH}]")  # 1-WER
+COMPLEMENT = re.compile(r"\s*(1(\.0*)?|100)?\s*[-\N{MINUS SIGN}\N{EN DASH}]")  # 1-WER, -loss
 STATED = re.compile(r",\s*lower_is_better=(true|false)\b", re.IGNORECASE)  # as exports name metrics with options
 HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -45,13 +47,16 @@ def find_direction(name: str) -> str | None:
     own = name.partition(",")[0].rpartition(":")[2]  # without options, and of module:function the function
     words = [word for word in re.split(r"[\W_]+", HUMPS.sub("_", own).lower()) if word]
     plain = "_".join(words)
-    if any(f"_{phrase}" in f"_{plain}" for phrase in LOWER_PHRASES):
-        return "lower"
+    for phrase in LOWER_PHRASES:
+        if f"_{phrase}" in f"_{plain}":
+            turned = TURNING.intersection(plain.replace(phrase, "").split("_")) or COMPLEMENT.match(own)
+            return None if turned else "lower"
     if plain in HIGHER_ALONE or HIGHER.intersection(words):
         return None if LOWER.intersection(words) - {"per"} or TURNING.intersection(words) else "higher"
     errors = LOWER.intersection(word.rstrip("0123456789") for word in words)
     if words[-1:] != ["per"]:  # elsewhere a preposition, as in tokens_per_second
         errors -= {"per"}
+    errors |= set(TIME.findall(plain))
     return "lower" if errors and not TURNING.intersection(words) and not COMPLEMENT.match(own) else None
 
 
