@@ -37,14 +37,27 @@ ASKED: dict[str, Callable[..., Any]] = {
     "simulate": lambda **wrong: holdsup.simulate_scores({"A": 0.5}, **{"items": 3, **wrong}),
 }
 OPTIONS = {
-    "compare": ("level", "seed", "bootstrap", "margin", "claim", "baseline", "best", "by", "where"),
-    "variance": ("level", "seed", "levels", "by", "interactions"),
-    "rank": ("level", "seed", "folds", "nuisance", "formula", "treat", "contribution", "predict", "pair"),
+    "compare": (
+        "level",
+        "seed",
+        "bootstrap",
+        "margin",
+        "claim",
+        "baseline",
+        "best",
+        "by",
+        "where",
+        "processes",
+        "progress",
+        "names",
+    ),
+    "variance": ("level", "seed", "levels", "by", "interactions", "processes", "progress", "names"),
+    "rank": ("level", "seed", "folds", "nuisance", "formula", "treat", "contribution", "predict", "pair", "progress"),
     "fit": ("level", "method", "weights"),
-    "qra": ("level", "seed"),
+    "qra": ("level", "seed", "progress"),
     "tune": ("level", "seed", "margin", "k"),
     "contest": ("level", "margin"),
-    "simulate": ("items", "runs", "seed"),
+    "simulate": ("items", "runs", "seed", "sd_item", "sd_run", "sd_system_item", "sd_residual"),
 }
 
 
@@ -66,4 +79,19 @@ def test_a_level_that_is_none_is_refused_everywhere_in_the_same_words(question: 
 def test_the_options_tried_are_those_there_are() -> None:
     named = {"compare": holdsup.compare_systems, "variance": holdsup.decompose_variance, "rank": holdsup.rank_systems}
     for question, function in named.items():
-        assert set(OPTIONS[question]) <= set(inspect.signature(function).parameters)
+        assert set(OPTIONS[question]) - {"names"} <= set(inspect.signature(function).parameters)
+
+
+def test_what_must_be_numbers_is_refused_in_words() -> None:
+    with pytest.raises(HoldsupError, match="the mean of 'A' is 'x'; it must be a number"):
+        holdsup.simulate_scores({"A": "x"})  # type: ignore[dict-item]
+    with pytest.raises(HoldsupError, match="sd_run is -1; it must be a number, 0 or more"):
+        holdsup.simulate_scores({"A": 0.5}, sd_run=-1)
+    with pytest.raises(HoldsupError, match="the scores of a tuning must be numbers"):
+        judge_tuning([["a", "b"]], [{"C": 1}, {"C": 2}], k=3, metric_name="f1")  # type: ignore[list-item]
+    with pytest.raises(HoldsupError, match="progress is None: give a function"):
+        holdsup.compare_systems(SCORES, progress=None)  # type: ignore[arg-type]
+    with pytest.raises(HoldsupError, match="names is 3: give it as text"):
+        holdsup.read_scores(SCORES, names=3)  # type: ignore[arg-type]
+    with pytest.raises(HoldsupError, match="processes is 'a'; it must be a whole number"):
+        holdsup.compare_systems(SCORES, processes="a")  # type: ignore[arg-type]

@@ -11,10 +11,13 @@ from holdsup.errors import HoldsupError, ScoresError
 
 __all__ = [
     "check_count",
+    "check_finite",
     "check_level",
     "check_levels",
     "check_margin",
     "check_pairs",
+    "check_processes",
+    "check_progress",
     "check_text",
     "is_number",
     "list_names_given",
@@ -32,6 +35,25 @@ def check_count(count: object, argument: str, error: type[HoldsupError] = Scores
     if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
         raise error(f"{argument} is {count!r:.60}; it must be a whole number, 0 or more")
     return int(count)
+
+
+def check_finite(value: object, argument: str, *, least: float = -math.inf) -> None:
+    """Refuse what is no finite number, or one below the least."""
+    if not is_number(value) or not math.isfinite(value) or value < least:  # type: ignore[arg-type,operator]
+        bound = "" if least == -math.inf else f", {least:g} or more"
+        raise ScoresError(f"{argument} is {value!r:.60}; it must be a number{bound}")
+
+
+def check_processes(processes: object) -> None:
+    """Refuse what is no number of processes; None means as many as pay."""
+    if processes is not None and check_count(processes, "processes") < 1:
+        raise ScoresError("processes is 0; give 1 or more, or None for as many as pay")
+
+
+def check_progress(progress: object) -> None:
+    """Refuse what cannot be told how far the work is."""
+    if not callable(progress):
+        raise ScoresError(f"progress is {progress!r:.60}: give a function of (done, total, label), or leave it out")
 
 
 def check_text(text: object, argument: str) -> None:

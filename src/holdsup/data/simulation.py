@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from holdsup.arguments import check_count, check_pairs
+from holdsup.arguments import check_count, check_finite, check_pairs
 from holdsup.errors import ScoresError
 
 __all__ = ["simulate_scores"]
@@ -46,6 +46,11 @@ def simulate_scores(
         check_count(count, name)
     if items < 1 or runs < 1 or not means:
         raise ScoresError(f"cannot simulate {len(means)} systems, {items} items, {runs} runs: each must be 1 or more")
+    for name, mean in means.items():
+        check_finite(mean, f"the mean of {name!r}")
+    for name, sd in (("sd_item", sd_item), ("sd_run", sd_run), ("sd_system_item", sd_system_item),
+                     ("sd_residual", sd_residual)):  # fmt: skip
+        check_finite(sd, name, least=0)
     rng = np.random.default_rng(seed)
     names = list(means)
     shape = (len(names), runs, items)

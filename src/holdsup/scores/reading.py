@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from holdsup.arguments import check_progress, check_text
 from holdsup.columns import OpenTable, open_tables, read_columns
 from holdsup.columns.naming import columns_in_names
 from holdsup.errors import ColumnError, list_names, quote_names
@@ -72,6 +73,8 @@ def read_scores(
     >>> scores.system.names, scores.item.names, len(scores)
     (('A', 'B'), ('1', '2'), 4)
     """
+    check_text(names, "names")
+    check_progress(progress)
     asked = _wide(
         Roles(**_one_each(score=score, system=system, item=item, run=run, dataset=dataset, metric=metric,
                           cluster=cluster, status=status),

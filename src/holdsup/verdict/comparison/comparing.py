@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from holdsup.arguments import check_count, check_level, check_margin, check_text, list_names_given
+from holdsup.arguments import (
+    check_count,
+    check_level,
+    check_margin,
+    check_processes,
+    check_progress,
+    check_text,
+    list_names_given,
+)
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
@@ -102,6 +110,8 @@ def compare_systems(
         check_text(text, name)
     for name, count in (("bootstrap", bootstrap), ("seed", seed)):
         check_count(count, name)
+    check_processes(processes)
+    check_progress(progress)
     by = list_names_given(by, "by")
     everything, said = _read(data, by, roles, progress)
     scores, passed_over = choose_rows(everything, where, last)

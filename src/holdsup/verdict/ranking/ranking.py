@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from holdsup.arguments import check_pairs, list_names_given
+from holdsup.arguments import check_pairs, check_progress, list_names_given
 from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 from holdsup.scores import Scores, read_scores
@@ -79,6 +79,7 @@ def rank_systems(
     >>> [system.name for system in found.systems], found.form
     (['softmax', 'hinge', 'vectors', 'hidden'], 'default')
     """
+    check_progress(progress)
     question = Question(
         nuisance=None if nuisance is None else list_names_given(nuisance, "nuisance"), formula=formula, paper=paper,
         treat=check_pairs(treat, "treat", "{'lr': 'log'}"),

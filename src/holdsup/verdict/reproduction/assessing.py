@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from holdsup.arguments import check_count, check_level
+from holdsup.arguments import check_count, check_level, check_progress
 from holdsup.errors import MeasurementError
 from holdsup.measurements import Measurement, read_measurements, reading_notes
 from holdsup.numerics.precision import Precision, share_within
@@ -71,6 +71,7 @@ def assess_reproduction(
     """
     check_level(level, MeasurementError)
     check_count(seed, "seed", MeasurementError)
+    check_progress(progress)
     given = read_measurements(measurements, scale_minimum=scale_minimum)
     chosen, unasked = select_measurements(given, where or {})
     groups, unused, said = group_measurements(chosen)

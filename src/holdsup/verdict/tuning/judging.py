@@ -165,7 +165,10 @@ def _limit_stated(limit: float, margin: float, review: Review | None) -> float:
 def _check(
     scores: ArrayLike, candidates: Sequence[Mapping[str, Any]], k: int, level: float, margin: float | None
 ) -> Floats:
-    table = np.asarray(scores, dtype=np.float64)
+    try:
+        table = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TuningError(f"the scores of a tuning must be numbers, in rows of the same length: {error}") from error
     if table.ndim != 2 or table.shape[1] != len(candidates) or not table.size:
         raise TuningError(
             f"tuning needs a score for each partition and each of {len(candidates)} candidates, but the scores have "

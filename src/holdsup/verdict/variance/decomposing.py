@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
-from holdsup.arguments import check_count, check_level, check_levels, list_names_given
+from holdsup.arguments import check_count, check_level, check_levels, check_processes, check_progress, list_names_given
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import sign
@@ -82,6 +82,8 @@ def decompose_variance(
     """
     check_level(level)
     check_count(seed, "seed")
+    check_processes(processes)
+    check_progress(progress)
     interactions, by = list_names_given(interactions, "interactions"), list_names_given(by, "by")
     planned = check_levels(levels)
     scores = data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles)
