@@ -271,3 +271,14 @@ def test_items_that_each_run_has_of_its_own_are_no_gap_where_systems_share_them(
     assert not any("lack a score" in line for line in found.warnings)
     ranked = {s.name: s.raw_mean for s in found.systems}
     assert ranked["A"] == pytest.approx(np.mean([row["score"] for row in rows if row["system"] == "A"]))
+
+
+def test_a_run_that_is_a_copy_of_another_is_said() -> None:
+    grid = make_grid(1, systems="AB")
+    grid = take(grid, grid["lr"] == "0.1")
+    first, second = (np.flatnonzero((grid["system"] == "A") & (grid["seed"] == seed)) for seed in "12")
+    score = grid["score"].copy()
+    score[second] = score[first]
+    plain, copied = (rank_systems({**grid, "score": each}, folds=0).warnings for each in (grid["score"], score))
+    assert any(line.startswith("Runs with exactly the scores of another run") and "1 of A." in line for line in copied)
+    assert not any("exactly the scores" in line for line in plain)
