@@ -75,3 +75,11 @@ def test_limits_of_phi_cover_it_whatever_the_items(kind: str, least: int) -> Non
         assert found is not None
         covered += found.low <= truth <= found.high
     assert covered >= least
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("within", [0.0, 1.0])
+def test_items_that_do_not_vary_reach_as_far_as_normal_ones(within: float) -> None:
+    # all equal within items, or all items equal: each is then as it is expected to be
+    deviations = np.array([1.0, 1.0, -1.0, -1.0]) if within == 0 else np.array([1.0, -1.0, 1.0, -1.0])
+    assert find_reaches(deviations, np.array([0, 0, 1, 1]), 1.0, level=0.95) == pytest.approx((Z, Z))

@@ -11,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -419,3 +420,18 @@ def test_bad_requests_get_one_line(run: Run, tmp_path: Path, options: list[str],
     assert done.code == code
     assert line in " ".join(done.err.split())
     assert code == 2 or len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_profile_that_goes_astray_finds_back_without_a_complaint(capfd: pytest.CaptureFixture[str]) -> None:
+    frame = pd.DataFrame(
+        [
+            ("S0", "d0", 0.01, 53.03739008036389),
+            ("S0", "d2", 0.01, 1.074928022329176),
+            ("S0", "d1", 0.1, 1.5149503448550097),
+            ("S0", "d1", 0.01, 2.705281454637914),
+        ],
+        columns=["system", "dataset", "learning_rate", "score"],
+    )
+    assert holdsup.decompose_variance(frame).components
+    assert capfd.readouterr() == ("", "")

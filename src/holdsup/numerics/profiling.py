@@ -155,6 +155,9 @@ class Profile:
         value, gradient = self._evaluate(point)
         for _ in range(MOST_STEPS):
             step, decrease, multiplier = surface.step(point, gradient, H)
+            if not math.isfinite(decrease) and H is not self.hessian:
+                H = self.hessian  # a step that overflows leads nowhere
+                continue
             moved = self._search(surface, point, value, step) if decrease >= ENOUGH else None
             moved = moved or self._leave_saddle(surface, point, value, H)
             if moved is None and decrease >= ENOUGH and H is not self.hessian:
@@ -164,7 +167,9 @@ class Profile:
                 break
             before = gradient - multiplier @ surface.rows(point)
             after = moved[2] - multiplier @ surface.rows(moved[0])
-            H = update_hessian(H, moved[0] - point, after - before)
+            with np.errstate(all="ignore"):
+                updated = update_hessian(H, moved[0] - point, after - before)
+            H = updated if np.isfinite(updated).all() else self.hessian
             point, value, gradient = moved
         left = decrease if decrease < CLOSE else 0.0  # more is not to be had, or the step would have been taken
         z = math.sqrt(max(value - left - self.best, 0.0))
@@ -271,9 +276,13 @@ class _Surface:
         """Return Newton's step within the surface, the decrease expected of it, and Lagrange's multipliers."""
         A = self.rows(point)
         solved = _solve(H, np.column_stack([gradient, A.T]))
-        multiplier = np.asarray(np.linalg.lstsq(A @ solved[:, 1:], A @ solved[:, 0], rcond=None)[0], dtype=np.float64)
-        step = solved[:, 1:] @ multiplier - solved[:, 0]
-        return step, float(-(gradient - multiplier @ A) @ step) / 2, multiplier
+        with np.errstate(all="ignore"):  # what overflows is for the caller to see
+            normal = A @ solved
+            if not np.isfinite(normal).all():  # LAPACK would complain on the terminal
+                return np.zeros_like(gradient), math.inf, np.zeros(len(A))
+            multiplier = np.asarray(np.linalg.lstsq(normal[:, 1:], normal[:, 0], rcond=None)[0], dtype=np.float64)
+            step = solved[:, 1:] @ multiplier - solved[:, 0]
+            return step, float(-(gradient - multiplier @ A) @ step) / 2, multiplier
 
 
 def _longest(point: Floats, step: Floats) -> float:

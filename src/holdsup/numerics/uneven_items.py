@@ -44,11 +44,16 @@ def find_reaches(
     spare = float((counts - 1).sum())
     between = means**2 / (ratio + 1 / counts)
     noise = within.sum() / spare
-    d = between / between.mean() - 1 - (within / noise - (counts - 1)) * len(counts) / spare
+    # where nothing varies, between items or within them, each is as it is expected to be
+    apart = between / between.mean() - 1 if between.mean() > 0 else np.zeros(len(counts))
+    inside = within / noise - (counts - 1) if noise > 0 else np.zeros(len(counts))
+    d = apart - inside * len(counts) / spare
     n, normal = len(counts), 2 + 2 * len(counts) / spare
     least = t_quantile((1 + level) / 2, math.inf)  # never narrower than what normal items would give
     d = np.append(d, [d[np.abs(d).argmax()]] * UNSEEN)
     variance = float(d @ d) / n
+    if variance == 0:
+        return least, least
     skewness = max(0.0, float((d**3).sum()) / n / variance**1.5 / math.sqrt(n)) if skewed else 0.0
     kurtosis = float((d**4).sum()) / n / variance**2
     reach = t_quantile((1 + level) / 2, max(1.0, 2 * n / (kurtosis - 1) if kurtosis > 1 else math.inf))

@@ -243,7 +243,7 @@ class _Measured:
         sides = (left, right)
         return Spread(
             estimate=estimate,
-            these=these + sum(self.lacking[side] for side in sides),
+            these=np.maximum(0.0, these + sum(self.lacking[side] for side in sides)),  # as `measure_spread` does
             item_df=1.0 if self.clusters is None else self.clusters.df,
             runs=tuple(self.part[side] for side in sides),
             noise=tuple(self.noise[side] for side in sides),
