@@ -95,3 +95,13 @@ def test_what_must_be_numbers_is_refused_in_words() -> None:
         holdsup.read_scores(SCORES, names=3)  # type: ignore[arg-type]
     with pytest.raises(HoldsupError, match="processes is 'a'; it must be a whole number"):
         holdsup.compare_systems(SCORES, processes="a")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("question", ["compare", "variance", "rank"])
+def test_values_to_choose_rows_by_may_be_numbers_and_nothing_but_text_and_numbers(question: str) -> None:
+    for wrong, said in (({"system": None}, "where gives None for 'system'"), ({3: 4}, "where names the column 3")):
+        with pytest.raises(HoldsupError, match=said):
+            ASKED[question](where=wrong)
+    for number in (7, 7.0, [7]):
+        with pytest.raises(HoldsupError, match="no row has system=7: "):
+            ASKED[question](where={"system": number})

@@ -21,6 +21,7 @@ __all__ = [
     "check_text",
     "is_number",
     "list_names_given",
+    "list_values_given",
 ]
 
 
@@ -97,6 +98,16 @@ def list_names_given(given: object, argument: str) -> tuple[str, ...]:
     if not all(isinstance(name, str) for name in names):
         raise ScoresError(f"{argument} is {given!r:.60}: give a name, or a list of names")
     return names
+
+
+def list_values_given(given: object, name: object, argument: str) -> list[Any]:
+    """Return the values of a column, each text or a number, given as one or as several."""
+    if not isinstance(name, str):
+        raise ScoresError(f"{argument} names the column {name!r:.60}: give its name as text")
+    values = [given] if isinstance(given, str | Real) or not isinstance(given, Iterable) else list(given)
+    if not values or not all(isinstance(value, str | Real) for value in values):
+        raise ScoresError(f"{argument} gives {given!r:.60} for {name!r}: give a value, or a list of values")
+    return values
 
 
 def is_number(value: object) -> bool:

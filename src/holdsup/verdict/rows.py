@@ -9,16 +9,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.arguments import list_values_given
 from holdsup.columns import Column, Labels
-from holdsup.columns.values import parse_number
+from holdsup.columns.values import parse_number, write_value
 from holdsup.errors import ColumnError, ScoresError, list_names
 from holdsup.results import Rows
 from holdsup.scores import Scores
 from holdsup.verdict.checkpoints import keep_last
 
-__all__ = ["Where", "choose_rows", "leave_out", "select_rows", "sign_where"]
+__all__ = ["Where", "choose_rows", "leave_out", "select_rows", "sign_where", "write_values"]
 
-Where: TypeAlias = Mapping[str, Iterable[str] | str] | None
+Where: TypeAlias = Mapping[str, Iterable[str | float] | str | float] | None
 ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
 
 
@@ -43,12 +44,12 @@ def choose_rows(scores: Scores, where: Where, last: str | None = None) -> tuple[
     reasons: dict[str, int] = {}
     known = _columns(scores)
     for name, given in where.items():
+        values = write_values(name, given)
         if name not in known and name in scores.roles.columns():
             role = scores.roles.columns()[name]
             raise ScoresError(f"--where {name}: it is the column of the {role}, and rows are not chosen by that")
         if name not in known:
             raise ColumnError.not_found(name, known, where=scores.source)
-        values = [given] if isinstance(given, str) else [str(value) for value in given]
         fits = _fits(name, known[name], values)
         reasons[f"another {name} than {' or '.join(values)}"] = int((mask & ~fits).sum())
         mask &= fits
@@ -61,8 +62,13 @@ def choose_rows(scores: Scores, where: Where, last: str | None = None) -> tuple[
 
 def sign_where(where: Where) -> str | None:
     """Return the conditions as a part of a signature; None where there are none."""
-    said = (f"{name}={v if isinstance(v, str) else '/'.join(map(str, v))}" for name, v in (where or {}).items())
+    said = (f"{name}={'/'.join(write_values(name, v))}" for name, v in (where or {}).items())
     return ",".join(said) or None
+
+
+def write_values(name: str, given: object) -> list[str]:
+    """Return the values that a column may have as the labels they are: 1 and 1.0 as "1"."""
+    return [write_value(value) or "" for value in list_values_given(given, name, "where")]
 
 
 def leave_out(rows: Rows, count: int, why: str) -> Rows:

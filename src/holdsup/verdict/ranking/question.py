@@ -14,6 +14,7 @@ from holdsup.scores.roles import FILE, is_progress, is_usual
 from holdsup.verdict.ranking.forms import Form, make_default, make_paper
 from holdsup.verdict.ranking.formulas import make_own, mentioned_columns
 from holdsup.verdict.ranking.table import RunTable, find_nuisance, name_of_role
+from holdsup.verdict.rows import write_values
 
 __all__ = ["Question"]
 
@@ -137,7 +138,7 @@ class Question:
 
     def sign(self, scores: Scores, form: Form) -> str:
         """Return the line from which a stranger can redo the numbers."""
-        where = {name: value if isinstance(value, str) else "/".join(value) for name, value in self.where.items()}
+        where = {name: "/".join(write_values(name, value)) for name, value in self.where.items()}
         asked = {"treat": self.treat, "where": where, "predict": self.predict or {}}
         pairs = {
             option: quote_names(f"{name}={value}" for name, value in given.items()) for option, given in asked.items()

@@ -26,6 +26,7 @@ from holdsup.verdict.reproduction.reference import reference_cvs
 from holdsup.verdict.reproduction.report import Reproduction
 from holdsup.verdict.reproduction.sentences import advise, caution_scales, find_cautions, write_reproduction_verdict
 from holdsup.verdict.reproduction.spread import is_exact, spread_within
+from holdsup.verdict.rows import write_values
 
 __all__ = ["assess_reproduction"]
 
@@ -193,7 +194,7 @@ def _signature(
     measures: bool,
     seed: int | None,
 ) -> str:
-    kept = ",".join(f"{name}={v if isinstance(v, str) else '/'.join(v)}" for name, v in (where or {}).items())
+    kept = ",".join(f"{name}={'/'.join(write_values(name, v))}" for name, v in (where or {}).items())
     return sign(
         "qra", data=digest_measurements(chosen), measurements=len(chosen), where=kept or None,
         scale_minimum=None if scale_minimum is None else f"{scale_minimum:g}", level=level,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from holdsup.errors import MeasurementError, list_names
 from holdsup.measurements.record import CONDITIONS, Measurement
 from holdsup.numerics.precision import Precision, measure_precision
+from holdsup.verdict.rows import write_values
 
 __all__ = ["Group", "digest_measurements", "group_measurements", "select_measurements"]
 
@@ -142,7 +143,7 @@ def select_measurements(
     """Return the measurements whose object, measurand, source or conditions have one of the values asked for."""
     chosen = list(measurements)
     for name, asked in where.items():
-        allowed = {asked} if isinstance(asked, str) else set(asked)
+        allowed = set(write_values(name, asked))
         there = {read for m in measurements if (read := _read(m, name)) is not None}
         if not there:
             names = dict.fromkeys(condition for m in measurements for condition in m.conditions)
