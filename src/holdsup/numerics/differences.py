@@ -163,7 +163,7 @@ def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]
 
 def these_runs_test(spreads: Sequence[Spread], claim: str = "these-runs") -> Criterion:
     """Return the test over new items alone, of the sum of independent differences."""
-    total = np.asarray(sum(each.these for each in spreads))
+    total = np.maximum(0.0, np.asarray(sum(each.these for each in spreads)))  # missing cells may add a rounding below
     uncertainty = np.asarray(sum(each.these**2 / each.item_df for each in spreads))
     some = uncertainty > 0
     df = np.where(some, total**2 / np.where(some, uncertainty, 1.0), np.inf)

@@ -147,7 +147,7 @@ def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters)
     these = clusters.variance_of_mean(differences) + sum(arm.lacking for arm in arms)
     return Spread(
         estimate=np.asarray(differences.mean(-1)),
-        these=np.maximum(0.0, np.asarray(these)),  # what missing cells add may be rounding below zero
+        these=np.asarray(these),
         item_df=clusters.df,
         runs=tuple(arm.part for arm in arms),
         noise=tuple(arm.noise for arm in arms),

@@ -23,10 +23,11 @@ from holdsup.verdict.ranking.forms import Form
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.treatments import are_linked, goes_with
 
-__all__ = ["LEAST_DATASETS", "RankFits", "RunPart", "fit_form"]
+__all__ = ["LEAST_DATASETS", "ROUNDING", "RankFits", "RunPart", "fit_form"]
 
 Floats = NDArray[np.float64]
 LEAST_DATASETS = 3  # of a system, from which it has a place
+ROUNDING = 1e-12  # of the largest score: what is less is zero, and runs that differ by less are copies
 NIL = 1e-9  # by which shares of rows differ that are equal
 
 
@@ -153,7 +154,9 @@ class RankFits:
     @cached_property
     def cells(self) -> Floats:
         """The mean adjusted score of each system on each dataset, NaN where there is none."""
-        return self.runs.cell_means(self.adjusted)
+        found = self.runs.cell_means(self.adjusted)
+        found[np.abs(found) < ROUNDING * np.abs(self.runs.score).max()] = 0.0  # of a system whose scores are all zero
+        return found
 
     @cached_property
     def _by_training(self) -> list[tuple[Floats, NDArray[np.int64]]]:

@@ -13,7 +13,7 @@ from holdsup.verdict.ranking.answers import name_term
 from holdsup.verdict.ranking.bends import find_bends
 from holdsup.verdict.ranking.confounding import find_confounded
 from holdsup.verdict.ranking.contrasts import LEAST_SHARED, NOT_TESTED
-from holdsup.verdict.ranking.fits import LEAST_DATASETS, RankFits
+from holdsup.verdict.ranking.fits import LEAST_DATASETS, ROUNDING, RankFits
 from holdsup.verdict.ranking.system_records import RankContrast
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.term_records import TermVariance
@@ -22,7 +22,6 @@ from holdsup.verdict.trainings import Limited, say_reading
 __all__ = ["check_runs", "find_limits"]
 
 NIL = 1e-6  # of its standard error: a difference so small stands no way round
-ROUNDING = 1e-12  # of the largest score: runs that differ by less are copies
 FEW = 5  # systems or datasets, below which their variance is barely known
 
 
