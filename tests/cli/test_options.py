@@ -82,3 +82,15 @@ def test_a_name_with_commas_is_quoted_before_its_value_and_two_names_are_refused
     for wrong in ('"a",b=1', '""=1', "=1", "a=", "a"):
         with pytest.raises(click.BadParameter, match="is not of the form a=b"):
             split_pairs([wrong], "--treat", "a=b")
+
+
+def test_only_one_direction_can_be_given(tmp_path: Path) -> None:
+    table = tmp_path / "scores.csv"
+    table.write_text("system,item,score\nA,1,0.5\nA,2,0.7\nA,3,0.9\nB,1,0.4\nB,2,0.8\nB,3,0.5\n")
+    both = CliRunner().invoke(program, ["compare", str(table), "--lower-is-better", "--higher-is-better"])
+    assert (both.exit_code, "exclude each other" in both.output) == (2, True)
+    told = {}
+    for option in ("--lower-is-better", "--higher-is-better"):
+        found = CliRunner().invoke(program, ["compare", str(table), option, "--format", "json"], catch_exceptions=False)
+        told[option] = '"lower_is_better": true' in found.output
+    assert told == {"--lower-is-better": True, "--higher-is-better": False}

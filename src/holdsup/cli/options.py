@@ -41,12 +41,31 @@ ROLES = (
 )
 
 
-direction_option = click.option(
-    "--lower-is-better/--higher-is-better",
-    default=None,
-    help="Which scores are better, by every metric. By default as its name says: lower for ter, loss, rmse, latency "
-    "and their like, else higher.",
-)
+def direction_option(command: F) -> F:
+    """Add the two options that say which scores are better, of which one at most can be given."""
+
+    def choose(ctx: click.Context, _: click.Parameter, lower: bool) -> bool | None:
+        higher = ctx.meta.get("higher_is_better", False)
+        if lower and higher:
+            raise click.UsageError("--lower-is-better and --higher-is-better exclude each other: give one.", ctx)
+        return lower if lower or higher else None
+
+    def note(ctx: click.Context, _: click.Parameter, higher: bool) -> None:
+        ctx.meta["higher_is_better"] = higher
+
+    higher = click.option(
+        "--higher-is-better", is_flag=True, is_eager=True, expose_value=False, callback=note, help="The opposite."
+    )
+    lower = click.option(
+        "--lower-is-better",
+        is_flag=True,
+        callback=choose,
+        help="Lower scores are better, by every metric. By default as its name says: lower for ter, loss, rmse, "
+        "latency and their like, else higher.",
+    )
+    return lower(higher(command))
+
+
 last_option = click.option(
     "--last",
     metavar="COL",
