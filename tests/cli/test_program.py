@@ -186,6 +186,14 @@ def test_a_reader_that_leaves_early_is_no_error(table: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_an_output_that_is_closed_is_no_success(table: Path, tmp_path: Path) -> None:
+    def code(options: str) -> int:
+        command = f"{sys.executable} -m holdsup check {table} {options} >&-"
+        return subprocess.run(["bash", "-c", command], stderr=subprocess.DEVNULL, check=False).returncode
+
+    assert (code(""), code(f"--output {tmp_path / 'answer.txt'}")) == (1, 0)
+
+
 def test_shell_completion_knows_commands_and_options() -> None:
     script = "from holdsup.cli import main\nmain()"
 

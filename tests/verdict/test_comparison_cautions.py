@@ -289,3 +289,10 @@ def test_a_facet_that_may_repeat_runs_is_the_first_thing_to_say() -> None:
     assert found.claim == "these-runs"
     assert found.next[0] == "If Which one only repeats training, as a seed does, give --replicates 'Which one'."
     assert compare_systems(frame, replicates=["Which one"]).claim == "new-runs"
+
+
+def test_options_about_several_datasets_are_said_to_change_nothing_of_one() -> None:
+    frame = simulate_scores({"A": 0.6, "B": 0.7}, items=10, runs=2, seed=1).to_pandas()
+    found = compare_systems(frame, average="micro", nested_runs=True)
+    said = [line for line in found.warnings if "changes nothing: it is about several datasets" in line]
+    assert [line.split(" changes")[0] for line in said] == ["--average micro", "--nested-runs"]

@@ -113,6 +113,8 @@ def print_tables(sentence: str, tables: Sequence[Table]) -> None:
 
 def _terminal() -> tuple[str, bool]:
     """Return the encoding of standard output and whether it is a terminal; a stand-in may know neither."""
+    if sys.stdout is None:  # it was closed before we began: nothing is printed, and that is no success
+        raise click.exceptions.Exit(1)
     return getattr(sys.stdout, "encoding", None) or "utf-8", bool(getattr(sys.stdout, "isatty", bool)())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -133,6 +133,7 @@ def compare_systems(
         bootstrap=bootstrap,
         directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
+    said.extend(_caution_one_dataset(scores, average, nested_runs))
     laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
     evaluations = [replace(each, by_items=average == "micro") for each in laid_out]
     _check_systems(scores, question)
@@ -248,6 +249,13 @@ def _pair_at(found: Sequence[Answer], place: int) -> tuple[Answer, Pair]:
             return each, each.pairs[place]
         place -= len(each.pairs)
     raise IndexError(place)
+
+
+def _caution_one_dataset(scores: Scores, average: str, nested_runs: bool) -> Iterator[str]:
+    """Yield that options which are about several datasets change nothing where there are none."""
+    if scores.dataset is None or len(set(scores.dataset.codes.tolist())) < 2:
+        for option in ["--average micro"] * (average == "micro") + ["--nested-runs"] * nested_runs:
+            yield f"{option} changes nothing: it is about several datasets, and there is one."
 
 
 def _signature(
