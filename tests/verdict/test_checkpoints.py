@@ -171,3 +171,12 @@ def test_runs_that_end_long_before_the_others_are_named(ask: Ask) -> None:
     assert "2 runs end long before the others (step 100; others 500 or more): are they unfinished?" in said
     assert "A/seed=0 on d1 and A/seed=1 on d1." in said
     assert "unfinished" not in " ".join(ask(frame, last="step").warnings)
+
+
+def test_a_number_behind_the_same_word_says_which_is_the_last() -> None:
+    table = curves()
+    named = table.assign(step=[f"checkpoint-{step}" for step in table["step"]])
+    assert rank(named, last="step").systems == rank(table, last="step").systems
+    named.loc[0, "step"] = "final-100"
+    with pytest.raises(ScoresError, match="is no number"):
+        rank(named, last="step")

@@ -33,7 +33,6 @@ BESIDE: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
         ("say next to nothing about the variance of systems", ("Random terms",)),
         ("the fit is singular there", ("Random terms",)),
         ("its variance is the residual's", ("Random terms",)),
-        ("is borrowed from all systems", ("Contrasts",)),
         ("interactions cannot be told from the residual", ("Random terms",)),
         ("Average ranks are left out", ("Systems by adjusted mean",)),
     ),

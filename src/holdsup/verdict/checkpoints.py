@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from holdsup.verdict.phrases import join_names
 __all__ = ["keep_last"]
 
 Floats = NDArray[np.float64]
+NUMBERED = re.compile(r"(\D*[^\W\d]\D*)(\d+)")  # a word and a number: checkpoint-500
 DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?")  # ISO 8601: text sorts as time does
 EXACT = 2.0**53  # from here on neighbours are one float
 
@@ -106,7 +107,8 @@ def _without_facet(scores: Scores, column: str) -> Scores:
 def _values(scores: Scores, column: str) -> tuple[Floats, list[str]]:
     """Return a column as numbers, NaN where there is none; of dates their places among all, and these in order.
 
-    A number within a label counts for nothing: the last one of 1,000 and of epoch2-step100 is not what orders them.
+    A number at the end counts where all else is the same word, as in checkpoint-500; one within a label counts for
+    nothing: the last one of 1,000 and of epoch2-step100 is not what orders them.
     """
     known = {**scores.properties, **scores.others}
     if column in scores.roles.columns() and column not in known:
@@ -117,7 +119,7 @@ def _values(scores: Scores, column: str) -> tuple[Floats, list[str]]:
     found = known[column]
     if not isinstance(found, Labels):
         return _finite(found.values, column), []
-    numbers = [parse_number(name) for name in found.names]
+    numbers = _numbers(found.names)
     odd = [name for name, number in zip(found.names, numbers, strict=True) if number is None]
     dates: list[str] = []
     if odd and len(odd) == len(numbers) and _are_dates(odd):
@@ -130,6 +132,14 @@ def _values(scores: Scores, column: str) -> tuple[Floats, list[str]]:
             "numbers, such as 1000, or as dates, such as 2024-01-31"
         )
     return _finite(np.array([*numbers, np.nan], float)[found.codes], column), dates  # the last is that of code -1
+
+
+def _numbers(labels: Sequence[str]) -> list[float | None]:
+    """Return labels as numbers, None for one that is none; behind the same word each its own."""
+    words = [word for word in map(NUMBERED.fullmatch, labels) if word is not None]
+    if len(words) == len(labels) and len({word[1] for word in words}) == 1:
+        return [float(word[2]) for word in words]
+    return [parse_number(label) for label in labels]
 
 
 def _is_date(label: str) -> bool:
