@@ -84,7 +84,7 @@ class Differences:
 
     def is_constant(self) -> NDArray[np.bool_]:
         """Return which differences have no test: they are there, and nothing varies."""
-        return np.isnan(self.p)
+        return np.asarray((self.se_limits == 0) & (self.estimate != 0))
 
     def one(self, place: int) -> Difference:
         """Return one of them."""
@@ -108,12 +108,14 @@ def say_constant(estimate: float) -> str:
     return f"all differences equal {estimate:.6g}: a test needs their spread, and there is none."
 
 
-def decide(estimate: float, tests: Sequence[Criterion], scale: float, level: float) -> Difference:
+def decide(
+    estimate: float, tests: Sequence[Criterion], scale: float, level: float, *, tails: bool = True
+) -> Difference:
     """Return the largest p and the widest limits of all tests that a claim needs; see `decide_all`.
 
     Where no test tells anything, equal systems are equal, and a difference has no test.
     """
-    found = decide_all(np.array([estimate]), tests, scale, level)
+    found = decide_all(np.array([estimate]), tests, scale, level, tails=tails)
     if found.is_constant()[0]:
         raise ValueError(say_constant(estimate))
     return found.one(0)

@@ -55,10 +55,12 @@ def compare_these_runs(
     right_settings: Codes | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
+    tails: bool = True,
 ) -> Difference:
     """Return the difference over new items, for these trained runs: the paired t-test on item differences.
 
-    Says nothing about other runs of the same systems. Settings, where given, weigh the same.
+    Says nothing about other runs of the same systems. Settings, where given, weigh the same. Without `tails` there are
+    limits, and no p.
 
     Examples
     --------
@@ -70,7 +72,9 @@ def compare_these_runs(
     found = find_clusters(clusters, len(left))
     arms = [measure_arm(left, left_settings, found), measure_arm(right, right_settings, found)]
     spread = measure_spread(arms, arms[0].items - arms[1].items, found)
-    return with_components(decide(float(spread.estimate), [these_runs_test([spread])], scale, level), arms, spread)
+    return with_components(
+        decide(float(spread.estimate), [these_runs_test([spread])], scale, level, tails=tails), arms, spread
+    )
 
 
 def compare_new_runs(
@@ -113,11 +117,12 @@ def compare_shared_seeds(
     settings: Codes | None = None,
     clusters: Codes | None = None,
     level: float = 0.95,
+    tails: bool = True,
 ) -> Difference:
     """Return the difference over new items and new seeds, where column r of both systems is the same seed.
 
     The differences of the two systems are the scores of one: seeds are paired, and k seeds leave k - 1
-    degrees of freedom. A cell that either system lacks is missing.
+    degrees of freedom. A cell that either system lacks is missing. Without `tails` there are limits, and no p.
     """
     left, right, scale = read_pair(left, right)
     if left.shape != right.shape:
@@ -126,7 +131,7 @@ def compare_shared_seeds(
     arm = measure_arm(left - right, settings, found)
     spread = measure_spread([arm], arm.items, found)
     tests = [new_runs_test([spread]), these_runs_test([spread])]
-    return with_components(decide(float(spread.estimate), tests, scale, level), [arm], spread)
+    return with_components(decide(float(spread.estimate), tests, scale, level, tails=tails), [arm], spread)
 
 
 def compare_run_scores(left: ArrayLike, right: ArrayLike, *, level: float = 0.95) -> Difference:

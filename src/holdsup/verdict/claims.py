@@ -201,13 +201,13 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
         return f"t in two ways, {unit} and {SHARED} (cautious df)", lambda up, level: compare_shared_seeds(
             x + up, y, clusters=clusters, level=level
         )
-    settings = {"left_settings": _several(a), "right_settings": _several(b)}
+    of_left, of_right = _several(a), _several(b)
     if claim == "new-runs":
         return f"Welch's t in two ways, {unit} and runs (cautious df)", lambda up, level: compare_new_runs(
-            a.scores + up, b.scores, **settings, clusters=clusters, level=level
+            a.scores + up, b.scores, left_settings=of_left, right_settings=of_right, clusters=clusters, level=level
         )
     return f"paired t on {unit}", lambda up, level: compare_these_runs(
-        a.scores + up, b.scores, **settings, clusters=clusters, level=level
+        a.scores + up, b.scores, left_settings=of_left, right_settings=of_right, clusters=clusters, level=level
     )
 
 

@@ -101,10 +101,11 @@ def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: s
             scores, nothing, datasets, clusters=clusters, new_runs=False, by_items=evaluation.by_items, level=level
         )
     if claim == "these-runs":
-        return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level)
+        return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level, tails=False)
     if claim == "new-settings":
         return mean_over_settings(evaluation, system, level=level)
-    return compare_shared_seeds(scores, np.zeros_like(scores), settings=settings, clusters=clusters, level=level)
+    zeros = np.zeros_like(scores)
+    return compare_shared_seeds(scores, zeros, settings=settings, clusters=clusters, level=level, tails=False)
 
 
 def _shorten(error: Exception) -> str:
