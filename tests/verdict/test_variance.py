@@ -423,7 +423,9 @@ def test_bad_requests_get_one_line(run: Run, tmp_path: Path, options: list[str],
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_profile_that_goes_astray_finds_back_without_a_complaint(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_table_of_four_scores_is_refused_without_a_complaint_of_the_profile(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     frame = pd.DataFrame(
         [
             ("S0", "d0", 0.01, 53.03739008036389),
@@ -433,5 +435,13 @@ def test_a_profile_that_goes_astray_finds_back_without_a_complaint(capfd: pytest
         ],
         columns=["system", "dataset", "learning_rate", "score"],
     )
-    assert holdsup.decompose_variance(frame).components
+    with pytest.raises(ScoresError, match="nothing for chance"):
+        holdsup.decompose_variance(frame)
     assert capfd.readouterr() == ("", "")
+
+
+def test_levels_that_would_give_any_scores_exactly_leave_nothing_to_decompose() -> None:
+    rows = [("d0", 1, 2.0), ("d0", 2, 1.0), ("d1", 1, 3.0), ("d1", 3, 5.0)]
+    table = [{"system": "A", "dataset": dataset, "seed": seed, "score": score} for dataset, seed, score in rows]
+    with pytest.raises(ScoresError, match="dataset and seed have as many levels as there are scores"):
+        holdsup.decompose_variance(table)

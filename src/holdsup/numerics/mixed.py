@@ -74,7 +74,8 @@ def fit_moments(
     with blas_threads(1):
         criterion = Criterion(moments, reml=reml)
         lean = make_lean(criterion)
-    with blas_threads(threads_for(len(moments.C))):
+    # A search may run towards variances without end: what overflows there is no positive definite matrix.
+    with blas_threads(threads_for(len(moments.C))), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
             found = _attempt(criterion, lean, kept, starting_point(moments) if start is None else start, curvature)
             if not found.converged:  # in doubt: once more, from where lme4 starts
@@ -86,7 +87,7 @@ def fit_moments(
             np.linalg.LinAlgError,
         ) as rounding:  # variances grew until nothing positive was left beside them
             raise NothingLeft("the fixed and random effects fit every row exactly") from rounding
-    if found.solution.sigma2 * criterion.dof <= NIL**2 * moments.C[-1, -1]:
+    if not found.solution.sigma2 * criterion.dof > NIL**2 * moments.C[-1, -1]:
         raise NothingLeft("the fixed and random effects fit every row exactly")
     return found
 

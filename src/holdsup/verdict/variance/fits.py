@@ -28,6 +28,8 @@ __all__ = ["Decomposed", "LeftOut", "decompose_system"]
 Codes = NDArray[np.int64]
 NOTHING = 1e-12  # share of the total below which a variance is the rounding of zero
 
+MOST_LOOKED_AT = 500  # rows of a table whose levels may be as many as its scores
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decomposed:
@@ -200,7 +202,18 @@ def _lacking(scores: Scores, terms: Sequence[Term], item: str) -> tuple[str, str
         return "no facet has two levels", "name facets with --facets, or add runs"
     if np.ptp(scores.score) == 0:
         return f"all scores equal {scores.score[0]:g}", "see holdsup check"
+    if _is_saturated(terms, len(scores)):
+        names = " and ".join(term.name for term in terms)
+        return f"{names} have as many levels as there are scores, which leaves nothing for chance", "add runs or items"
     return None
+
+
+def _is_saturated(terms: Sequence[Term], rows: int) -> bool:
+    """Return whether effects of all levels together would give any scores exactly, of a table that is small enough."""
+    if rows > MOST_LOOKED_AT or 1 + sum(term.levels.count - 1 for term in terms) < rows:  # the most that they can be
+        return False
+    indicators = [np.equal.outer(term.levels.codes, np.arange(term.levels.count)) for term in terms]
+    return int(np.linalg.matrix_rank(np.hstack(indicators).astype(float))) >= rows
 
 
 def _facets(scores: Scores, system: str, objects: Collection[str]) -> dict[str, Codes]:
