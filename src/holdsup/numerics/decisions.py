@@ -28,6 +28,7 @@ __all__ = [
 
 FEWEST_DF = 1 - 1e-9  # below one, but for rounding, a variance is not measured: limits would be millions of scores wide
 ROUNDING = 16 * np.finfo(float).eps  # of the largest score: a spread or a difference below it is rounding
+TIED = 10  # digits of a logarithm of p by which two tests are told apart
 EXACT = 1e-12  # of the decimal logarithm of a level
 MOST_STEPS = 100  # a guard: five or six will do
 
@@ -138,7 +139,7 @@ def decide_all(
     unknown = (np.full_like(estimates, np.nan),) * 3
     found = [_find_tails(estimates, test, telling[i]) if tails else unknown for i, test in enumerate(tests)]
     p, logs, dfs = (np.stack(each) for each in zip(*found, strict=True))
-    binding = np.where(telling, logs, -np.inf).argmax(0)
+    binding = np.where(telling, np.round(logs, TIED), -np.inf).argmax(0)  # of equal ones the first, not by rounding
     widest = np.where(telling, halves, -1.0).argmax(0)
     some, equal = telling.any(0), np.abs(estimates) <= ROUNDING * np.asarray(scale)
 

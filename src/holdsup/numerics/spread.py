@@ -20,6 +20,7 @@ from scipy import special
 
 from holdsup.numerics.additive import Additive, fit_additive
 from holdsup.numerics.clusters import Clusters
+from holdsup.numerics.decisions import ROUNDING
 from holdsup.numerics.layout import Floats
 
 __all__ = [
@@ -120,6 +121,7 @@ def measure_arm(scores: Floats, settings: NDArray[np.integer] | None, clusters: 
     noise = sum(w * fit.mean_square * fit.run_noise * _design_effect(fit, clusters)
                 for w, fit in zip(pooled, fits, strict=True) if w)  # fmt: skip
     residual = sum(w * fit.mean_square for w, fit in zip(pooled, fits, strict=True))
+    v = np.where(v > (ROUNDING * np.nanmax(np.abs(scores), (-1, -2), initial=0.0)) ** 2, v, 0.0)  # runs that are copies
     return Arm(
         items=sum((weight * fit.items for fit in fits), np.zeros(())),
         part=np.asarray(of_mean * v),
