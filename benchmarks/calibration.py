@@ -31,7 +31,7 @@ MOST, LEAST = 0.06, 0.94  # what our rule may reject at most and must cover at l
 BATCH = 2e6  # cells of a table simulated at once
 QUANTITIES = {
     "false_positives": "False positives at 5%, %",
-    "coverage": "Coverage of 95% limits, %",
+    "coverage": "Coverage of 95% CIs, %",
     "power": "Power, %",
 }
 WIDTH = 160

@@ -21,9 +21,17 @@ import pyarrow as pa
 
 from calibration import wilson
 from holdsup.fit import fit_lmm, joint_test, likelihood_ratio_test
-from holdsup.numerics.bands import CENTRE, SLOPE, bound_line, decide_direction, half_width, test_line
-from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.trends import Trends, measure_trends
+from holdsup.numerics.spread import find_clusters
+from holdsup.numerics.trends import (
+    CENTRE,
+    SLOPE,
+    Trends,
+    bound_line,
+    decide_direction,
+    half_width,
+    joint_tail,
+    measure_trends,
+)
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
 from measuring import record
@@ -168,10 +176,10 @@ def decide_pair(trends: Trends, z: np.ndarray, new_runs: bool, alpha: float, *, 
     if new_runs:
         joint = exceeds(trends, CENTRE, True, alpha / 2) or exceeds(trends, SLOPE, True, alpha / 2)
     else:
-        joint = test_line(trends, new_runs=False).p < alpha
+        joint = joint_tail(trends, new_runs=False).p < alpha
     if check:  # never count by another rule than the library's
         assert interaction == (decide_direction(trends, SLOPE, new_runs=new_runs, level=0.95).p < alpha)
-        assert joint == (test_line(trends, new_runs=new_runs).p < alpha)
+        assert joint == (joint_tail(trends, new_runs=new_runs).p < alpha)
     places = np.linspace(z.min(), z.max(), PLACES)
     line = trends.coefficients[0] + trends.coefficients[1] * places
     some = np.abs(line) > bound_line(trends, places, new_runs=new_runs, level=1 - alpha)

@@ -25,8 +25,7 @@ from holdsup.numerics.contests import blocked_t
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
 from holdsup.splits import BlockedCV
-from holdsup.verdict.contest.estimates import Duel, describe_estimators
-from holdsup.verdict.contest.fold_tests import count_units
+from holdsup.verdict.contest.estimates import Duel, count_units, describe_estimators
 from measuring import record
 
 M = 3

@@ -13,7 +13,7 @@ from scipy import special
 
 import holdsup
 from cells import Codes, Floats
-from holdsup.numerics.tails import chi2_tail
+from holdsup.numerics.distributions import chi2_tail
 
 __all__ = ["bootstrap_items", "likelihood_ratio", "mixed_model", "welch_run_means", "with_evalstats"]
 

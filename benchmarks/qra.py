@@ -50,7 +50,7 @@ def main() -> None:
     shown = tuple(
         (name, n, *(f"{100 * x:.1f}%" for x in row[:5]), *(f"{x:.3f}" for x in row[5:])) for name, n, *row in rows
     )
-    title = f"Coverage of 95% limits, and means over the truth ({options.simulations:,} draws)"
+    title = f"Coverage of 95% CIs, and means over the truth ({options.simulations:,} draws)"
     print(render_text(Table(title=title, columns=("values", "n", *COLUMNS), rows=shown), width=120))
     record(
         "qra",

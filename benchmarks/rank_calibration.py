@@ -26,7 +26,7 @@ from calibration import wilson
 from holdsup import read_scores
 from holdsup.fit import refit
 from holdsup.fit.likelihood import reduce_terms
-from holdsup.numerics.adjustment import adjust_holm
+from holdsup.numerics.distributions import adjust_holm
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
 from holdsup.verdict.ranking.contrasts import contrast_systems

@@ -8,20 +8,22 @@ import numpy as np
 from scipy import special
 
 from cells import Cell, Floats, Sample
-from holdsup.numerics.additive import fit_additive
-from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.datasets import compare_new_datasets, compare_these_datasets, dataset_means
+from holdsup.numerics.decisions import Difference
 from holdsup.numerics.differences import (
-    Difference,
     compare_new_runs,
+    compare_over_datasets,
     compare_run_scores,
     compare_shared_seeds,
+    compare_these_datasets,
     compare_these_runs,
+    dataset_means,
 )
+from holdsup.numerics.least_squares import fit_additive
 from holdsup.numerics.settings import compare_settings, find_settings, measure_facets, measure_over_settings
 from holdsup.numerics.spread import (
     Spread,
     cautious_df,
+    find_clusters,
     measure_arm,
     measure_run_spread,
     measure_spread,
@@ -146,7 +148,8 @@ def compare(cell: Cell, sample: Sample, left: Floats, right: Floats, level: floa
     if cell.design == "run-scores":
         return compare_run_scores(left.mean(0), right.mean(0), level=level)
     if cell.design == "new-datasets":
-        return compare_new_datasets(left, right, sample.datasets, level=level)
+        means = [dataset_means(scores, sample.datasets) for scores in (left, right)]
+        return compare_over_datasets(*means, nested=(True, True), level=level)
     if cell.design == "these-datasets":
         return compare_these_datasets(left, right, sample.datasets, level=level)
     if cell.design == "same-runs":

@@ -20,15 +20,8 @@ from pathlib import Path
 import numpy as np
 from scipy import special
 
-from holdsup.numerics.tuning import (
-    AdaptivePlan,
-    advise_plans,
-    best_probabilities,
-    limit_regret,
-    measure_standing,
-    pick_best,
-    retune,
-)
+from holdsup.numerics.tuning import best_probabilities, bound_regret, measure_standing, pick_best, retune
+from holdsup.numerics.tuning_plans import AdaptiveSchedule, advise_plans
 from measuring import record
 
 Grid = np.ndarray
@@ -91,7 +84,7 @@ def judge(grids: dict[str, Grid], draws: int, *, part: bool) -> list[dict[str, o
             for _ in range(draws):
                 scores, truth = sample(grid, j, rng, part=part)
                 standing = measure_standing(scores)
-                limits = limit_regret(standing, level=LEVEL, seed=int(rng.integers(2**31)), draws=POSTERIOR)
+                limits = bound_regret(standing, level=LEVEL, seed=int(rng.integers(2**31)), draws=POSTERIOR)
                 best = np.flatnonzero(truth >= truth.max() - 1e-12)
                 hits.append(standing.pick in best)
                 inside.append(bool(limits.alike[best].any()))
@@ -152,7 +145,7 @@ def naive(partitions: Grid) -> tuple[int, int, list[int]]:
 def adaptive(partitions: Grid) -> tuple[Grid, int, list[int], float, bool]:
     """Return the scores, candidate-partitions run, who is left, the margin, and whether the margin was reached."""
     most, count = partitions.shape
-    plan = AdaptivePlan(candidates=count, k=1, level=LEVEL, most=most)
+    plan = AdaptiveSchedule(candidates=count, k=1, level=LEVEL, most=most)
     scores = np.empty((0, count))
     while run := plan.next(scores):
         row = np.full(count, np.nan)
@@ -261,7 +254,7 @@ def study(grids: dict[str, Grid], draws: int, pool: int = 40, pools: int = 100) 
 
 
 def limit(scores: Grid) -> float:
-    return limit_regret(measure_standing(scores), level=LEVEL, seed=0, draws=POSTERIOR).regret
+    return bound_regret(measure_standing(scores), level=LEVEL, seed=0, draws=POSTERIOR).regret
 
 
 def main() -> None:

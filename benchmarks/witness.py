@@ -23,8 +23,7 @@ import pyarrow as pa
 
 from holdsup.errors import HoldsupError
 from holdsup.experiment import Outcome, Plan, ProcessExecutor, Recorded, Store, Task, run_plan
-from holdsup.experiment.replies import Success
-from holdsup.experiment.store import FailedAttempt, OpenRun
+from holdsup.experiment.store import Failure, OpenRun, Success
 
 ITEMS = 40
 
@@ -83,7 +82,7 @@ def wait_for_runs(file: Path, runs: int) -> None:
 class NotingRun(OpenRun):
     """A run that notes each result after it was told that it is recorded."""
 
-    def record(self, successes: Sequence[Success], failures: Sequence[FailedAttempt] = ()) -> int:
+    def record(self, successes: Sequence[Success], failures: Sequence[Failure] = ()) -> int:
         """Record, then note."""
         new = super().record(successes, failures)
         note(self.path.with_name("recorded"), [success.task for success in successes])

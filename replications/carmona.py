@@ -23,7 +23,7 @@ import pyarrow as pa
 from holdsup import LmmFit, fit_lmm, rank_systems, read_scores
 from holdsup.data import carmona2025, carmona2025_contributions, simulate_carmona2025
 from holdsup.fit import contrast, refit
-from holdsup.numerics.quantiles import chi2_quantile
+from holdsup.numerics.distributions import chi2_quantile
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
 from holdsup.verdict.ranking.forms import Form, make_default, make_paper

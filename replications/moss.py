@@ -33,7 +33,7 @@ from sklearn.svm import SVC
 
 from holdsup.numerics.tuning import Retuning, retune
 from holdsup.plots import save_figure
-from holdsup.plots.tuning_studies import plot_choices, plot_returns
+from holdsup.plots.tuning import plot_choices, plot_returns
 from holdsup.studies.tuning import TuningStudy, judge_pools, study_tuning
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -26,15 +26,13 @@ from holdsup.errors import HoldsupError
 from holdsup.experiment import ProcessExecutor, Store
 from holdsup.metrics import make_metric
 from holdsup.plots import save_figure
-from holdsup.plots.contest import plot_estimators
-from holdsup.plots.contest_stability import plot_stability
+from holdsup.plots.contest import plot_estimators, plot_stability
 from holdsup.plots.style import in_style
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
 from holdsup.splits import BlockedCV, RepeatedHoldOut
 from holdsup.studies import read_spec
-from holdsup.studies.contests.fields import Field, field_of_spec
-from holdsup.studies.contests.strategies import Strategy, choose_strategy
+from holdsup.studies.contests.fields import Field, Strategy, choose_strategy, field_of_spec
 from holdsup.studies.contests.training import Trainer
 from holdsup.verdict.contest import Contest, Partition, judge_contest
 

@@ -4,12 +4,12 @@
     python scripts/generate.py --check    fail if one of them differs
 
 JSON Schemas of the results, and the pages of the reference: --help of every command, docstring of
-every public name.
+every public name, code of every caution.
 """
 
 from __future__ import annotations
 
-import importlib
+import dataclasses
 import inspect
 import json
 import sys
@@ -17,13 +17,15 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
+import cautions
 import click
 
 import holdsup
 from holdsup import fit
 from holdsup.cli.program import COMMANDS, program
-from holdsup.measurements.schema import schema_of_measurements
+from holdsup.measurements.writing import schema_of_measurements
 from holdsup.results import KINDS, schema_of
+from holdsup.results.meanings import read_meanings
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,9 +34,8 @@ def schemas() -> dict[Path, str]:
     """Return the JSON Schema file of each kind of result, and that of measurements."""
     schema = schema_of_measurements()
     pages = {ROOT / "src/holdsup/measurements/schemas/measurements.json": json.dumps(schema, indent=2) + "\n"}
-    for kind, home in KINDS.items():
-        module, _, name = home.partition(":")
-        schema = schema_of(getattr(importlib.import_module(module), name))
+    for kind, row in KINDS.items():
+        schema = schema_of(row.load())
         pages[ROOT / f"src/holdsup/results/schemas/{kind}.json"] = json.dumps(schema, indent=2) + "\n"
     return pages
 
@@ -60,8 +61,16 @@ def names() -> str:
         parts.append(
             f"## {name}\n\n```python\n{name}{_signature(thing)}\n```\n\n```text\n{inspect.getdoc(thing)}\n```\n"
         )
+        parts.extend(_fields(thing))
         parts.extend(_methods(thing))
     return "\n".join(parts)
+
+
+def _fields(thing: object) -> Iterator[str]:
+    """Yield what stands below a record: its fields, and what each means."""
+    if inspect.isclass(thing) and dataclasses.is_dataclass(thing):
+        meanings, names = read_meanings(thing), [field.name for field in dataclasses.fields(thing)]
+        yield "\n".join(f"- `.{name}`: {meanings[name]}" for name in names if name in meanings) + "\n"
 
 
 def _methods(thing: object) -> Iterator[str]:
@@ -115,6 +124,7 @@ def main() -> None:
         **schemas(),
         ROOT / "docs/reference/commands.md": commands(),
         ROOT / "docs/reference/python.md": names(),
+        ROOT / "docs/reference/cautions.md": cautions.page(cautions.collect(ROOT / "src/holdsup")),
     }
     stale = [path for path, text in pages.items() if not path.exists() or not _alike(path.read_text("utf-8"), text)]
     if "--check" in sys.argv[1:]:

@@ -12,7 +12,7 @@ import pytest
 
 import holdsup
 from holdsup.errors import HoldsupError
-from holdsup.verdict.contest.judging import check_question
+from holdsup.verdict.contest.question import check_question
 from holdsup.verdict.tuning import judge_tuning
 
 SCORES = holdsup.simulate_scores({"A": 0.5, "B": 0.6}, items=6, runs=2, seed=1)

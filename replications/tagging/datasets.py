@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from holdsup.metrics.tags import decode_chunks, encode_chunks
+from holdsup.metrics.chunks import decode_chunks, encode_chunks
 
 NAMES = {"nr", "ns", "nt"}  # of persons, places, organisations, in the tags of the People's Daily
 LONGEST = 60  # characters of a sentence of the People's Daily

@@ -25,10 +25,10 @@ __all__ = [
 ]
 
 
-def check_level(level: object, error: type[HoldsupError] = ScoresError) -> None:
-    """Refuse what is no coverage."""
+def check_level(level: object, error: type[HoldsupError] = ScoresError, *, argument: str = "level") -> None:
+    """Refuse what is no coverage, or another share."""
     if not is_number(level) or not 0 < level < 1:  # type: ignore[operator]  # it is a number
-        raise error(f"level is {level!r:.60}; it must be a number between 0 and 1, such as 0.95")
+        raise error(f"{argument} is {level!r:.60}; it must be a number between 0 and 1, such as 0.95")
 
 
 def check_count(count: object, argument: str, error: type[HoldsupError] = ScoresError) -> int:
@@ -52,7 +52,7 @@ def check_processes(processes: object) -> None:
 
 
 def check_progress(progress: object) -> None:
-    """Refuse what cannot be told how far the work is."""
+    """Refuse a `progress` that does not take reports of how far the work is."""
     if not callable(progress):
         raise ScoresError(f"progress is {progress!r:.60}: give a function of (done, total, label), or leave it out")
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 import holdsup
 from every_kind import make_measurements, make_results
 from holdsup.rendering.table import visible
-from holdsup.results import Result
+from holdsup.results import Asked, Caution, Result, Rows
 from holdsup.verdict.reproduction import write_card
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[dev]'")
@@ -145,7 +146,8 @@ def test_the_policy_stops_a_script_that_is_not_the_pages(browser: Any, page_file
 
 def test_sorting_goes_up_down_and_back(visit: Callable[..., Any], page_file: Path, results: list[Result]) -> None:
     tab = visit(page_file)
-    table = tab.locator("table", has=tab.locator("caption", has_text="Candidates by"))
+    unfold(tab)
+    table = tab.locator(".block table").filter(has=tab.locator("caption", has_text="Candidates")).first
     head = table.locator("th", has_text="mean")
     tuning = results[5]
     means = [f"{row.mean:.10f}" for row in tuning.ranked()]  # type: ignore[attr-defined]
@@ -167,8 +169,9 @@ def test_copying_gives_csv_and_latex(visit: Callable[..., Any], page_file: Path,
     from holdsup.rendering.spreadsheet import render_csv
 
     tab = visit(page_file, permissions=["clipboard-read", "clipboard-write"])
+    unfold(tab)
     table = results[1].tables()[0]
-    block = tab.locator(".block", has=tab.locator("h3", has_text=table.title)).first
+    block = tab.locator(".block", has=tab.locator("summary", has_text=table.title)).first
     for name, text in (("CSV", render_csv(table)), ("LaTeX", render_latex(table))):
         block.locator("button", has_text=name).click()
         tab.wait_for_function("document.getElementById('said').textContent.includes('Copied')")
@@ -180,16 +183,17 @@ def test_a_point_says_its_value_under_the_pointer_and_by_the_arrow_keys(
     visit: Callable[..., Any], page_file: Path, results: list[Result]
 ) -> None:
     tab = visit(page_file)
-    drawing = tab.locator(".drawing").nth(1)  # the systems of the comparison
-    best = max(results[1].systems, key=lambda s: s.mean)  # type: ignore[attr-defined]
+    drawing = tab.locator("#\\32-compare .drawing").first  # the differences from the baseline
+    first = results[1].contrasts[0]  # type: ignore[attr-defined]
+    says = f"{first.left} - {first.right}: "
     drawing.locator(".point").nth(1).hover()
-    assert tab.locator("#tip").inner_text().startswith(f"{best.name}: ")
+    assert tab.locator("#tip").inner_text().startswith(says)
     tab.mouse.move(0, 0)
     drawing.focus()
     tab.keyboard.press("ArrowRight")
-    assert tab.locator("#tip").inner_text().startswith(f"{best.name}: ")
+    assert tab.locator("#tip").inner_text().startswith(says)
     tab.keyboard.press("ArrowLeft")
-    assert not tab.locator("#tip").inner_text().startswith(f"{best.name}: ")
+    assert not tab.locator("#tip").inner_text().startswith(says)
     tab.keyboard.press("Escape")
     assert tab.locator("#tip").is_hidden()
 
@@ -199,8 +203,10 @@ def test_both_schemes_have_contrast(visit: Callable[..., Any], page_file: Path, 
     tab = visit(page_file, color_scheme=scheme)
     paper = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") is (scheme == "light")
-    for selector in ("h1", ".verdict", ".note", "figcaption", ".verdicts a", "button.copy", "th button", "td", ".kind",
-                     ".warnings li", ".line code", "footer p", ".limited"):  # fmt: skip
+    unfold(tab)
+    for selector in ("h1", ".headline", ".note", "figcaption", ".cards h2 a", ".says", "button.copy", "th button", "td",
+                     ".kind", ".subject", ".caveats li", ".line code", "footer p", ".chip", "summary",
+                     ".answer .badge", ".cards .badge.unclear", ".cards .badge.no"):  # fmt: skip
         assert ratio(tab, selector) >= 4.5, selector
     letters = tab.locator(".drawing text").first.evaluate("e => getComputedStyle(e).fill")
     assert letters == tab.evaluate("getComputedStyle(document.body).color")
@@ -228,7 +234,7 @@ def test_the_keyboard_reaches_everything_and_focus_is_seen(visit: Callable[..., 
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.className") == "skip"
     tab.keyboard.press("Enter")
-    assert tab.evaluate("location.hash") == "#verdicts"
+    assert tab.evaluate("location.hash") == "#answers"
     assert tab.evaluate("[...document.querySelectorAll('[tabindex]')].every(e => e.tabIndex === 0)")
     assert tab.evaluate(
         "[...document.querySelectorAll('.drawing')].every(e => e.getAttribute('aria-label').length > 20)"
@@ -237,8 +243,35 @@ def test_the_keyboard_reaches_everything_and_focus_is_seen(visit: Callable[..., 
     assert tab.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
 
+def unfold(tab: Any) -> None:
+    """Open all that is folded, as a reader may."""
+    tab.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+
+
+def test_tables_are_folded_until_a_reader_or_a_printer_opens_them(visit: Callable[..., Any], page_file: Path) -> None:
+    tab = visit(page_file)
+    folds = tab.locator("details.block")
+    assert folds.count() > 10
+    assert folds.locator("table").first.is_hidden()
+    folds.first.locator("summary").press("Enter")
+    assert folds.locator("table").first.is_visible()
+    tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert tab.evaluate("[...document.querySelectorAll('details')].every(fold => fold.open)")
+
+
+def test_every_answer_has_its_word_and_shape_on_its_card(
+    visit: Callable[..., Any], page_file: Path, results: list[Result]
+) -> None:
+    tab = visit(page_file)
+    for card, result in zip(tab.locator(".cards > .card").all(), results, strict=True):
+        words = card.locator(".badge").all_inner_texts()
+        assert [word.split()[-1] for word in words] == ([result.state.upper()] if result.state else [])
+        assert card.locator(".says").inner_text() == result.headline
+
+
 def check_print(tab: Any, file: Path, names: list[str]) -> None:
     """Check that no table is wider than the sheet, and that what should be on paper is there."""
+    unfold(tab)
     tab.emulate_media(media="print")
     tab.set_viewport_size({"width": 688, "height": 1000})  # the 182 mm between the margins of A4
     too_wide = tab.evaluate(
@@ -255,7 +288,7 @@ def check_print(tab: Any, file: Path, names: list[str]) -> None:
 
 
 def test_print_has_no_cut_tables(visit: Callable[..., Any], page_file: Path, shots: Path) -> None:
-    check_print(visit(page_file), shots / "print.pdf", ["How to redo it", "C=gamma, rate=12"])
+    check_print(visit(page_file), shots / "print.pdf", ["How to redo it", "C=gamma, rate=12", "Method in words"])
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
@@ -268,7 +301,7 @@ def test_a_reproduction_card_of_long_names_fits_screens_and_paper(
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
     cut = "[...document.querySelectorAll('td')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
     assert tab.evaluate(cut) == []
-    for selector in (".verdict", "td", "caption", ".note", "code"):
+    for selector in (".headline", "td", "caption", ".note", "code"):
         assert ratio(tab, selector) >= 4.5, selector
     tab.screenshot(path=shots / f"card-{width}.png")
     check_print(tab, shots / "card.pdf", ["Reproduction card", "what to align next"])
@@ -284,10 +317,14 @@ def test_short_tables_are_not_cut_in_two_by_the_end_of_a_page(visit: Callable[..
 
 
 def warned(names: list[str]) -> Result:
-    """Return a result whose verdict, warnings, reasons, signature, titles and notes hold every name."""
+    """Return a result whose cautions, reasons and signature hold every name."""
     found = holdsup.audit_scores(holdsup.simulate_scores({"A": 0.5}, items=3))
-    plain = found.to_dict() | {"verdict": " ".join(names), "warnings": names, "signature": "|".join(names)}
-    return type(found).from_dict(plain | {"rows": {"planned": 60, "used": 0, "reasons": dict.fromkeys(names, 1)}})
+    return replace(
+        found,
+        asked=Asked.about("check", "|".join(names)),
+        cautions=tuple(Caution(code="hostile", about="claim", message=name) for name in names),
+        rows=Rows(60, 0, dict.fromkeys(names, 1)),
+    )
 
 
 def test_hostile_names_in_every_place_are_shown_as_text(visit: Callable[..., Any], shots: Path) -> None:
@@ -306,8 +343,8 @@ def test_hostile_names_in_every_place_are_shown_as_text(visit: Callable[..., Any
     for place in (
         "header h1",
         "header .introduction",
-        "#verdicts",
-        ".warnings",
+        ".cards",
+        ".caveats, .beside, tbody",
         "tbody",
         ".line code",
         ".drawing svg",
@@ -315,11 +352,12 @@ def test_hostile_names_in_every_place_are_shown_as_text(visit: Callable[..., Any
     ):
         text = squeeze.sub(" ", " ".join(tab.locator(place).all_text_contents()))
         for name in NAMES:
-            shown = squeeze.sub(" ", visible(name)).strip()
+            signed = re.sub(r"([|\\])", r"\\\1", name) if place == ".line code" else name  # as signatures escape it
+            shown = squeeze.sub(" ", visible(signed)).strip()
             cut = shown[:20] if place == ".drawing svg" else shown  # long names are cut in pictures
             assert cut in text, (place, name)
     for number in range(1, len(results) + 1):  # every kind of result has some of them
-        assert tab.locator(f"#verdicts li:nth-child({number})").count() == 1
+        assert tab.locator(f".cards > li:nth-child({number})").count() == 1
     tab.screenshot(path=shots / "hostile.png")
     tab.set_viewport_size(PHONE)
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390

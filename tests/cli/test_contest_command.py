@@ -29,7 +29,8 @@ def contest(study: Path) -> Path:
 def test_a_contest_ends_in_a_sentence_and_the_second_time_trains_nothing(run: Run, contest: Path) -> None:
     done = run("contest", contest)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("length is ahead of majority in 3 of 3 re-partitions")
+    assert done.out.startswith("Would another split say the same?")
+    assert "length leads majority by 0.56 accuracy and won 3 of 3 partitions" in " ".join(done.out.split())
     systems = contest.parent / "systems.py"
     before = systems.read_text()
     assert run("contest", contest).out == done.out
@@ -68,7 +69,7 @@ def test_a_metric_of_the_spec_s_folder_judges_what_was_trained_before(run: Run, 
     contest.write_text(contest.read_text().replace('name = "accuracy"', 'name = "hit_rates:hits"'))
     done = run("contest", contest)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("length is ahead of majority in 3 of 3 re-partitions")
+    assert "won 3 of 3 partitions" in done.out
 
 
 def test_a_learning_curve_is_trained_on_request(run: Run, contest: Path) -> None:
@@ -80,7 +81,15 @@ def test_sequential_stops_when_the_verdict_is_safe(run: Run, contest: Path) -> N
     contest.write_text(contest.read_text().replace("repeats = 3", "repeats = 50"))
     found = json.loads(run("contest", contest, "--sequential", "--format", "json").out)
     assert 20 <= found["conclusions"][0]["partitions"] < 50
-    assert "when this was safe" in found["verdict"]
+    assert found["decisions"][0]["outcome"] in ("left", "neither")
+    assert found["decisions"][0]["budget"] == 50
+
+
+def test_the_threshold_is_an_option_and_of_the_answer(run: Run, contest: Path) -> None:
+    found = json.loads(run("contest", contest, "--threshold", "0.9", "--format", "json").out)
+    assert (found["threshold"], found["asked"]["options"]["threshold"]) == (0.9, 0.9)
+    assert holdsup.Contest.from_dict(found).asked.command() == "holdsup contest contest.toml --threshold 0.9"
+    assert run("contest", contest, "--threshold", "0.4").code == 2
 
 
 def test_a_spec_of_the_other_kind_is_answered_with_the_right_command(run: Run, contest: Path, study: Path) -> None:
@@ -167,4 +176,6 @@ def test_warnings_of_a_metric_are_counted_in_one(run: Run, own_metric: Callable[
         done = run("contest", file, "--format", "json")
     assert len(warned) == 1
     said = [warning for warning in json.loads(done.out)["warnings"] if "too few" in warning]
-    assert said == ["own_metrics:own warned at 42 scores: too few"]
+    assert said == ["Own_metrics:own warned at 42 scores: too few."]
+    (caution,) = [each for each in json.loads(done.out)["cautions"] if each["code"] == "metric-warned"]
+    assert (caution["about"], caution["count"]) == ("metric:own_metrics:own", 42)

@@ -15,7 +15,6 @@ import holdsup
 from holdsup.cli.options import split_names, split_pairs
 from holdsup.cli.program import program
 from holdsup.errors import ColumnError, quote_names
-from holdsup.report.redoing import command_of
 
 NAMES = ["A, v2", "B", 'the "old" one', " blank ", "x=1", 'y="1,2"', "a\\,b", "ä\nö"]
 
@@ -68,7 +67,7 @@ def test_a_signature_with_commas_in_names_gives_the_command_that_was_asked(run: 
     asked = ["--wide", 'metric="ter, cased",bleu', "--lower", '"ter, cased"', "--format", "json"]
     assert run("compare", table, *asked, "-o", saved).code == 0
     result = holdsup.read_result(saved)
-    command = command_of(result)
+    command = result.asked.command()
     assert command is not None
     words = [str(table) if word == "DATA" else word for word in shlex.split(command)[1:]]
     assert json.loads(run(*words, "--format", "json").out)["signature"] == result.signature

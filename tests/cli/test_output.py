@@ -49,7 +49,7 @@ def test_a_device_is_written_through_and_not_replaced(run: Run, device: str) -> 
 def test_standard_output_by_its_name_may_be_a_pipe(run: Run) -> None:
     command = [sys.executable, "-m", "holdsup", "check", "scores.csv", "-o", "/dev/stdout"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr, done.stdout[:18]) == (0, "", "No problems found.")
+    assert (done.returncode, done.stderr, done.stdout.splitlines()[1]) == (0, "", "No problems found.")
 
 
 def test_a_pipe_is_written_through(run: Run) -> None:
@@ -59,7 +59,7 @@ def test_a_pipe_is_written_through(run: Run) -> None:
     reader.start()
     assert run("check", "scores.csv", "-o", "pipe").code == 0
     reader.join()
-    assert read[0].startswith("No problems found.")
+    assert read[0].splitlines()[1] == "No problems found."
     assert Path("pipe").is_fifo()
 
 
@@ -72,7 +72,7 @@ def test_a_link_is_followed_and_its_target_replaced(run: Run, exists: bool) -> N
     Path("link.txt").symlink_to("folder/real.txt")
     assert run("check", "scores.csv", "-o", "link.txt").code == 0
     assert Path("link.txt").is_symlink()
-    assert Path("folder/real.txt").read_text().startswith("No problems found.")
+    assert Path("folder/real.txt").read_text().splitlines()[1] == "No problems found."
     assert [f.name for f in Path("folder").iterdir()] == ["real.txt"]
     if exists:
         assert Path("folder/real.txt").stat().st_mode & 0o777 == 0o600
@@ -153,7 +153,7 @@ def test_columns_are_taken_from_the_names_of_files(run: Run) -> None:
             lines = [f"{i},0.{ord(system) % 10}{i}{seed}" for i in range(4)]
             Path(system, f"seed{seed}.csv").write_text("\n".join(["item,score", *lines, ""]))
     out = run("check", "A", "B", "--names", "{system}/seed{seed}").out
-    assert out.splitlines()[-1].startswith("signature: check|data:")
+    assert out.splitlines()[-1].startswith("check|data:")
     assert (
         out.splitlines()[-1].partition("|score")[0]
         == run("check", "scores.csv").out.splitlines()[-1].partition("|score")[0]
@@ -163,7 +163,7 @@ def test_columns_are_taken_from_the_names_of_files(run: Run) -> None:
 def test_a_status_column_is_named_or_refused_by_an_option(run: Run) -> None:
     Path("s.csv").write_text("system,item,score,state\nA,1,0.5,Success\nA,2,0.25,crashed\n")
     assert "1 with status 'crashed'" in run("check", "s.csv", "--status", "state").out
-    assert "2 of 2 rows used." in run("check", "s.csv").out
+    assert "2 of 2 rows used" in run("check", "s.csv").out
 
 
 @pytest.mark.parametrize("style", ["text", "json"])

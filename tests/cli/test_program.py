@@ -42,6 +42,15 @@ def test_every_command_teaches_by_an_example(run: Run, name: str) -> None:
     assert f"holdsup {name}" in done.out.rpartition("Example")[2]
 
 
+@pytest.mark.parametrize("name", ["compare", "variance"])
+def test_help_fits_60_lines_in_titled_groups(run: Run, name: str) -> None:
+    lines = run(name, "--help").out.splitlines()
+    assert len(lines) <= 60
+    assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
+        "Question:", "Rows and scores:", "Columns (found by name; lists have commas; '-' for none):", "Output:", "Running:",
+    ]  # fmt: skip
+
+
 def test_the_version_is_printed(run: Run) -> None:
     assert run("--version").out == f"holdsup, version {holdsup.__version__}\n"
 
@@ -64,10 +73,12 @@ def test_a_wrong_value_is_wrong_usage(run: Run, table: Path, option: list[str]) 
 def test_check_prints_the_verdict_first_and_the_signature_last(run: Run, table: Path) -> None:
     done = run("check", table)
     assert done.code == 0
-    assert done.out.startswith(
-        "No problems found. The table has 2 systems, 4 runs and 4 items, and no score is missing.\n"
-    )
-    assert done.out.splitlines()[-1].startswith("signature: check|data:")
+    lines = done.out.splitlines()
+    assert lines[0].startswith("Is this table fit for use? ")
+    assert lines[0].endswith(" YES")
+    assert lines[1] == "No problems found."
+    assert "rows       16 of 16 rows used; 2 systems, 4 runs and 4 items" in lines
+    assert lines[-1].startswith("check|data:")
     assert done.err == ""
 
 
@@ -81,7 +92,7 @@ def test_json_is_the_result_itself(run: Run, table: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("style", ["text", "markdown", "latex"])
 def test_all_styles_show_the_same_cells(run: Run, table: Path, style: str) -> None:
-    out = run("check", table, "--format", style).out
+    out = run("check", table, "--full", "--format", style).out
     for cells in (c for t in holdsup.audit_scores([str(table)]).tables() for row in t.cells() for c in row):
         assert cells.replace("_", "\\_" if style != "text" else "_")[:12] in out.replace("\n", " ")
 
@@ -126,7 +137,7 @@ def holdsup_process(*args: object, stdin: bytes = b"", **environment: str) -> su
 
 
 def test_standard_input_is_read(table: Path) -> None:
-    done = holdsup_process("check", "-", stdin=table.read_bytes())
+    done = holdsup_process("check", "-", "--full", stdin=table.read_bytes())
     assert done.returncode == 0
     assert b"What was read from standard input" in done.stdout
 
@@ -134,15 +145,15 @@ def test_standard_input_is_read(table: Path) -> None:
 def test_files_of_one_score_a_line_are_paired_by_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("0.5\n0.25\n0.75\n")
     (tmp_path / "b.txt").write_text("0.5\n0.5\n1\n")
-    out = run("check", tmp_path / "a.txt", tmp_path / "b.txt").out
+    out = run("check", tmp_path / "a.txt", tmp_path / "b.txt", "--full").out
     assert "2 systems, 2 runs and 3 items" in " ".join(out.split())
-    assert "each of the 2 tables is taken for a system" in " ".join(out.split())
+    assert "each of the 2 tables counts as a system" in " ".join(out.split())
 
 
 def test_output_in_cp1252_shows_what_it_can_and_escapes_the_rest(tmp_path: Path) -> None:
     file = tmp_path / "s.csv"
     file.write_text("system,item,score\n模型,1,0.5\né,1,0.25\n", encoding="utf-8")
-    done = holdsup_process("check", file, PYTHONIOENCODING="cp1252")
+    done = holdsup_process("check", file, "--full", PYTHONIOENCODING="cp1252")
     assert done.returncode == 0
     assert "é" in done.stdout.decode("cp1252")
     assert r"\u6a21\u578b" in done.stdout.decode("cp1252")
@@ -216,7 +227,7 @@ def test_fit_prints_the_model_and_saves_it(run: Run, table: Path, tmp_path: Path
     formula = "score ~ system + (1 | item)"
     done = run("fit", formula, table, "--ml")
     assert done.code == 0
-    assert done.out.startswith(f"Linear mixed model {formula} on 16 rows, fitted by ML: converged")
+    assert done.out.startswith("What does this linear mixed model say?\nsystem B scores ")
     assert "systemB" in done.out
     assert run("fit", formula, table, "--format", "json", "-o", tmp_path / "fit.json").code == 0
     assert holdsup.read_result(tmp_path / "fit.json") == holdsup.fit_lmm(formula, str(table))
@@ -228,7 +239,7 @@ def test_fit_prints_the_model_and_saves_it(run: Run, table: Path, tmp_path: Path
         ("score ~ sytem + (1 | item)", "Did you mean 'system'?"),
         ("score ~ system + (1 | item", "at character 27 of the formula"),
         ("score ~ __import__('os').system('x')", "at character 20 of the formula"),
-        ("score ~ system + (1 | item) + (1 | item)", "cannot be told apart"),
+        ("score ~ system + (1 | item) + (1 | item)", "can't be separated"),
     ],
 )
 def test_a_bad_formula_is_one_line(run: Run, table: Path, formula: str, message: str) -> None:

@@ -36,9 +36,26 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_table_is_ranked_without_an_option(run: Run) -> None:
     done = run("rank", "runs.csv")
     assert done.code == 0
-    assert done.out.startswith("None has the highest adjusted mean")
+    first, headline = done.out.splitlines()[:2]
+    assert first.startswith("Is one system the best over many datasets?")
+    assert first.endswith("YES")
+    assert headline.startswith("None is best, 1.07 ahead of a:b (95% CI ")
+    assert max(map(len, done.out.splitlines()[:-1])) <= 80
+    assert len(done.out.splitlines()) <= 30
+    assert done.out.splitlines()[-1].startswith("rank|data:")
+
+
+def test_everything_is_shown_if_asked_for(run: Run) -> None:
+    done = run("rank", "runs.csv", "--full", "--folds", "0")
     assert "Systems by adjusted mean" in done.out
-    assert max(len(line) for line in done.out.splitlines() if "signature" not in line) <= 100
+    assert max(map(len, done.out.splitlines()[:-1])) <= 100
+    pairs = run("rank", "runs.csv", "--pairs", "--folds", "0")
+    assert "None - a:b" in pairs.out
+    assert "Systems by adjusted mean" not in pairs.out
+
+
+def test_help_fits_a_screen(run: Run) -> None:
+    assert len(run("rank", "--help").out.splitlines()) <= 60
 
 
 def test_json_is_what_read_result_restores(run: Run) -> None:
@@ -75,7 +92,9 @@ def _restored(run: Run) -> Any:
 
 def test_paper_forms_and_predictions_print(run: Run) -> None:
     asked = "system=a:b,dataset=e:f,seed=2,lr=1e-5"
-    done = run("rank", "runs.csv", "--paper", "--forms", "--folds", "2", "--predict", asked, "--pair", "a:b,None")
+    done = run(
+        "rank", "runs.csv", "--paper", "--forms", "--folds", "2", "--predict", asked, "--pair", "a:b,None", "--full"
+    )
     assert done.code == 0
     assert "Predicted score of the configuration" in done.out
     assert "slopes by system" in done.out
@@ -113,7 +132,7 @@ def test_a_system_whose_name_holds_a_comma_can_be_asked_for(run: Run) -> None:
     text = Path("runs.csv").read_text(encoding="utf-8").replace("\na:b,", '\n"a, b",')
     Path("commas.csv").write_text(text, encoding="utf-8")
     asked = ["--pair", '"a, b",None', "--predict", 'system="a, b",dataset=e:f,seed=2,lr=1e-5']
-    done = run("rank", "commas.csv", "--folds", "0", *asked)
+    done = run("rank", "commas.csv", "--folds", "0", "--full", *asked)
     assert done.code == 0
     assert "From the raw gap of a, b - None" in done.out
     assert "system a, b" in done.out
@@ -128,9 +147,9 @@ def test_a_setting_that_is_one_with_the_systems_is_to_be_left_out_of_a_formula(r
     done = run("rank", "own.csv", "--formula", formula)
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "leave big out of the formula" in done.err
-    left = run("rank", "own.csv", "--nuisance", "lr,seed,big", "--folds", "0").out.replace("\n  ", " ")
-    assert "big is left out: it is the same in all rows of a system" in left
-    assert "--contribution big says what it adds" in left
+    left = run("rank", "own.csv", "--nuisance", "lr,seed,big", "--folds", "0", "--full").out.replace("\n  ", " ")
+    assert "Each system has one big: its effect is part of the system's." in left
+    assert "give --contribution big." in left
 
 
 def test_a_formula_in_the_names_of_roles_is_told_those_of_its_columns(run: Run) -> None:
@@ -145,7 +164,17 @@ def test_a_column_whose_name_holds_a_comma_can_be_treated_quoted_or_not(run: Run
     header, rest = Path("runs.csv").read_text(encoding="utf-8").split("\n", 1)
     Path("peak.csv").write_text(header.replace("lr", '"lr (peak), x"') + "\n" + rest, encoding="utf-8")
     for name in ('"lr (peak), x"', "lr (peak), x"):
-        done = run("rank", "peak.csv", "--folds", "0", "--nuisance", 'seed,"lr (peak), x"', "--treat", f"{name}=random")
+        done = run(
+            "rank",
+            "peak.csv",
+            "--full",
+            "--folds",
+            "0",
+            "--nuisance",
+            'seed,"lr (peak), x"',
+            "--treat",
+            f"{name}=random",
+        )
         assert done.code == 0, done.err
         assert "(1 | `lr (peak), x`)" in done.out.replace("\n  ", " ")
 

@@ -50,7 +50,7 @@ def test_results_stand_in_the_order_given_and_files_of_one_name_are_told_apart(
         ('{"kind": "oracle", "schema": 1}', "results of kind 'oracle' are not known to this version"),
         (
             '{"kind": "check", "schema": 99}',
-            "it was saved with schema 99, and this version reads schema 1: update holdsup",
+            "it was saved with schema 99, and this version reads schemas 1 to 2: update holdsup",
         ),
     ],
 )

@@ -27,7 +27,8 @@ def tune(study: Path) -> Path:
 def test_a_tuning_ends_in_a_sentence_and_the_second_time_trains_nothing(run: Run, tune: Path) -> None:
     done = run("tune", tune)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("floor=0 wins on 100% of partitions (3 of 3); with J=3 the pick is the best over all")
+    assert done.out.startswith("Is the pick safe from the luck of the partition?")
+    assert "floor=0 won 3 of 3 partitions" in done.out
     status = json.loads(run("tune", tune, "--status", "--format", "json").out)
     assert status["statuses"] == {"done": 36, "undefined": 0, "failed": 0, "running": 0, "waiting": 0}
     assert run("tune", tune).out == done.out
@@ -59,7 +60,7 @@ def test_advice_can_be_read_back(run: Run, tune: Path, tmp_path: Path) -> None:
     found = holdsup.read_result(tmp_path / "advice.json")
     assert isinstance(found, holdsup.TuningAdvice)
     assert (found.budget, found.candidates, {plan.k for plan in found.plans}) == (100, 3, {3, 4, 5})
-    assert f"Use J={found.j} partitions of K={found.k} folds" in found.verdict
+    assert f"Use J={found.j} partitions of K={found.k} folds" in found.headline
 
 
 def test_dry_run_imports_nothing_and_counts_all_trainings(run: Run, tune: Path) -> None:

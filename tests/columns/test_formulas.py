@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdsup.columns import open_tables, read_columns
+from holdsup.columns.delimited import rearm_texts
 from holdsup.columns.encoding import Labels
-from holdsup.columns.formulas import rearm_texts
 from holdsup.rendering.spreadsheet import disarm_text
 
 

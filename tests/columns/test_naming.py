@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdsup.columns.naming import columns_in_names
+from holdsup.columns.sources import columns_in_names
 from holdsup.errors import ColumnError
 from holdsup.scores import read_scores
 

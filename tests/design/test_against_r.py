@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdsup.design import make_design, parse_formula
+from designs import make_design, read_variables
+from holdsup.design import parse_formula
 from holdsup.design.coding import code_terms
-from holdsup.design.newdata import code_fitted_rows, code_rows
-from holdsup.design.variables import read_variables
+from holdsup.design.matrices import code_fitted_rows, code_rows
 
 # The expected names were printed by
 #
@@ -324,7 +324,7 @@ def test_terms_and_columns_are_those_of_r(formula: str) -> None:
     labels, columns = GOLDEN[formula]
     parsed = parse_formula(formula)
     assert [":".join(map(str, term)) for term in parsed.fixed if term] == split(labels)
-    coded = read_variables(parsed, frame()).coded
+    coded = read_variables(formula, frame()).coded
     assert [column.name for column in code_terms(parsed.fixed, coded)] == split(columns)
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from holdsup.design import Design, make_design
+from designs import make_design
+from holdsup.design import Design
 from holdsup.design.coding import dense_columns
-from holdsup.design.newdata import code_fitted_rows
+from holdsup.design.matrices import code_fitted_rows
 from holdsup.numerics.mixed import EngineFit, fit_moments
 from holdsup.numerics.moments import accumulate
 

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, reject, settings, strategies as st
 
-from holdsup.design import Design, make_design
+from designs import make_design
+from holdsup.design import Design
 from holdsup.design.coding import dense_columns
-from holdsup.design.merging import MOST_INSIDE
-from holdsup.design.newdata import code_fitted_rows
+from holdsup.design.groups import MOST_INSIDE
+from holdsup.design.matrices import code_fitted_rows
 from holdsup.errors import FormulaError
 from holdsup.numerics.layout import Floats
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdsup.design import make_design
-from holdsup.design.newdata import code_fitted_rows, code_rows
+from designs import make_design
+from holdsup.design.matrices import code_fitted_rows, code_rows
 from holdsup.errors import ColumnError, FormulaError
 
 FORMULA = "y ~ a * x + poly(z, 2) + scale(x) + (1 + x + b | g) + (0 + a || h:k) + (1 | k:h:g)"

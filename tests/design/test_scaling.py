@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdsup.design import Design, make_design
+from designs import make_design
+from holdsup.design import Design
 from holdsup.design.coding import dense_columns
-from holdsup.design.newdata import code_fitted_rows
+from holdsup.design.matrices import code_fitted_rows
 
 RNG = np.random.default_rng(3)
 TABLE = {

@@ -8,19 +8,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdsup.columns.typed import hold_table
-from holdsup.design import novelty
-from holdsup.design.batchrows import Plan
+from holdsup.design import survey
+from holdsup.design.batchrows import BatchColumns
 from holdsup.design.grammar import parse_formula
-from holdsup.design.novelty import NewCombinations, NewDifference
-from holdsup.design.statistics import Statistics, summarize
-from holdsup.design.survey import Survey
+from holdsup.design.survey import NewCombinations, NewDifference, Survey
+from holdsup.design.transforms import Statistics, summarize
 
 
 @pytest.mark.parametrize("largest", [2**26, 8])
 @given(rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9)), max_size=60), cut=st.integers(0, 60))
 def test_first_rows_of_combinations_are_found_once(rows: list[tuple[int, int]], cut: int, largest: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(novelty, "LARGEST_TABLE", largest)
+        patch.setattr(survey, "LARGEST_TABLE", largest)
         known = NewCombinations(["a", "b"])
         shown: list[tuple[int, int]] = []
         numbers: dict[tuple[int, int], int] = {}
@@ -78,7 +77,7 @@ def test_merged_surveys_are_the_survey_of_all_rows() -> None:
         }
     )
     whole = hold_table("whole", "", table)
-    plan = Plan.of(parse_formula("y ~ exp(x) + (1 | g) + (1 | g:h)"), [whole], None)
+    plan = BatchColumns.of(parse_formula("y ~ exp(x) + (1 | g) + (1 | g:h)"), [whole], None)
     one, merged = Survey(plan), Survey(plan)
     one.add(one.prepare(whole))
     for start in range(0, n, 90):

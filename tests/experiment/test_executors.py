@@ -17,7 +17,7 @@ import errands
 import pytest
 
 from holdsup.errors import RunError
-from holdsup.experiment import ProcessExecutor, Store, dask_executor, run_plan, timing
+from holdsup.experiment import ProcessExecutor, Store, dask_executor, run_plan, work
 from waiting import LIMIT, PROC, children_of, is_running, wait_for
 
 pytestmark = pytest.mark.slow
@@ -82,8 +82,8 @@ def test_a_worker_between_tasks_leaves_without_a_word() -> None:
     """Between tasks, and on the way out, nothing would catch an exception: its traceback would be printed."""
     script = """
         import os, signal, time
-        from holdsup.experiment import workers
-        signal.signal(signal.SIGTERM, workers._leave)
+        from holdsup.experiment import executors
+        signal.signal(signal.SIGTERM, executors._leave)
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(600)
     """
@@ -100,7 +100,7 @@ def test_a_task_that_does_not_react_ends_with_its_process(
     assert "did not react" in report.failures[0].message
     with Store(tmp_path / "runs.db", writing=False) as store:
         (failure,) = store.failures()
-    assert failure.seconds >= 0.3 + timing.GRACE
+    assert failure.seconds >= 0.3 + work.GRACE
 
 
 def test_a_pool_of_the_standard_library_will_do(tmp_path: Path) -> None:

@@ -147,7 +147,8 @@ def test_the_report_can_be_saved_and_restored(tmp_path: Path) -> None:
     assert isinstance(restored, RunReport)
     assert restored == report
     assert str(restored) == str(report)
-    assert "2 of 3 tasks done (1 failed)." in str(report)
+    assert (report.state, report.headline) == ("no", "1 of 3 tasks failed, 2 are done.")
+    assert "--retry-failed" in str(report)
 
 
 def test_the_status_is_read_without_running(tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def test_the_status_is_read_without_running(tmp_path: Path) -> None:
     before = (tmp_path / "runs.db").read_bytes()
     report = read_status(errands.make_plan("give", 5), tmp_path / "runs.db")
     assert (report.statuses["done"], report.statuses["waiting"], report.executed) == (2, 3, 0)
-    assert report.verdict == "2 of 5 tasks are done; 3 left to run."
+    assert report.verdict == "2 of 5 tasks are done, 3 are left to run."
     assert (tmp_path / "runs.db").read_bytes() == before
 
 
@@ -252,11 +253,34 @@ def test_failures_with_the_same_words_are_listed_once_with_a_count(tmp_path: Pat
     report = run_plan(errands.make_plan("no_outcome", 4), tmp_path / "runs.db")
     (failure,) = report.failures
     assert failure.others == 3
-    assert report.verdict.startswith("All 4 tasks failed (all with ")
+    assert (report.state, report.headline) == ("no", "All 4 tasks failed.")
     assert "; and 3 others" in str(report)
 
 
 def test_one_task_that_is_left_is_told_in_words(tmp_path: Path) -> None:
     Store(tmp_path / "runs.db").close()
     report = read_status(errands.make_plan("give", 1), tmp_path / "runs.db")
-    assert report.verdict == "The one task is not done; 1 left to run."
+    assert report.verdict == "The one task is left to run."
+
+
+@pytest.mark.parametrize(
+    ("work", "state", "codes"),
+    [
+        ("give", "yes", []),
+        ("not_finite", "yes", ["undefined-values"]),
+        ("fail_at_one", "no", ["failed-tasks"]),
+    ],
+)
+def test_the_state_says_whether_everything_is_done(work: str, state: str, codes: list[str], tmp_path: Path) -> None:
+    report = run_plan(errands.make_plan(work, 3), tmp_path / "runs.db")
+    assert report.state == state
+    assert [caution.code for caution in report.cautions] == codes
+    assert len(str(report).splitlines()) <= 24
+    left = read_status(errands.make_plan(work, 5), tmp_path / "runs.db")
+    assert left.state == ("no" if state == "no" else "unclear")
+
+
+def test_the_short_answer_shows_what_failed_with_its_error_and_how_to_go_on(tmp_path: Path) -> None:
+    text = str(run_plan(errands.make_plan("fail_at_one", 3), tmp_path / "runs.db"))
+    assert "failed     system S, seed 1: ValueError: one is not wanted\n" in text
+    assert "settle it  fix the cause, then run the same with --retry-failed\n" in text

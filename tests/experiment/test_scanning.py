@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdsup.experiment.scanning import find_module, follow_imports
+from holdsup.experiment.identity import find_module, follow_imports
 
 FILES = {
     "start.py": "def f():\n    import lazy\n    from tools import words, letters\n",

@@ -13,11 +13,10 @@ import pytest
 
 from holdsup.errors import StoreError, TaskError
 from holdsup.experiment import Store, read_status, rescue_store, run_plan
-from holdsup.experiment.replies import Success
+from holdsup.experiment.store import Success
 from holdsup.experiment.store.connection import DamagedStore
-from holdsup.experiment.store.frames import count_sound_frames
-from holdsup.experiment.store.pages import find_rows
-from holdsup.experiment.store.payload import decode_values, encode_values
+from holdsup.experiment.store.pages import count_sound_frames, find_rows
+from holdsup.experiment.store.records import decode_values, encode_values
 from holdsup.testing import check_store
 
 
@@ -339,10 +338,10 @@ def test_a_log_is_sound_up_to_the_frame_that_was_changed(unclosed: Path) -> None
     log = unclosed.with_name("runs.db-wal")
     content = bytearray(log.read_bytes())
     frames = (len(content) - 32) // (24 + 4096)
-    assert count_sound_frames(log) == frames > 20
+    assert count_sound_frames(unclosed) == frames > 20
     content[32 + 11 * (24 + 4096) + 500] ^= 1
     log.write_bytes(content)
-    assert count_sound_frames(log) == 11
+    assert count_sound_frames(unclosed) == 11
     connection = sqlite3.connect(unclosed)
     busy, seen, _ = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     connection.close()

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from holdsup.errors import TaskError
-from holdsup.experiment import commands
-from holdsup.experiment.predictions import check_predictions
+from holdsup.experiment import systems
 from holdsup.experiment.systems import train_system
+from holdsup.experiment.training import check_predictions
 from waiting import is_running, wait_for
 
 X, Y, UNSEEN = ["aa", "b", "cc", "d"], ["two", "one", "two", "one"], ["ee", "f", "g"]
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def called(folder: Path, code: str, name: str, kind: str = "call", **settings: Any) -> Any:
     """Return the predictions of a system whose module holds `code`."""
-    from holdsup.experiment.digests import digest_file
+    from holdsup.experiment.sources import digest_file
 
     (folder / "trained.py").write_text(code)
     modules = {"trained": digest_file(folder / "trained.py")}
@@ -193,7 +193,7 @@ time.sleep(600)
             wait_for(lambda: noted.exists() and noted.read_text().endswith("\n"))
             raise subprocess.TimeoutExpired("program", timeout)
 
-    monkeypatch.setattr(commands.subprocess, "Popen", Impatient)
+    monkeypatch.setattr(systems.subprocess, "Popen", Impatient)
     with pytest.raises(TaskError, match=r"was stopped after 3 seconds: give it a longer timeout; it said: still here"):
         program(folder, code, timeout=3)
     child = int(noted.read_text())

@@ -15,10 +15,9 @@ import pytest
 
 from holdsup.errors import ColumnError, ReadError
 from holdsup.experiment.corpora import read_corpus
-from holdsup.experiment.digests import digest_file
 from holdsup.experiment.plan import Outcome, Task
-from holdsup.experiment.predictions import note_unknown
-from holdsup.experiment.training import train_and_test
+from holdsup.experiment.sources import digest_file
+from holdsup.experiment.training import note_unknown, train_and_test
 from holdsup.splits import make_splitter
 from holdsup.studies.specs import make_plan
 

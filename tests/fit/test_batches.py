@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import holdsup.fit as questions
-from holdsup.columns import batches, limits, spool
+from holdsup.columns import batches, limits
 from holdsup.errors import ColumnError, FitError, FormulaError, NotNested, ReadError
 from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
-from holdsup.numerics import rowwise, summation
+from holdsup.numerics import summation
 from holdsup.numerics.moments import Moments
 
 ITEMS, ROWS = 120, 4_800
@@ -68,7 +68,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that can be read in batches is, in small ones."""
     monkeypatch.setattr(limits, "MOST_IN_MEMORY", 0)
     monkeypatch.setattr(batches, "BATCH", 1_000)
-    monkeypatch.setattr(spool, "GROUP", 900)
+    monkeypatch.setattr(batches, "GROUP", 900)
 
 
 def as_file(table: pa.Table, folder: Path) -> Path:
@@ -129,7 +129,7 @@ def test_compiled_loops_give_the_same_fit(
 ) -> None:
     pytest.importorskip("numba")
     monkeypatch.setattr(summation, "WORTH_COMPILING", 0)
-    monkeypatch.setattr(rowwise, "FEW_LEVELS", 0)
+    monkeypatch.setattr(summation, "FEW_LEVELS", 0)
     formula, weights = CASES[case]
     assert_same_fit(
         fit_lmm(formula, as_file(table, tmp_path), weights=weights), fit_lmm(formula, table, weights=weights)
@@ -241,7 +241,7 @@ def test_likelihood_ratio_tests_are_the_same(pair: tuple[LmmFit, LmmFit], table:
 
 
 def test_random_terms_are_tested_from_sums(pair: tuple[LmmFit, LmmFit]) -> None:
-    found, wanted = (questions.test_random_terms(fit) for fit in pair)
+    found, wanted = (questions.random_term_tests(fit) for fit in pair)
     assert [each.term for each in found] == [each.term for each in wanted]
     statistics = [[each.test.statistic for each in tests] for tests in (found, wanted)]
     assert len(statistics[0]) > 1
@@ -410,7 +410,7 @@ def test_progress_counts_rows(table: pa.Table, tmp_path: Path) -> None:
 def test_the_command_line_fits_a_large_file(table: pa.Table, tmp_path: Path, run: Callable[..., Any]) -> None:
     done = run("fit", "y ~ system + (1 | item)", as_file(table, tmp_path))
     assert done.code == 0
-    assert f"{ROWS - 3:,} of {ROWS:,} rows used (2 with no y, 1 with no system)." in done.out
+    assert f"rows       {ROWS - 3:,} of {ROWS:,} rows used (2 with no y, 1 with no system)." in done.out
 
 
 @pytest.mark.parametrize(

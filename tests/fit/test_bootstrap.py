@@ -13,7 +13,7 @@ from scipy import stats
 from holdsup.errors import FitError, NotNested
 from holdsup.fit import LmmFit, bootstrap_fit, bootstrap_test, fit_lmm, refit, simulate
 from holdsup.fit.bootstrap import _simulation
-from holdsup.fit.nesting import embed
+from holdsup.fit.likelihood import embed
 from holdsup.numerics.criterion import lambda_of
 from holdsup.numerics.drawing import Truth, draw_responses, prepare_drawing
 from holdsup.numerics.elimination import Levels, SparseLevels, choose_elimination

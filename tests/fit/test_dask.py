@@ -108,7 +108,7 @@ def test_a_fault_in_a_partition_comes_back_as_one_line(frame: pd.DataFrame, clie
 
 
 def test_workers_that_all_die_are_one_line(frame: pd.DataFrame, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdsup.columns.partitions.LONELY", 10.0)  # a nanny may give up before Dask does
+    monkeypatch.setattr("holdsup.columns.batches.LONELY", 10.0)  # a nanny may give up before Dask does
 
     def die(part: pd.DataFrame) -> pd.DataFrame:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -149,7 +149,7 @@ def test_fits_that_are_not_nested_are_refused(slopes: holdsup.LmmFit) -> None:
 
 
 def test_a_slope_is_tested_with_its_correlation(slopes: holdsup.LmmFit) -> None:
-    (found,) = questions.test_random_terms(slopes)
+    (found,) = questions.random_term_tests(slopes)
     without = fit_lmm("y ~ day + (1 | subject)", sleep())
     assert (found.group, found.term, found.test.df) == ("subject", "day", 2)
     assert found.test.statistic == pytest.approx(without.criterion - slopes.criterion, abs=1e-7)
@@ -159,14 +159,14 @@ def test_a_slope_is_tested_with_its_correlation(slopes: holdsup.LmmFit) -> None:
 def test_a_slope_without_intercept_is_tested_against_its_absence() -> None:
     """lmerTest's ranova compares (0 + x | g) with (1 | g), which is not nested in it."""
     fit = fit_lmm("y ~ day + (0 + day | subject)", sleep())
-    (found,) = questions.test_random_terms(fit)
+    (found,) = questions.random_term_tests(fit)
     assert found.test.statistic == pytest.approx(fit_lmm("y ~ day", sleep()).criterion - fit.criterion, abs=1e-6)
     assert found.test.df == 1
 
 
 def test_one_variance_on_the_boundary_halves_the_chi_square_p() -> None:
     fit = fit_lmm("y ~ day + (1 | subject)", sleep())
-    (found,) = questions.test_random_terms(fit)
+    (found,) = questions.random_term_tests(fit)
     assert found.test.p == pytest.approx(found.test.p_chi2 / 2)
 
 
@@ -294,7 +294,7 @@ def test_fixed_effects_are_nested_by_what_they_span() -> None:
 
 
 def test_every_independent_random_column_is_tested() -> None:
-    found = questions.test_random_terms(fit_lmm("y ~ day + (day || subject)", sleep()))
+    found = questions.random_term_tests(fit_lmm("y ~ day + (day || subject)", sleep()))
     assert [test.term for test in found] == ["(Intercept)", "day"]
 
 
@@ -344,7 +344,9 @@ def test_a_wrong_question_is_refused_in_one_line(slopes: holdsup.LmmFit, ask) ->
 def test_a_fixed_effect_that_is_also_a_group_is_called_so() -> None:
     fit = fit_lmm("y ~ subject + (1 | subject)", sleep())
     assert not fit.converged
-    assert "cannot be told from a fixed effect" in fit.warnings[0]
+    assert (fit.cautions[0].code, fit.cautions[0].severity) == ("not-converged", "error")
+    assert "can't be separated from a fixed effect" in fit.cautions[0].message
+    assert fit.headline == "The fit did not converge: don't use its numbers."
 
 
 def test_profiles_of_a_tiny_fit_are_lme4s() -> None:
@@ -366,7 +368,7 @@ def test_the_correlation_of_a_singular_term_is_left_open() -> None:
 def test_a_term_without_which_every_row_is_fitted_exactly_has_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where runs are copies, whether a smaller model leaves a residual is a matter of the last digit."""
     fit = fit_lmm("y ~ day + (day || subject)", sleep())
-    whole, fit_smaller, asked = questions.test_random_terms(fit), likelihood.fit_moments, iter((True, False))
+    whole, fit_smaller, asked = questions.random_term_tests(fit), likelihood.fit_moments, iter((True, False))
 
     def leave_nothing(moments: Moments, **options: Any) -> EngineFit:
         if next(asked):
@@ -374,4 +376,4 @@ def test_a_term_without_which_every_row_is_fitted_exactly_has_no_test(monkeypatc
         return fit_smaller(moments, **options)
 
     monkeypatch.setattr(likelihood, "fit_moments", leave_nothing)
-    assert questions.test_random_terms(fit) == whole[1:]
+    assert questions.random_term_tests(fit) == whole[1:]

@@ -14,7 +14,7 @@ import pytest
 import holdsup
 from holdsup.columns.limits import MOST_MEASUREMENTS
 from holdsup.errors import ColumnError, MeasurementError, ReadError
-from holdsup.measurements import CONDITIONS, Measurement, conversion_notes, read_measurements
+from holdsup.measurements import CONDITIONS, Measurement, caution_reading, read_measurements
 
 ROWS: list[dict[str, Any]] = [
     {"object": "NTS", "measurand": "BLEU", "value": 84.51, "scale_minimum": 0, "performed_by": "Nisioi", "seed": "1"},
@@ -199,7 +199,7 @@ def test_an_infinite_value_of_a_frame_is_refused() -> None:
 
 
 def test_a_comma_that_may_mark_thousands_is_refused() -> None:
-    assert "'1,234' may be 1.234 or 1234" in refusal("1,234")
+    assert "'1,234' could be 1.234 or 1234" in refusal("1,234")
 
 
 def test_one_line_tells_how_many_rows_are_wrong() -> None:
@@ -210,16 +210,15 @@ def test_percentages_and_proportions_become_percent_with_a_note() -> None:
     rows = [{"object": "a", "measurand": "m", "value": v} for v in ("91 %", ".91", "0.07")]
     found = read_measurements(rows)
     assert [(one.value, one.unit) for one in found] == [(91.0, "percent"), (91.0, "percent"), (7.0, "percent")]
-    (note,) = conversion_notes(found)
-    assert (
-        note == "m of a: .91 was read as 91 %, 0.07 was read as 7 %, because other measurements of it are percentages."
-    )
+    note, repeated = caution_reading(found)  # .91 is 91 %, again
+    assert (note.code, repeated.code) == ("converted", "repeated")
+    assert note.message == "Read as percentages, like the other values: m of a: .91 as 91 %, 0.07 as 7 %."
 
 
 def test_numbers_above_one_beside_percentages_are_percentages_without_a_note() -> None:
     found = read_measurements([{"object": "a", "measurand": "m", "value": v} for v in ("91 %", "90", "0")])
     assert [(one.value, one.unit) for one in found] == [(91.0, "percent"), (90.0, "percent"), (0.0, "percent")]
-    assert not list(conversion_notes(found))
+    assert not list(caution_reading(found))
 
 
 def test_proportions_that_are_told_stay_proportions() -> None:
@@ -234,8 +233,8 @@ def test_the_scale_minimum_is_converted_with_the_value() -> None:
 
 def test_mixtures_that_may_be_either_are_refused_and_the_unit_settles_them() -> None:
     assert "is one a proportion and the other a percentage?" in refusal(91, 0.91)
-    assert "may be percentages or proportions" in refusal("91 %", 0.91, 90)
-    assert "may be percentages or proportions" in refusal("0.8 %", 0.9)
+    assert "could be percentages or proportions" in refusal("91 %", 0.91, 90)
+    assert "could be percentages or proportions" in refusal("0.8 %", 0.9)
     assert values_of(91, 0.91, unit="points") == [91.0, 0.91]
 
 

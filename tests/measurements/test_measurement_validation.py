@@ -10,14 +10,14 @@ import pytest
 from holdsup.data import belz2022
 from holdsup.errors import MeasurementError, ReadError
 from holdsup.measurements import CONDITIONS, Measurement, read_measurements, validate
-from holdsup.results.findings import Finding
+from holdsup.results import Caution
 from holdsup.verdict import assess_reproduction, audit_measurements
 
 GOOD: dict[str, Any] = {"object": "a", "measurand": "m", "scale_minimum": 0, **{key: f"{key} 1" for key in CONDITIONS}}
 PAIR = [{**GOOD, "value": 0.5}, {**GOOD, "value": 0.6, "performed_by": "others"}]
 
 
-def only(rows: Any) -> Finding:
+def only(rows: Any) -> Caution:
     """Return the one finding that there is."""
     (finding,) = validate(rows)
     return finding
@@ -134,7 +134,7 @@ def test_names_that_are_written_alike_are_named() -> None:
 def test_conversions_and_approximate_conditions_are_notes() -> None:
     finding = only([{**PAIR[0], "value": "50 %"}, PAIR[1]])
     assert (finding.code, finding.severity) == ("converted", "note")
-    assert finding.examples[0].startswith("m of a: 0.6 was read as 60 %")
+    assert finding.examples[0].startswith("m of a: 0.6 as 60 %")
     finding = only([PAIR[0], {**PAIR[1], "implementation": "≈implementation 1"}])
     assert (finding.code, finding.severity, finding.count) == ("approximate", "note", 1)
 

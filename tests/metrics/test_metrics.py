@@ -17,7 +17,7 @@ from sklearn import metrics as sklearn_metrics
 from holdsup.errors import MetricError
 from holdsup.metrics import Metric, count_systems, make_metric
 from holdsup.metrics.catalogue import METRICS
-from holdsup.numerics.resampling import bootstrap_difference, permute_systems
+from holdsup.metrics.resampling import bootstrap_difference, permute_systems
 
 MEASURES = {
     "precision": sklearn_metrics.precision_score,

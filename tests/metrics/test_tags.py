@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from holdsup.errors import MetricError
 from holdsup.metrics import convert_tags, decode_chunks, make_metric, repair_tags
-from holdsup.metrics.tags import SCHEMES, encode_chunks
+from holdsup.metrics.chunks import SCHEMES, encode_chunks
 
 # Pairs of letters between which conlleval starts and ends a chunk of the same type, written from the rules of its
 # startOfChunk and endOfChunk; the pairs with S and "E before B" are those of seqeval's default mode.

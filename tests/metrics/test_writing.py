@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdsup.errors import MetricError
-from holdsup.metrics.writing import read_metric, write_metric
+from holdsup.metrics.catalogue import read_metric, write_metric
 
 labels = st.one_of(st.integers(-9, 99), st.booleans(), st.text("ab1,]['= ", min_size=1, max_size=6))
 

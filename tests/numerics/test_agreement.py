@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdsup.numerics.agreement import fleiss_kappa, krippendorff_alpha
-from holdsup.numerics.correlation import correlation_limits, pearson, rmse, spearman
+from holdsup.numerics.agreement import correlation_interval, fleiss_kappa, krippendorff_alpha, pearson, rmse, spearman
 
 NONE = math.nan
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units.
@@ -81,10 +80,10 @@ def test_correlations_are_scipys_with_ties() -> None:
     assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
     assert rmse(x, y) == pytest.approx(math.sqrt(((x - y) ** 2).sum() / 40))
     found = stats.pearsonr(x, y).confidence_interval(0.95)
-    assert correlation_limits(pearson(x, y), 40, level=0.95) == pytest.approx((found.low, found.high))
+    assert correlation_interval(pearson(x, y), 40, level=0.95) == pytest.approx((found.low, found.high))
 
 
 def test_a_constant_list_has_no_correlation() -> None:
     assert math.isnan(pearson([1, 1, 1], [1, 2, 3]))
-    assert correlation_limits(math.nan, 10, level=0.95) == (-1, 1)
-    assert correlation_limits(0.5, 3, level=0.95) == (-1, 1)
+    assert correlation_interval(math.nan, 10, level=0.95) == (-1, 1)
+    assert correlation_interval(0.5, 3, level=0.95) == (-1, 1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from holdsup.design import make_design
+from designs import make_design
 from holdsup.fit import fit_lmm, fit_within
-from holdsup.numerics.cells import find_alike
+from holdsup.numerics.cells import Cells, Columns, find_alike
 from holdsup.numerics.elimination import Patterns, choose_elimination
 from holdsup.numerics.moments import Alike, Moments, Whole, accumulate, contract, make_moments
 
@@ -88,3 +89,59 @@ def test_a_model_that_is_none_of_the_larger_one_is_fitted_to_its_rows() -> None:
     large = fit_lmm("score ~ system + (1 | item)", table, "ml")
     other = "score ~ 0 + system + (1 | item)"
     assert fit_within(large, other).criterion == pytest.approx(fit_lmm(other, table, "ml").criterion, rel=1e-9)
+
+
+NESTED = "score ~ system + (1 | dataset:item) + (1 | dataset) + (1 | system:dataset:item) + (1 | system:run)"
+
+
+@pytest.mark.parametrize("gaps", [0, 2])
+def test_items_of_a_dataset_are_of_one_kind_where_only_cells_that_occur_are_held(
+    gaps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = make_table(gaps)
+    table["dataset"] = [f"d{int(item) % 3}" for item in table["item"]]
+    full = fit_lmm(NESTED, table, "ml")
+    monkeypatch.setattr("holdsup.numerics.cells.SMALL_GRID", 0)
+    monkeypatch.setattr("holdsup.numerics.cells.DENSE_GRID", 2)  # 36 combinations of which an item has 12
+    monkeypatch.setattr("holdsup.numerics.moments.FEW_KINDS", 10)
+    design = make_design(NESTED, table)
+    cells = Cells.find(design.layout.effects[0], Columns(design.layout).used, design.sample)
+    assert cells.sparse
+    held, C = contract(design.layout, design.sample)
+    whole = make_moments(design.layout, held, C, n=len(design.sample.response), log_weights=0.0)
+    alike = accumulate(design.layout, design.sample)
+    assert isinstance(alike.held, Alike)
+    assert len(alike.held.A) == 3 * (1 + gaps)
+    for mine, theirs in ((alike.A, whole.A), (alike.B, whole.B), (alike.C, whole.C)):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-12)
+    found = choose_elimination(alike)
+    assert isinstance(found, Patterns)
+    assert len(found.blocks.A) == 1 + gaps  # datasets do not change A
+    assert found.blocks.counts.sum() == 300
+    few = fit_lmm(NESTED, table, "ml")
+    assert few.criterion == pytest.approx(full.criterion, abs=1e-8)
+    assert [r.sd for r in few.random] == pytest.approx([r.sd for r in full.random], abs=1e-6)
+
+
+def test_sparse_rows_are_alike_only_if_all_their_entries_are() -> None:
+    rows = np.array([[1.0, 0, 2], [1, 0, 2], [2, 0, 1], [1, 0, 2], [0, 0, 0], [1, 2, 0]])
+    shown, kind = find_alike(sp.csr_array(rows))
+    np.testing.assert_array_equal(rows[shown][kind], rows)
+    assert len(shown) == 4
+
+
+def test_long_rows_that_are_mostly_empty_expand_to_sparse_ones() -> None:
+    B = np.zeros((2, 1, 400))
+    B[0, 0, 3] = B[1, 0, 5] = 2.0
+    held = Alike(np.array([0, 1, 0]), np.full((2, 1, 1), 2.0), B, np.array([[1.0], [2.0], [3.0]]))
+    (rows,) = held.expand().B
+    expected = B[[0, 1, 0], 0]
+    expected[:, -1] = [1, 2, 3]
+    assert sp.issparse(rows)
+    np.testing.assert_array_equal(rows.toarray(), expected)
+
+
+def test_levels_held_by_kind_are_not_expanded_to_choose_how_they_are_taken_out(both: tuple[Moments, Moments]) -> None:
+    _, alike = both
+    choose_elimination(alike, exact=True)
+    assert "_whole" not in vars(alike)

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from holdsup.design import make_design
+from designs import make_design
 from holdsup.errors import FitError
 from holdsup.fit import fit_lmm
 from holdsup.numerics import cells, compiled
 from holdsup.numerics.criterion import Criterion
 from holdsup.numerics.elimination import SparseLevels, _Compiled, _Pairs
+from holdsup.numerics.loops import SmallModel, slopes
 from holdsup.numerics.mixed import fit_moments, keep_columns
 from holdsup.numerics.moments import accumulate
-from holdsup.numerics.small import SmallModel, slopes
 
 RNG = np.random.RandomState(5)
 ROWS = 240
@@ -40,10 +39,23 @@ FORMULAS = [
 ]
 
 
+in_python = getattr(slopes, "py_func", slopes)  # as it is written, compiled or not
+
+
 def small_model(criterion: Criterion) -> SmallModel:
     P = getattr(criterion.elimination, "P", None)
     blocks = criterion.elimination.blocks  # type: ignore[attr-defined]
     return SmallModel(criterion.moments, blocks.A, blocks.counts, P, reml=criterion.reml)
+
+
+def check_loops(criterion: Criterion, theta: np.ndarray, loops: Callable[..., float] = in_python) -> None:
+    """The criterion is written twice: as calls on arrays, and as loops. Both give the same to the last digits."""
+    criterion.small = None
+    value, gradient = criterion.slopes(theta)
+    by_loops = np.empty(len(theta))
+    assert loops(theta, by_loops, *small_model(criterion).arguments) == pytest.approx(value, rel=1e-12)
+    # A gradient is a difference of sums as large as the degrees of freedom.
+    assert by_loops == pytest.approx(gradient, rel=1e-12, abs=1e-12 * criterion.dof)
 
 
 @pytest.mark.parametrize("weights", [None, "w"])
@@ -52,12 +64,22 @@ def small_model(criterion: Criterion) -> SmallModel:
 def test_loops_give_the_criterion_and_its_gradient(formula: str, reml: bool, weights: str | None) -> None:
     design = make_design(formula, TABLE, weights=weights)
     criterion = Criterion(accumulate(design.layout, design.sample), reml=reml)
-    criterion.small = None
-    theta = RNG.uniform(0.2, 1.0, len(criterion.moments.lower))
-    value, gradient = criterion.slopes(theta)
-    by_loops = np.empty(len(theta))
-    assert slopes(theta, by_loops, *small_model(criterion).arguments) == pytest.approx(value, rel=1e-12)
-    assert by_loops == pytest.approx(gradient, rel=1e-8, abs=1e-8)
+    check_loops(criterion, RNG.uniform(0.2, 1.0, len(criterion.moments.lower)))
+
+
+@pytest.mark.parametrize("loops", [in_python, pytest.param(slopes, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", range(12))
+def test_loops_and_calls_on_arrays_agree_on_random_models(seed: int, loops: Callable[..., float]) -> None:
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(60, 200))
+    table = {name: rng.integers(0, count, rows) for name, count in (("g", 9), ("h", 5), ("k", 3))}
+    table |= {name: rng.normal(rng.normal(), 1, rows) for name in ("x", "z", "y")}
+    fixed = " + ".join(["1", *rng.choice(["x", "z", "factor(k)"], rng.integers(0, 4), replace=False)])
+    slopes_of = ["1", "1 + x", "0 + x", "1 + x + z"]
+    random = [f"({rng.choice(slopes_of)} {rng.choice(['|', '||'])} {group})" for group in ("g", "h")[: seed % 2 + 1]]
+    design = make_design(f"y ~ {fixed} + {' + '.join(random)}", table)
+    criterion = Criterion(accumulate(design.layout, design.sample), reml=bool(rng.integers(2)))
+    check_loops(criterion, rng.normal(0, rng.choice([0.1, 1, 3]), len(criterion.moments.lower)), loops)
 
 
 def test_a_matrix_that_is_not_positive_definite_gives_infinity() -> None:
@@ -66,7 +88,7 @@ def test_a_matrix_that_is_not_positive_definite_gives_infinity() -> None:
     arguments = list(small_model(criterion).arguments)
     arguments[4] = -arguments[4]  # C
     gradient = np.empty(1)
-    assert slopes(np.ones(1), gradient, *arguments) == np.inf
+    assert in_python(np.ones(1), gradient, *arguments) == np.inf
     assert np.isnan(gradient).all()
 
 
@@ -76,7 +98,7 @@ def test_a_theta_that_overflows_gives_infinity_not_an_exception(theta: float) ->
     design = make_design(FORMULAS[0], TABLE)
     criterion = Criterion(accumulate(design.layout, design.sample), reml=False)
     gradient = np.empty(1)
-    assert slopes(np.full(1, theta), gradient, *small_model(criterion).arguments) == np.inf
+    assert in_python(np.full(1, theta), gradient, *small_model(criterion).arguments) == np.inf
     assert np.isnan(gradient).all()
 
 
@@ -159,11 +181,3 @@ def test_a_perfect_fit_is_refused_with_numba_as_without() -> None:
     table = {"y": item.astype(float), "item": [f"i{i}" for i in item], "system": list("ABABAB") * 30}
     with pytest.raises(FitError, match="fit every row exactly"):
         fit_lmm("y ~ system + (1 | item)", table)
-
-
-def test_loops_that_hold_others_are_compiled_again_when_those_change() -> None:
-    pytest.importorskip("numba", reason="numba is not installed: nothing is compiled")
-    from holdsup.numerics import refitting_loops, small
-
-    digest = hashlib.blake2b(Path(small.__file__).read_bytes(), digest_size=8).hexdigest()
-    assert digest == refitting_loops.COMPILED_WITH, f"small.py has changed: write {digest} into refitting_loops.py"

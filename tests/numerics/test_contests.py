@@ -11,17 +11,17 @@ from scipy import stats
 
 from holdsup.numerics.contests import (
     assess_stability,
-    binomial_limits,
+    binomial_interval,
     blocked_t,
     chance_share,
     combined_f,
     confidence_sequence,
+    elect,
     mix_estimates,
     pool_freedom,
     resampled_t,
     share_bound,
 )
-from holdsup.numerics.voting import elect
 from holdsup.splits.hadamard import choose_order, make_hadamard
 from holdsup.verdict.contest import decide_sequentially
 
@@ -67,7 +67,7 @@ def test_one_value_has_no_signal_to_noise_and_a_constant_one_has_no_noise() -> N
 @pytest.mark.parametrize(("positive", "number"), [(0, 20), (20, 20), (37, 40), (1, 1000)])
 def test_limits_of_a_share_are_those_of_clopper_and_pearson(positive: int, number: int) -> None:
     reference = stats.binomtest(positive, number).proportion_ci(0.95, method="exact")
-    found = binomial_limits(positive, number, level=0.95)
+    found = binomial_interval(positive, number, level=0.95)
     assert (found.low, found.high) == pytest.approx((reference.low, reference.high), rel=1e-9)
 
 
@@ -78,7 +78,7 @@ def test_limits_cover_also_when_the_partitions_choose_the_direction(truth: float
         chance = stats.binom.pmf(heads, number, truth)
         # The direction is that of most; what is then covered or not is the probability of that direction.
         share, kept = (truth, heads) if 2 * heads >= number else (1 - truth, number - heads)
-        limits = binomial_limits(kept, number, level=0.95)
+        limits = binomial_interval(kept, number, level=0.95)
         missed += chance * (not limits.low <= share <= limits.high)
     assert 0 < missed < 0.05
 
@@ -112,7 +112,7 @@ def test_limits_that_hold_at_all_looks_miss_the_truth_at_most_as_often_as_they_s
 
 
 def test_limits_at_all_looks_are_wider_than_those_of_one_look() -> None:
-    once, always = binomial_limits(30, 40, level=0.95), confidence_sequence(30, 40, level=0.95)
+    once, always = binomial_interval(30, 40, level=0.95), confidence_sequence(30, 40, level=0.95)
     assert always.low < once.low < once.high < always.high
     assert confidence_sequence(0, 0, level=0.95).high == 1
 

@@ -9,18 +9,26 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdsup.numerics.additive import fit_additive
-from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.datasets import compare_new_datasets, compare_these_datasets, dataset_means
-from holdsup.numerics.decisions import Criterion, reach_of
+from holdsup.numerics.decisions import Criterion, Difference, reach_of
 from holdsup.numerics.differences import (
-    Difference,
     compare_new_runs,
+    compare_over_datasets,
     compare_run_scores,
     compare_shared_seeds,
+    compare_these_datasets,
     compare_these_runs,
+    dataset_means,
 )
-from holdsup.numerics.spread import Spread, cautious_df, measure_arm, measure_spread, satterthwaite_df, total_variance
+from holdsup.numerics.least_squares import fit_additive
+from holdsup.numerics.spread import (
+    Spread,
+    cautious_df,
+    find_clusters,
+    measure_arm,
+    measure_spread,
+    satterthwaite_df,
+    total_variance,
+)
 
 RTOL = 1e-10  # a few hundred additions apart
 NUMBERS = ("estimate", "se", "df", "p", "log10_p", "low", "high")
@@ -131,6 +139,33 @@ def test_p_and_limits_agree_in_every_small_design() -> None:
         assert nearest == pytest.approx(0, abs=1e-6 * (again.high - again.low)), seed
         compared += 0.001 < found.p < 0.999
     assert compared > 30
+
+
+def test_a_level_leaves_out_zero_where_p_is_below_it_when_items_vary_less_than_their_noise() -> None:
+    """3 to 5 items, nothing but noise, and a lead: the degrees of freedom once grew again at small levels."""
+    told, unmeasured = 0, 0
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        left, right = rng.normal(0, 1, (2, int(rng.integers(3, 6)), int(rng.integers(2, 6))))
+        lead = 10 ** rng.uniform(0, 2)
+        p = compare_new_runs(left + lead, right).p
+        for level in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999):
+            found = compare_new_runs(left + lead, right, level=level)
+            assert (p < 1 - level) == (found.low > 0 or found.high < 0), (seed, level)
+            told += p < 1 - level
+            unmeasured += p < 1 - level and found.df_limits < 1
+    assert told > 200
+    assert unmeasured > 20
+
+
+def test_degrees_of_freedom_never_grow_as_the_level_falls() -> None:
+    """Parts of two systems x 5 runs x 4 items, of which the items vary less than their noise."""
+    luck = Spread(np.ones(()), np.asarray(0.0082), 3, (np.asarray(0.0038), np.asarray(0.006)),
+                  (np.asarray(0.0138), np.asarray(0.004)), (4, 4))  # fmt: skip
+    df = [float(cautious_df([luck], alpha)) for alpha in np.geomspace(1, 1e-8, 200)]
+    assert df[0] == pytest.approx(float(satterthwaite_df([luck])))
+    assert (np.diff(df) <= 0).all()
+    assert min(df) == 1
 
 
 def test_new_runs_never_promise_more_than_these_runs() -> None:
@@ -314,6 +349,10 @@ def test_one_dataset_is_no_dataset() -> None:
     same(compare_these_datasets(left, right, np.zeros(30, int)), compare_new_runs(left, right))
 
 
+def compare_new_datasets(left: np.ndarray, right: np.ndarray, datasets: np.ndarray) -> Difference:
+    return compare_over_datasets(dataset_means(left, datasets), dataset_means(right, datasets), nested=(True, True))
+
+
 def test_datasets_weigh_the_same_whatever_their_number_of_items() -> None:
     left, right = scores(22)
     datasets = np.repeat([0, 1, 2], [3, 7, 20])
@@ -435,7 +474,7 @@ def test_rounding_is_not_taken_for_spread() -> None:
         (lambda a, b: compare_new_runs(a, b, clusters=np.zeros(3, int)), "each of 30 items"),
         (lambda a, b: compare_new_runs(a, b, left_settings=np.arange(5)), "one run only"),
         (lambda a, b: compare_new_runs(a, b, left_settings=np.arange(3)), "each of 5 runs"),
-        (lambda a, b: compare_new_datasets(a, b, np.zeros(30, int)), "there is one"),
+        (lambda a, b: compare_new_datasets(a, b, np.zeros(30, int)), "fewer than two items"),
         (lambda a, b: compare_these_datasets(a, b, np.zeros(3, int)), "each of 30 items"),
         (lambda a, b: compare_run_scores(a[0, :1], b[0]), "two finite run scores"),
         (lambda a, b: compare_new_runs(np.vstack([a[:-1], np.full((1, 5), np.nan)]), b), "1 items have no score"),

@@ -30,7 +30,7 @@ def rise_of_share(fit: LmmFit, phi: float) -> float:
 
     def held(log_run: float) -> float:
         run = math.exp(log_run)
-        return criterion.value(np.array([math.sqrt(odds * (run**2 + 1)), run]))
+        return criterion.solve(np.array([math.sqrt(odds * (run**2 + 1)), run])).value
 
     grid = np.linspace(-9, 7, 321)
     best = grid[np.argmin([held(x) for x in grid])]

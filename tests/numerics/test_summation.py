@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from holdsup.numerics import rowwise, summation
+from holdsup.numerics import summation
 from holdsup.numerics.layout import ColumnSpec, Effects, Layout, Sample, run_starts
 from holdsup.numerics.moments import LONG_ROW, Moments, accumulate
-from holdsup.numerics.rowwise import PreparedRows
-from holdsup.numerics.summation import MomentPart, MomentSum, make_part
+from holdsup.numerics.summation import MomentPart, MomentSum, PreparedRows, make_part
 
 ROWS = 600
 
@@ -92,7 +91,7 @@ def test_sums_of_sums_are_sums(others: int) -> None:
 def test_rows_added_one_by_one_give_the_same(weighted: bool, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     monkeypatch.setattr(summation, "WORTH_COMPILING", 0)
-    monkeypatch.setattr(rowwise, "FEW_LEVELS", few)
+    monkeypatch.setattr(summation, "FEW_LEVELS", few)
     layout, sample = model(5, weighted=weighted)
     total, part = MomentSum(layout), MomentSum(layout)
     with monkeypatch.context() as patch:

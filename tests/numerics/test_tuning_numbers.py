@@ -8,18 +8,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from holdsup.numerics.tuning import (
-    AdaptivePlan,
-    advise_plans,
-    best_probabilities,
-    count_wins,
-    limit_regret,
-    measure_bias,
-    measure_standing,
-    pick_best,
-    retune,
-)
-from holdsup.numerics.tuning.adaptation import FIRST_LOOK, find_margin
+from holdsup.numerics.tuning import best_probabilities, bound_regret, count_wins, measure_standing, pick_best, retune
+from holdsup.numerics.tuning_plans import FIRST_LOOK, AdaptiveSchedule, advise_plans, find_margin, measure_bias
 
 
 def grid(means: list[float], j: int, seed: int, sd: float = 0.01, shared: float = 0.02) -> np.ndarray:
@@ -28,7 +18,7 @@ def grid(means: list[float], j: int, seed: int, sd: float = 0.01, shared: float 
     return np.array(means) + shared * rng.standard_normal((j, 1)) + sd * rng.standard_normal((j, len(means)))
 
 
-def run(plan: AdaptivePlan, partitions: np.ndarray) -> np.ndarray:
+def run(plan: AdaptiveSchedule, partitions: np.ndarray) -> np.ndarray:
     scores = np.empty((0, partitions.shape[1]))
     while chosen := plan.next(scores):
         row = np.full(partitions.shape[1], np.nan)
@@ -67,7 +57,7 @@ def test_the_order_of_candidates_changes_neither_probabilities_nor_limits() -> N
     order = np.array([4, 2, 5, 0, 3, 1])
     one, other = measure_standing(scores), measure_standing(scores[:, order])
     np.testing.assert_array_equal(best_probabilities(one, seed=0)[order], best_probabilities(other, seed=0))
-    own, theirs = limit_regret(one, level=0.95, seed=0), limit_regret(other, level=0.95, seed=0)
+    own, theirs = bound_regret(one, level=0.95, seed=0), bound_regret(other, level=0.95, seed=0)
     np.testing.assert_allclose(own.upper[order], theirs.upper, rtol=1e-12)
 
 
@@ -121,9 +111,9 @@ def test_probabilities_limits_and_plans_do_not_depend_on_the_scale(factor: float
     moved = factor * scores + shift
     one, other = measure_standing(scores), measure_standing(moved)
     np.testing.assert_allclose(best_probabilities(one, seed=0), best_probabilities(other, seed=0), atol=1e-3)
-    limits = limit_regret(one, level=0.95, seed=0), limit_regret(other, level=0.95, seed=0)
+    limits = bound_regret(one, level=0.95, seed=0), bound_regret(other, level=0.95, seed=0)
     np.testing.assert_allclose(factor * limits[0].upper, limits[1].upper, rtol=1e-5, atol=1e-9 * factor)
-    plan = AdaptivePlan(candidates=4, k=5)
+    plan = AdaptiveSchedule(candidates=4, k=5)
     assert plan.next(scores) == plan.next(moved)
     assert find_margin(moved) == pytest.approx(factor * find_margin(scores), rel=1e-5)
 
@@ -133,7 +123,7 @@ def test_limits_hold_the_best_and_the_regret_as_often_as_they_say() -> None:
     inside = within = 0
     for seed in range(400):
         standing = measure_standing(grid(truth, 4, seed))
-        limits = limit_regret(standing, level=0.9, seed=seed, draws=400)
+        limits = bound_regret(standing, level=0.9, seed=seed, draws=400)
         inside += bool(limits.alike[4])
         within += 0.507 - truth[standing.pick] <= limits.regret
     assert inside >= 0.9 * 400 - 18  # three standard errors of 400 trials
@@ -156,19 +146,19 @@ def test_one_partition_gives_a_pick_and_no_probability() -> None:
     standing = measure_standing(np.array([[0.5, 0.7, 0.6]]))
     assert standing.pick == 1
     assert np.isnan(best_probabilities(standing, seed=0)).all()
-    assert math.isnan(limit_regret(standing, level=0.95, seed=0).regret)
+    assert math.isnan(bound_regret(standing, level=0.95, seed=0).regret)
 
 
 def test_equal_candidates_leave_no_regret_and_the_first_one() -> None:
     standing = measure_standing(np.tile(np.array([[0.5], [0.6]]), (1, 4)))
     assert standing.pick == 0
     assert best_probabilities(standing, seed=0).tolist() == [1, 1, 1, 1]
-    assert limit_regret(standing, level=0.95, seed=0).regret == 0
+    assert bound_regret(standing, level=0.95, seed=0).regret == 0
 
 
 @pytest.mark.parametrize("budget", [55, 70, 111, 200])
 def test_an_adaptive_plan_never_spends_more_than_its_budget(budget: int) -> None:
-    plan = AdaptivePlan(candidates=11, k=5, budget=budget)
+    plan = AdaptiveSchedule(candidates=11, k=5, budget=budget)
     for seed in range(20):
         scores = run(plan, grid([0.5] * 11, 8, seed))
         assert 5 * np.isfinite(scores).sum() <= budget
@@ -176,18 +166,18 @@ def test_an_adaptive_plan_never_spends_more_than_its_budget(budget: int) -> None
 
 
 def test_a_budget_that_pays_for_no_partition_runs_none() -> None:
-    assert AdaptivePlan(candidates=11, k=5, budget=54).next(np.empty((0, 11))) == []
+    assert AdaptiveSchedule(candidates=11, k=5, budget=54).next(np.empty((0, 11))) == []
 
 
 def test_hopeless_candidates_are_dropped_at_the_first_look_and_stay_out() -> None:
-    plan = AdaptivePlan(candidates=4, k=3)
+    plan = AdaptiveSchedule(candidates=4, k=3)
     scores = run(plan, grid([0.5, 0.5, 0.2, 0.1], 8, seed=3))
     assert np.isfinite(scores[:, 2:]).sum(0).tolist() == [FIRST_LOOK] * 2
     assert {2, 3} <= set(plan.review(scores).dropped)
 
 
 def test_an_adaptive_plan_remembers_nothing_but_the_scores() -> None:
-    plan = AdaptivePlan(candidates=6, k=5)
+    plan = AdaptiveSchedule(candidates=6, k=5)
     scores = run(plan, grid([0.50, 0.51, 0.51, 0.52, 0.52, 0.45], 8, seed=9))
     for done in range(1, len(scores)):
         ran = np.flatnonzero(np.isfinite(scores[done]))
@@ -199,25 +189,25 @@ def test_an_adaptive_plan_remembers_nothing_but_the_scores() -> None:
 def test_a_candidate_that_failed_is_not_run_again() -> None:
     scores = grid([0.5, 0.5, 0.5], 1, seed=1)
     scores[0, 1] = np.nan
-    assert AdaptivePlan(candidates=3, k=5).next(scores) == [0, 2]
+    assert AdaptiveSchedule(candidates=3, k=5).next(scores) == [0, 2]
 
 
 def test_candidates_that_never_differ_are_run_as_one_after_three_partitions() -> None:
     scores = grid([0.5, 0.5], 3, seed=8)
     doubled = scores[:, [0, 1, 0, 1]]
-    plan = AdaptivePlan(candidates=4, k=5)
+    plan = AdaptiveSchedule(candidates=4, k=5)
     assert plan.next(doubled[:2]) == [0, 1, 2, 3]
     assert set(plan.next(doubled)) <= {0, 1}
 
 
 def test_the_error_spent_over_all_looks_is_what_the_level_allows() -> None:
-    plan = AdaptivePlan(candidates=2, k=5, level=0.9, most=6)
+    plan = AdaptiveSchedule(candidates=2, k=5, level=0.9, most=6)
     assert sum(plan._error(done) for done in range(FIRST_LOOK, 7)) == pytest.approx(0.1)
 
 
 def test_the_regret_is_within_the_margin_as_often_as_stated() -> None:
     truth = np.array([0.500, 0.503, 0.506, 0.496, 0.51, 0.47, 0.45])
-    plan = AdaptivePlan(candidates=7, k=1, margin=0.008, most=8)
+    plan = AdaptiveSchedule(candidates=7, k=1, margin=0.008, most=8)
     missed = stopped = 0
     for seed in range(150):
         scores = run(plan, grid(truth.tolist(), 8, seed))

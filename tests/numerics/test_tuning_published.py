@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdsup.numerics.tuning import AdaptivePlan, pick_best
+from holdsup.numerics.tuning import pick_best
+from holdsup.numerics.tuning_plans import AdaptiveSchedule
 
 POS = "POS__POSLR_differentpartitions_1000_5_folds"
 
@@ -41,7 +42,7 @@ def test_adaptive_j_takes_half_of_the_fits_on_the_tagger_and_keeps_the_regret(
     grid = grids[POS]
     truth = grid.mean(axis=0)
     rng = np.random.default_rng(1)
-    plan = AdaptivePlan(candidates=11, k=1)
+    plan = AdaptiveSchedule(candidates=11, k=1)
     fits, beyond = [], 0
     for _ in range(100):
         partitions = grid[rng.choice(len(grid), 8, replace=False)]

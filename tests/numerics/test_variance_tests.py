@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdsup.design.newdata import code_fitted_rows
+from holdsup.design.matrices import code_fitted_rows
 from holdsup.fit import bootstrap_test, fit_lmm
 from holdsup.fit.likelihood import reduce_terms
 from holdsup.numerics.variance_tests import find_null, null_spectrum, simulate_null

@@ -62,11 +62,11 @@ def test_of_very_many_systems_the_worst_are_drawn_and_the_title_says_so() -> Non
     audit = holdsup.audit_scores(table.slice(0, table.num_rows - 3))
     figure = holdsup.plot(audit)
     (ax,) = figure.axes
-    assert ax.get_title(loc="left").startswith("60 of 150 systems")
+    assert ax.get_title(loc="left").startswith("40 of 150 systems")
     assert [label.get_text() for label in ax.get_yticklabels()][:2] == ["s149", "s000"]
     assert figure.get_size_inches()[1] < 20
     low, high = sorted(ax.get_ylim())
-    assert high - low < 61  # no empty margin
+    assert high - low < 41  # no empty margin
 
 
 @pytest.mark.parametrize("given", ["r.json", Path("r.json"), 5])

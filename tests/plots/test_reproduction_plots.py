@@ -9,9 +9,8 @@ from matplotlib.figure import Figure
 
 import holdsup
 from holdsup.data import belz2022
-from holdsup.plots import save_plot
-from holdsup.plots.conditions import OTHER, SAME, UNKNOWN, plot_conditions
-from holdsup.plots.reproduction import plot_precision
+from holdsup.plots import find_panels, save_plot
+from holdsup.plots.reproduction import OTHER, SAME, UNKNOWN, plot_conditions, plot_precision
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +44,10 @@ def test_cells_show_what_agrees_with_the_first() -> None:
     assert signs == [SAME[1], OTHER[1], SAME[1], SAME[1], SAME[1], UNKNOWN[1]]
 
 
-def test_the_matrix_stands_below_where_there_is_one_for_all(paper: holdsup.Reproduction) -> None:
+def test_there_is_a_matrix_where_there_is_one_for_all(paper: holdsup.Reproduction) -> None:
     essays = holdsup.assess_reproduction(belz2022(), where={"measurand": "wF1"})
-    assert len(holdsup.plot(essays).axes) == 2
-    assert len(holdsup.plot(paper).axes) == 1
+    assert [panel.name for panel in find_panels(essays)] == ["precision", "conditions"]
+    assert [panel.name for panel in find_panels(paper)] == ["precision"]
     figure = Figure()
     assert holdsup.plot(essays, ax=figure.add_subplot()) is figure
     assert len(figure.axes) == 1

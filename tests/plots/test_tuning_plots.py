@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from holdsup.plots.tuning import plot_tuning
-from holdsup.plots.tuning_studies import plot_choices, plot_estimates, plot_returns
-from holdsup.results import Rows
+from holdsup.plots.tuning import plot_choices, plot_estimates, plot_returns, plot_tuning
+from holdsup.results import Asked, Rows
 from holdsup.studies.tuning import EstimateStudy, judge_pools
 from holdsup.studies.tuning.estimates import Estimates
 from holdsup.verdict.tuning import judge_tuning
@@ -68,7 +67,13 @@ def test_estimates_are_boxes_for_splits_and_folds() -> None:
         for k in (2, 5)
     )
     study = EstimateStudy(
-        signature="s", seed=0, rows=Rows(1, 1), verdict="", metric="accuracy", partitions=30, fits=9, estimates=rows
+        asked=Asked.about("estimate-study"),
+        seed=0,
+        rows=Rows(1, 1),
+        metric="accuracy",
+        partitions=30,
+        fits=9,
+        estimates=rows,
     )
     ax = plot_estimates(study).axes[0]
     assert len(ax.patches) == 4

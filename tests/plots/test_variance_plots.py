@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,8 @@ from matplotlib.figure import Figure
 
 import holdsup
 from holdsup.errors import ResultError
-from holdsup.plots import save_plot
-from holdsup.plots.facet_lines import plot_facet_lines
-from holdsup.plots.study import plot_study
-from holdsup.plots.variance import plot_shares
+from holdsup.plots import find_panels, save_plot
+from holdsup.plots.variance import plot_facet_lines, plot_shares, plot_study
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +31,29 @@ def test_bars_show_the_shares_and_fill_the_width(found: holdsup.Decomposition) -
 
 def test_curves_show_phi_against_levels(found: holdsup.Decomposition) -> None:
     (ax,) = plot_study(found).axes
-    drawn = {str(line.get_label()): line for line in ax.lines if line.get_marker() == "o"}
+    drawn = {str(line.get_label()): line for line in ax.lines if line.get_marker() in ("o", "s")}
     assert set(drawn) == {"A: seed", r"\$B_1\$: seed"}
     plans = sorted((p.counts["seed"], p.phi) for p in found.study if p.system == "A")
     assert list(zip(drawn["A: seed"].get_xdata(), drawn["A: seed"].get_ydata(), strict=True)) == plans  # type: ignore[arg-type]
 
 
-def test_the_figure_has_both_and_goes_on_the_axes_given(found: holdsup.Decomposition) -> None:
-    assert len(holdsup.plot(found).axes) == 2
+def test_phi_is_written_at_the_bar_of_its_system(found: holdsup.Decomposition) -> None:
+    (ax,) = plot_shares(found).axes
+    written = [text.get_text() for text in ax.texts if text.get_text()]
+    assert [f"{r.phi:.2f}" for r in found.reliabilities] == [text for text in written if text[:2] in ("0.", "1.")]
+
+
+def test_components_beyond_the_colours_are_hatched_and_grey(found: holdsup.Decomposition) -> None:
+    one = next(c for c in found.components if c.system == "A")
+    many = tuple(replace(one, name=f"facet {i}", percent=10.0) for i in range(10))
+    (ax,) = plot_shares(replace(found, components=many)).axes
+    looks = [(bars[0].get_facecolor(), bars[0].get_hatch()) for bars in ax.containers]  # type: ignore[index]
+    assert len(set(looks)) == 10
+
+
+def test_the_shares_answer_and_go_on_the_axes_given(found: holdsup.Decomposition) -> None:
+    assert [panel.name for panel in find_panels(found)] == ["shares", "study"]
+    assert len(holdsup.plot(found).axes) == 1
     figure = Figure()
     assert holdsup.plot(found, ax=figure.add_subplot()) is figure
     assert len(figure.axes) == 1
@@ -52,7 +66,7 @@ def test_lines_show_the_predicted_scores_of_levels(by: str) -> None:
     columns = {name: table[name] for name in table.column_names}
     columns |= {"length": item * 1.5, "kind": np.where(item > 9, "_long", "short")}
     found = holdsup.decompose_variance(columns, by=by)
-    assert len(holdsup.plot(found).axes) == 3
+    assert [panel.name for panel in find_panels(found)] == ["shares", "study", "property"]
     (ax,) = plot_facet_lines(found).axes
     assert [line.get_label() for line in ax.lines] == ["1", "2", "3"]
     drawn = [list(line.get_ydata()) for line in ax.lines]  # type: ignore[arg-type]

@@ -52,17 +52,16 @@ def test_what_is_written_is_within_a_tenth_of_the_uncertainty(value: float, unce
     assert abs(written - value) <= max(0.051 * uncertainty, 0.5000001 if uncertainty >= 9 else 0, 1e-12 * abs(value))
 
 
-@given(st.floats(0, 1), st.none() | st.floats(-1e6, -300))
-def test_a_p_value_is_never_written_as_zero_or_one(p: float, log10_p: float | None) -> None:
-    text = format_p(p, log10_p if p < 1e-300 else None)
-    assert text not in {"0", "0.0", "0.000", "1", "1.0", "1.000"}
-    assert text.startswith(("<", ">")) or "e-" in text or 0 < float(text) < 1
+@given(st.floats(0, 1))
+def test_a_p_value_is_never_written_as_zero_or_one(p: float) -> None:
+    text = format_p(p)
+    assert text in ("<.001", ">.99") or 0.001 <= float(text) <= 0.99
+    if text[0] == ".":
+        assert (float(text) <= 0.05) == (p <= 0.05) or text == ".0500"  # its digits show on which side of .05 it is
 
 
-def test_a_p_value_below_the_smallest_double_is_written_from_its_logarithm() -> None:
-    assert format_p(0.0, -327.4) == "4.0e-328"
-    assert format_p(0.0, -1000.0001) == "1.0e-1000"
-    assert format_p(0.0) == "<1e-300"
+def test_a_p_value_below_the_smallest_double_is_small() -> None:
+    assert format_p(0.0) == "<.001"
 
 
 @pytest.mark.parametrize("value", [None, math.nan])
@@ -81,11 +80,11 @@ def test_counts_have_their_thousands_marked() -> None:
 
 
 def test_an_interval_is_rounded_by_its_half_width() -> None:
-    assert format_interval(-0.00123, 0.0456) == "[-0.001, 0.046]"
+    assert format_interval(-0.00123, 0.0456) == "-0.001 to 0.046"
 
 
 def test_a_limit_above_zero_is_not_shown_as_zero() -> None:
-    assert format_interval(0.0004, 12.0) == "[0.00040, 12.0]"
-    assert format_interval(-12.0, -0.0004) == "[-12.0, -0.00040]"
-    assert format_interval(0.0, 12.0) == "[0.0, 12.0]"
-    assert format_interval(1e-12, 12.0) == "[0.0, 12.0]"  # what an optimizer leaves of a zero
+    assert format_interval(0.0004, 12.0) == "0.00040 to 12.0"
+    assert format_interval(-12.0, -0.0004) == "-12.0 to -0.00040"
+    assert format_interval(0.0, 12.0) == "0.0 to 12.0"
+    assert format_interval(1e-12, 12.0) == "0.0 to 12.0"  # what an optimizer leaves of a zero

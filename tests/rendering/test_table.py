@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
-from holdsup.rendering import Cell, Estimate, Interval, Page, Percent, PValue, Table, text as setting
+from holdsup.rendering import Answer, Cell, Estimate, Interval, Page, Percent, PValue, Table, text as setting
 from holdsup.rendering.markup import (
     break_latex,
     escape_latex,
@@ -132,9 +133,17 @@ def test_text_holds_every_cell_and_fits_the_terminal(table: Table, width: int, i
                 assert re.sub(r"\s", "", cell) in letters
 
 
+def make_page(headline: str, tables: tuple[Table, ...], *, signature: str, **limits: Any) -> Page:
+    """Return a whole result that says no more than is needed here."""
+    answer = Answer(
+        question="Does it?", state="yes", headline=headline, foot=(("holds for", "new runs"),), signature=signature
+    )
+    return Page(answer=answer, tables=tables, rows="1 of 1 rows used.", **{"cautions": (), "beside": {}, **limits})
+
+
 @given(tables())
 def test_no_rendering_lets_a_control_character_through(table: Table) -> None:
-    page = Page(verdict="v", tables=(table,), warnings=("w\x1b[0m",), rows="r", signature="s\x07")
+    page = make_page("v\x1b[0m", (table,), cautions=("w\x1b[0m",), beside={0: ("c\x07",)}, signature="s\x07")
     for text in (page.text(), page.markdown(), page.html(), page.latex()):
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029]", text)
 
@@ -194,10 +203,21 @@ def test_a_row_of_another_width_is_refused() -> None:
 
 def test_a_page_shows_the_same_parts_in_every_rendering() -> None:
     table = Table(title="Numbers", columns=("x",), rows=((0.25,),), notes=("A note.",))
-    page = Page(verdict="It holds.", tables=(table,), warnings=("Beware.",), rows="1 of 1 rows used.", signature="s:1")
+    page = make_page("It holds.", (table,), cautions=("Beware.",), beside={0: ("Here, too.",)}, signature="s:1")
+    parts = ("It holds.", "new runs", "Numbers", "0.25", "A note.", "Beware.", "Here, too.", "1 of 1 rows used.", "s:1")
     for text in (page.text(), page.markdown(), page.html(), page.latex()):
-        for part in ("It holds.", "Numbers", "0.25", "A note.", "Beware.", "1 of 1 rows used.", "s:1"):
+        for part in parts:
             assert part in text
+
+
+def test_the_words_at_the_ends_of_a_picture_are_left_out_where_none_is_drawn() -> None:
+    rows = (("a", Interval(-1.0, 1.0, 0.5, written=False)), ("b", Interval(0.0, 3.0, 1.5, written=False)))
+    table = Table(title="t", columns=("", "worse | 95% CI | better"), rows=rows)
+    assert "← worse" in render_text(table)
+    assert "better →" in render_text(table)
+    for render in (render_markdown, render_html, render_latex):
+        assert "worse" not in render(table)
+        assert "CI" in render(table)
 
 
 def test_long_cells_wrap_in_latex_within_the_line() -> None:
@@ -241,9 +261,9 @@ def test_two_hyphens_stay_two_hyphens_in_latex() -> None:
 
 
 def test_verdict_and_signature_are_text_in_latex() -> None:
-    page = Page(verdict="50% hold.", tables=(), warnings=(), rows="r", signature="check|data:1|v:2")
+    page = make_page("50% hold.", (), signature="check|data:1|v:2")
     text = page.latex()
-    assert r"\textbf{50\% hold.}" in text
+    assert r"\textbf{50\% hold. Holds for new runs.}" in text
     assert r"check\textbar{}\allowbreak{}data:1" in text
     assert not any(line.startswith("%") for line in text.splitlines())
 

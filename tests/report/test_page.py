@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +18,8 @@ import pytest
 
 import holdsup
 from holdsup.errors import ResultError
-from holdsup.results import Result, write_file
+from holdsup.rendering import Table
+from holdsup.results import Caution, Result, write_file
 
 
 class Page(HTMLParser):
@@ -62,8 +65,12 @@ def page(results: list[Result], tmp_path_factory: pytest.TempPathFactory) -> str
 
 
 def test_the_page_shows_the_cells_of_every_table(page: str, results: list[Result]) -> None:
-    shown = [[list(row) for row in table.shown().rows] for result in results for table in result.tables()]
-    assert [table[1:] for table in Page(page).tables] == shown
+    tables = [
+        table
+        for result in results
+        for table in (*(part for part in result.answer().parts if isinstance(part, Table)), *result.tables())
+    ]
+    assert [table[1:] for table in Page(page).tables] == [[list(row) for row in table.cells()] for table in tables]
 
 
 def test_the_page_refers_to_nothing_outside_itself(page: str) -> None:
@@ -98,10 +105,15 @@ def test_headings_go_down_one_step_at_a_time(page: str) -> None:
     assert all(below - above <= 1 for above, below in pairwise(headings))
 
 
-def test_verdicts_come_before_tables(page: str, results: list[Result]) -> None:
+def test_answers_come_before_tables_and_full_tables_are_folded(page: str, results: list[Result]) -> None:
     first = page.index("<table")
     for result in results:
-        assert -1 < page.find(result.verdict.split("'")[0].split(">")[0][:40]) < first
+        assert -1 < page.find(html.escape(result.headline).replace("&#x27;", "&#39;")) < first
+    for state in ("yes", "no", "unclear"):
+        told = sum(result.state == state for result in results)
+        assert page.count(f'<span class="badge {state}">') == 2 * told  # on its card and at the result
+    assert page.count('<details class="block">') == sum(len(result.tables()) for result in results)
+    assert page.count("<details") == page.count("</details>")
 
 
 def test_the_title_is_text(page: str) -> None:
@@ -146,19 +158,25 @@ def test_markdown_has_the_tables_and_its_pictures_are_there(results: list[Result
     assert len(linked) > 10
     assert all((tmp_path / name).is_file() for name in linked)
     for result in results:
-        assert result.page().markdown().split("\n\n")[1].rstrip("*") in text  # the title of its first table
+        assert all(f"**{table.title}" in text.replace("\\", "") for table in result.tables())
 
 
 @pytest.mark.slow
 def test_the_folder_for_a_paper_has_figures_tables_methods_and_references(
     results: list[Result], tmp_path: Path
 ) -> None:
-    holdsup.write_paper(results[:2], tmp_path / "new" / "paper")
     folder = tmp_path / "new" / "paper"
+    holdsup.write_paper(results[:2], folder, full=True)
+    every = {kind: len(list((folder / kind).iterdir())) for kind in ("figures", "tables")}
+    assert every["tables"] > sum(len(result.tables()) for result in results[:2])
+    holdsup.write_paper(results[:2], folder)  # one of each a result, and nothing is left of what was there
     figures = sorted(path.name for path in (folder / "figures").iterdir())
-    assert figures[:2] == ["1-check-coverage.pdf", "1-check-coverage.svg"]
-    tables = sum(len(result.tables()) for result in results[:2])
-    assert len(list((folder / "tables").iterdir())) == tables
+    assert figures == [
+        f"{name}.{ending}" for name in ("1-check-coverage", "2-compare-pairs") for ending in ("pdf", "svg")
+    ]
+    tables = sorted(path.name for path in (folder / "tables").iterdir())
+    assert tables == ["1-check-answer-1.tex", "2-compare-answer-1.tex"]
+    assert every["figures"] > len(figures)
     methods = (folder / "methods.tex").read_text(encoding="utf-8")
     cited = {key for keys in re.findall(r"\\cite\{([^}]+)\}", methods) for key in keys.split(",")}
     entries = set(re.findall(r"@\w+\{(\w+),", (folder / "references.bib").read_text(encoding="utf-8")))
@@ -166,21 +184,25 @@ def test_the_folder_for_a_paper_has_figures_tables_methods_and_references(
     assert "hagmann2023" in cited
 
 
-def test_warnings_stand_with_their_tables_on_the_page_in_markdown_and_in_latex(
-    results: list[Result], page: str, tmp_path: Path
+def test_cautions_stand_with_their_tables_on_the_page_in_markdown_and_in_latex(
+    results: list[Result], tmp_path: Path
 ) -> None:
-    few = "new: seed has 3 levels; a variance of so few is barely known, as its limits show."
-    title = "Where the variance comes from"
-    (variance,) = [result for result in results if result.kind == "variance"]
-    assert few in variance.warnings
-    inside = page.partition(f"<h3>{title}")[2].partition("</table>")[0]
-    assert few in inside.partition("<table")[0]
-    holdsup.write_report([variance], tmp_path / "page.md")
+    (compared,) = [result for result in results if result.kind == "compare"]
+    few = Caution(code="few", about="table:contrasts", message="Few runs say little.", severity="note")
+    found = replace(compared, cautions=(few,))
+    places = [table.name for table in found.tables()]
+    holdsup.write_report([found], tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    folds = page.split('<details class="block">')[1:]
+    assert [few.message in fold.partition("<table")[0] for fold in folds] == [name == "contrasts" for name in places]
+    holdsup.write_report([found], tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert text.index(f"> **Note:** {few}") < text.index(f"**{title}") < text.index("**Reliability of a single score")
-    holdsup.write_paper([variance], tmp_path / "paper")
-    assert few in (tmp_path / "paper/tables/1-variance-table-1.tex").read_text(encoding="utf-8")
-    assert few not in (tmp_path / "paper/tables/1-variance-table-2.tex").read_text(encoding="utf-8")
+    titles = [text.rindex(f"**{table.title}") for table in found.tables()]
+    before = places.index("contrasts")
+    assert titles[before - 1] < text.index(f"> **Caveat:** {few.message}") < titles[before]
+    holdsup.write_paper([found], tmp_path / "paper", full=True)
+    latex = [(tmp_path / f"paper/tables/1-compare-table-{i + 1}.tex").read_text("utf-8") for i in range(len(places))]
+    assert [few.message in table for table in latex] == [name == "contrasts" for name in places]
 
 
 def test_a_second_report_in_a_folder_leaves_nothing_of_the_first_and_all_of_others(
@@ -191,7 +213,7 @@ def test_a_second_report_in_a_folder_leaves_nothing_of_the_first_and_all_of_othe
     (tmp_path / "figures/9-fit-mine.pdf").write_text("mine")
     holdsup.write_paper([results[0]], tmp_path)
     left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")}
-    assert "tables/1-check-table-1.tex" in left
+    assert "tables/1-check-answer-1.tex" in left
     assert not [name for name in left if "2-fit" in name]
     assert {"tables/mine.tex", "figures/9-fit-mine.pdf"} < left
 
@@ -237,7 +259,7 @@ def test_other_endings_are_refused(results: list[Result], tmp_path: Path) -> Non
         holdsup.write_paper(results[:1], tmp_path / "file")
 
 
-@pytest.mark.parametrize("name", ["methods.tex", "preview.tex", "references.bib", "tables/1-fit-table-1.tex"])
+@pytest.mark.parametrize("name", ["methods.tex", "preview.tex", "references.bib", "tables/1-fit-answer-1.tex"])
 def test_a_file_that_was_edited_since_it_was_written_is_not_replaced(
     results: list[Result], tmp_path: Path, name: str
 ) -> None:
@@ -252,4 +274,4 @@ def test_a_file_that_was_edited_since_it_was_written_is_not_replaced(
     assert (tmp_path / name).read_text(encoding="utf-8") == edited
     (tmp_path / name).write_text(own, encoding="utf-8")
     holdsup.write_paper([audit], tmp_path)
-    assert "1-check-table-1" in (tmp_path / "preview.tex").read_text(encoding="utf-8")
+    assert "1-check-answer-1" in (tmp_path / "preview.tex").read_text(encoding="utf-8")

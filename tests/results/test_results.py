@@ -16,44 +16,33 @@ from hypothesis import given, strategies as st
 
 import holdsup
 from holdsup.errors import HoldsupError, MissingExtra, ReadError, ResultError
-from holdsup.rendering import Table
-from holdsup.results import KINDS, Result, Rows, schema_of, sign
+from holdsup.rendering import Answer, Table
+from holdsup.results import KINDS, Asked, Caution, Result, Rows, schema_of
 from holdsup.results.plain import from_plain, to_plain
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part.
+    """A part."""
 
-    Attributes
-    ----------
-    name : its name
-    value : its value
-    """
-
-    name: str
-    value: float
+    name: str  # its name
+    value: float  # its value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toy(Result):
-    """A result for the tests.
-
-    Attributes
-    ----------
-    parts : some parts
-    kinds : a mapping
-    either : one or the other
-    pair : two numbers
-    word : a fixed word
-    """
+    """A result for the tests."""
 
     kind: ClassVar[str] = "toy"
-    parts: tuple[Part, ...]
-    kinds: Mapping[str, int]
-    either: str | tuple[str, ...] | None
-    pair: tuple[float, float]
+    parts: tuple[Part, ...]  # some parts
+    kinds: Mapping[str, int]  # a mapping
+    either: str | tuple[str, ...] | None  # one or the other
+    pair: tuple[float, float]  # two numbers
+    # a fixed word
     word: Literal["yes", "no"]
+
+    def answer(self) -> Answer:
+        return Answer(question="Is it?", state=None, headline="It is.", signature=self.signature)
 
     def tables(self) -> tuple[Table, ...]:
         return (Table(title="Parts", columns=("name", "value"), rows=tuple((p.name, p.value) for p in self.parts)),)
@@ -61,11 +50,16 @@ class Toy(Result):
 
 toys = st.builds(
     Toy,
-    signature=st.text(),
+    asked=st.builds(
+        Asked,
+        st.text(),
+        st.none() | st.text(),
+        st.dictionaries(st.text(), st.text() | st.lists(st.text()).map(tuple)),
+        st.dictionaries(st.text(), st.booleans() | st.integers() | st.floats(0, 1) | st.text()),
+    ),
     seed=st.none() | st.integers(0, 2**63),
-    warnings=st.lists(st.text()).map(tuple),
+    cautions=st.lists(st.builds(Caution, code=st.text(), message=st.text(), about=st.text())).map(tuple),
     rows=st.builds(Rows, st.integers(0), st.integers(0), st.dictionaries(st.text(), st.integers(0))),
-    verdict=st.text(),
     parts=st.lists(st.builds(Part, st.text(), st.floats(allow_nan=False, allow_infinity=False))).map(tuple),
     kinds=st.dictionaries(st.text(), st.integers()),
     either=st.none() | st.text() | st.lists(st.text()).map(tuple),
@@ -83,7 +77,7 @@ def test_a_result_equals_what_is_restored_from_its_json(toy: Toy) -> None:
 @pytest.mark.parametrize("label", ["a\x9b31m", "\u202eb", "\u2028", "\x7f", "\U000e0041", "\ud800"])
 def test_json_shows_a_terminal_nothing_that_it_obeys(label: str) -> None:
     toy = Toy(
-        signature=label, seed=None, rows=Rows(1, 1), verdict="é 模", parts=(), kinds={}, either=label, pair=(0.0, 1.0),
+        asked=Asked("é 模", label), seed=None, rows=Rows(1, 1), parts=(), kinds={}, either=label, pair=(0.0, 1.0),
         word="yes",
     )  # fmt: skip
     assert not any(char in toy.to_json() for char in label if not char.isprintable())
@@ -120,9 +114,8 @@ def test_every_kind_of_result_ships_a_schema_that_its_envelope_fits(audit: holds
     for kind in KINDS:
         schema = json.loads((root / f"src/holdsup/results/schemas/{kind}.json").read_text(encoding="utf-8"))
         jsonschema.Draft202012Validator.check_schema(schema)
-        assert {"kind", "schema", "version", "signature", "seed", "warnings", "rows", "verdict"} <= set(
-            schema["required"]
-        )
+        envelope = "kind schema version signature seed warnings rows verdict state headline asked cautions"
+        assert set(envelope.split()) <= set(schema["required"])
     jsonschema.validate(audit.to_dict(), json.loads((root / "src/holdsup/results/schemas/check.json").read_text()))
 
 
@@ -138,15 +131,15 @@ def test_every_kind_of_result_ships_a_schema_that_its_envelope_fits(audit: holds
         ('{"kind": "frob", "schema": 1}', "'frob' are not known"),
         ('{"kind": ["x"], "schema": 1}', "are not known"),
         ('{"kind": "check", "schema": 99}', "update holdsup"),
-        ('{"kind": "check", "schema": 1}', "lacks the field 'signature'"),
-        ('{"kind": "check", "schema": 1, "signature": 5}', "check.signature is 5, not text"),
+        ('{"kind": "check", "schema": 2}', "lacks the field 'asked'"),
+        ('{"kind": "check", "schema": 2, "asked": 5}', "check.asked is 5, not an object"),
         (
             '{"kind": "check", "schema": 1, "signature": "s", "seed": "x"}',
             'check.seed is "x", not a whole number or null',
         ),
         (
-            '{"kind": "check", "schema": 1, "signature": "s", "seed": 1, "warnings": "x"}',
-            'check.warnings is "x", not a list',
+            '{"kind": "check", "schema": 2, "asked": {"kind": "check"}, "seed": 1, "cautions": "x"}',
+            'check.cautions is "x", not a list',
         ),
     ],
 )
@@ -188,7 +181,7 @@ def test_a_result_that_is_not_there_is_a_read_error(tmp_path: Path) -> None:
 def test_any_json_is_restored_or_refused(plain: Any) -> None:
     with contextlib.suppress(HoldsupError):
         Toy.from_dict(
-            {"signature": plain, "rows": plain, "verdict": "", "seed": plain, "parts": plain} if plain else {}
+            {"asked": plain, "rows": plain, "cautions": plain, "seed": plain, "parts": plain} if plain else {}
         )
 
 
@@ -199,7 +192,7 @@ def test_a_table_of_a_result_becomes_a_frame(audit: holdsup.Audit, backend: str)
 
 
 def test_an_unknown_table_or_backend_says_what_there_is(audit: holdsup.Audit) -> None:
-    with pytest.raises(ResultError, match="it has 'columns', 'systems', 'findings'"):
+    with pytest.raises(ResultError, match="it has 'findings', 'cautions', 'columns', 'systems'"):
         audit.to_frame("nothing")
     with pytest.raises(ResultError, match="can be 'pandas'"):
         audit.to_frame(backend="excel")
@@ -210,7 +203,7 @@ def test_a_missing_extra_names_the_extra() -> None:
 
 
 def test_a_signature_keeps_its_parts_apart() -> None:
-    assert sign("fit", formula="y~x+(1|g)", none=None) == rf"fit|formula:y~x+(1\|g)|v:{holdsup.__version__}"
+    assert Asked.about("fit", formula="y~x+(1|g)", none=None).sign("1") == r"fit|formula:y~x+(1\|g)|v:1"
 
 
 def test_rows_say_how_many_were_used_and_why_not_all() -> None:
@@ -222,4 +215,4 @@ def test_rows_say_how_many_were_used_and_why_not_all() -> None:
 
 def test_a_result_shows_itself_in_a_notebook(audit: holdsup.Audit) -> None:
     assert "<table" in audit._repr_html_()
-    assert str(audit).startswith(audit.verdict[:40])
+    assert audit.headline in str(audit)

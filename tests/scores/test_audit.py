@@ -123,7 +123,7 @@ def test_the_column_that_tells_repeated_rows_apart_is_named() -> None:
 def test_missing_cells_are_counted_within_dataset_and_metric() -> None:
     finding = found(without(clean(), 0, 1))["missing-cells"]
     assert finding.count == 2
-    assert finding.message == "2 missing rows (of 24: every item in every run)"
+    assert finding.message == "2 rows are missing (of 24: every item in every run)."
     assert finding.examples == ("2 items of run A/seed=1",)
     two = clean()
     both = {name: values * 2 for name, values in two.items()} | {"dataset": ["d1"] * 24 + ["d2"] * 24}
@@ -187,7 +187,7 @@ def test_a_facet_that_changes_only_with_the_system_is_confounded() -> None:
     columns = clean()
     columns["lr"] = ["0.1" if s == "A" else "0.2" for s in columns["system"]]
     finding = found(columns, facets=["seed", "lr"])["confounded"]
-    assert finding.message == "system and facet 'lr' always change together"
+    assert finding.message == "System and facet 'lr' always change together."
     assert finding.examples == ("A with 0.1", "B with 0.2")
 
 
@@ -195,13 +195,13 @@ def test_two_facets_that_change_together_are_confounded() -> None:
     columns = clean()
     columns["lr"] = [f"lr{seed}" for seed in columns["seed"]]
     message = found(columns, facets=["seed", "lr"])["confounded"].message
-    assert message == "facet 'seed' and facet 'lr' always change together"
+    assert message == "Facet 'seed' and facet 'lr' always change together."
 
 
 def test_systems_with_a_single_run_are_found() -> None:
     finding = found(without(clean(), *range(4, 12)))["single-run"]
     assert finding.examples == ("system A",)
-    assert finding.message == "1 of 2 systems with only one run"
+    assert finding.message == "1 of 2 systems has only one run."
 
 
 def test_scores_outside_the_declared_range_are_found() -> None:
@@ -218,7 +218,7 @@ def test_a_run_on_another_scale_is_found() -> None:
 def test_labels_that_look_alike_are_found() -> None:
     columns = clean()
     columns["system"][0] = "a "
-    assert found(columns)["lookalike-labels"].examples == ("'A' and 'a '",)
+    assert found(columns)["lookalike-labels"].message == "The system labels 'A' and 'a ' may mean the same."
 
 
 def test_rows_without_a_label_are_found() -> None:
@@ -226,8 +226,8 @@ def test_rows_without_a_label_are_found() -> None:
     columns["system"][0], columns["item"][5] = None, None
     audit = holdsup.audit_scores(columns)
     assert {f.message for f in audit.findings if f.code == "unlabelled-rows"} == {
-        "1 row with no system",
-        "1 row with no item",
+        "1 row has no system.",
+        "1 row has no item.",
     }
     assert audit.rows.reasons == {"no system": 1, "no item": 1}
 
@@ -330,3 +330,26 @@ def test_a_failure_is_given_the_worst_score_whichever_way_is_better() -> None:
     }
     assert advice[False].endswith("give it the worst score there is (0 for an accuracy).")
     assert advice[True].endswith("give it the highest score there is.")
+
+
+@pytest.mark.parametrize(
+    ("scores", "state", "headline"),
+    [
+        (clean()["score"], "yes", "No problems found."),
+        ([None, *clean()["score"][1:]], "unclear", "Usable with care: 1 row has no score."),
+        ([math.nan, *clean()["score"][1:]], "no", "Fix this first: 1 row has a score that is NaN."),
+    ],
+)
+def test_the_state_is_that_of_the_gravest_fault(scores: list[float | None], state: str, headline: str) -> None:
+    audit = holdsup.audit_scores(clean(score=scores))
+    assert (audit.state, audit.headline) == (state, headline)
+
+
+def test_the_short_answer_fits_a_screen_whatever_the_table_holds() -> None:
+    columns = clean(score=[None, math.nan, math.inf, 100.0, *[0.5] * 20], extra=list(range(24)))
+    columns |= {f"column {i}": ["x"] * 24 for i in range(40)}
+    audit = holdsup.audit_scores(columns, score_range=(0, 1))
+    assert len(str(audit).splitlines()) <= 24
+    assert all(
+        finding.message.endswith(".") and finding.message[0] == finding.message[0].upper() for finding in audit.findings
+    )

@@ -57,12 +57,12 @@ def test_a_column_without_a_role_that_changes_with_the_system_is_found() -> None
     columns["lr"] = [0.1 if s == "A" else 0.2 for s in columns["system"]]
     finding = found(columns)["confounded"]
     assert finding.message == (
-        "column 'lr' changes only together with the system: a difference between systems may be due to it"
+        "Column 'lr' changes only together with the system: a difference between systems may be due to it."
     )
     assert (finding.severity, "--facets" in finding.advice) == ("warning", True)
     columns["optimizer"] = ["sgd" if s == "A" else None for s in columns["system"]]
-    assert found(columns)["confounded"].message.startswith("columns 'lr', 'optimizer' change only")
-    assert found(columns)["confounded"].advice.endswith("Ignore this if they merely describe the system.")
+    assert found(columns)["confounded"].message.startswith("Columns 'lr', 'optimizer' change only")
+    assert found(columns)["confounded"].advice.endswith("Ignore this if they only describe the system.")
 
 
 def test_columns_that_vary_within_a_system_or_not_at_all_are_not_confounded() -> None:
@@ -79,7 +79,7 @@ def test_rows_without_a_value_of_a_facet_are_found() -> None:
     columns = clean()
     columns["seed"][22:24] = [None, None]
     finding = found(columns)["facet-gaps"]
-    assert finding.message == "2 rows of system B have no seed: they are taken for a run of their own"
+    assert finding.message == "2 rows of system B have no seed, so they count as a run of their own."
     assert finding.severity == "warning"
 
 
@@ -112,7 +112,7 @@ def test_items_of_several_datasets_are_counted_within_them() -> None:
     columns = clean()
     both = {name: values * 2 for name, values in columns.items()} | {"dataset": ["d1"] * 24 + ["d2"] * 24}
     both["score"] = [*columns["score"], *(s + 0.01 for s in columns["score"])]
-    assert "8 items and 2 datasets" in holdsup.audit_scores(both).verdict
+    assert "8 items and 2 datasets" in holdsup.audit_scores(both).size
 
 
 @given(st.sampled_from(["system", "item"]), st.integers(0, 23))
@@ -124,7 +124,7 @@ def test_a_row_without_a_label_changes_nothing_but_its_own_finding(role: str, ro
     before, after = holdsup.audit_scores(columns), holdsup.audit_scores(spoilt)
     assert [f.code for f in after.findings] == ["unlabelled-rows"]
     assert after.systems == before.systems
-    assert after.verdict.rpartition(" It has ")[2] == "2 systems, 6 runs and 4 items."
+    assert after.size == before.size == "2 systems, 6 runs and 4 items"
     assert before.findings == ()
 
 
@@ -181,11 +181,14 @@ def test_an_index_that_pandas_saved_is_no_unused_column(tmp_path: Any) -> None:
     assert "unused-columns" in found(tmp_path / "s.csv")
 
 
-def test_a_verdict_names_three_messages_and_counts_the_rest() -> None:
+def test_the_short_answer_names_four_faults_and_counts_the_rest() -> None:
     columns = clean()
     columns["score"][:3] = [None, float("nan"), float("inf")]
     columns = {name: [*values, values[9]] for name, values in columns.items()}
     columns["item"][5] = None
     audit = holdsup.audit_scores(pd.DataFrame(columns), score_range=(0, 0.2))
-    assert "; and " in audit.verdict
-    assert " more (see the findings). It has " in audit.verdict
+    grave = [f for f in audit.findings if f.severity != "note"]
+    lines = str(audit).splitlines()
+    assert sum(line.startswith(("error ", "warning ")) for line in lines) == 4
+    assert f"{len(grave) - 4} more: --full" in str(audit)
+    assert len(lines) <= 24

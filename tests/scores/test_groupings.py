@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from holdsup import audit_scores, compare_systems, decompose_variance, read_scores
-from holdsup.scores.groupings import caution_groupings
+from holdsup.scores.item_groups import find_groupings
 
 RNG = np.random.default_rng(5)
 DOCUMENTS = [(d, s) for d in range(20) for s in range(10)]
@@ -44,9 +44,9 @@ def table(items: Sequence[object], **columns: Sequence[object]) -> dict[str, Any
 )  # fmt: skip
 def test_labels_that_number_the_parts_of_documents_get_a_hint(write: Any) -> None:
     scores = table([write(d, s) for d, s in DOCUMENTS])
-    (line,) = caution_groupings(read_scores(scores))
-    assert line.startswith("Items are labelled as parts of groups, such as ")
-    assert line.endswith(f"{HINT}give the group a column of its own and name it with --cluster.")
+    (hint,) = find_groupings(read_scores(scores))
+    assert hint.message.startswith("Items are labelled as parts of groups, such as ")
+    assert hint.advice == f"{HINT}give the group a column of its own and name it with --cluster."
     (found,) = (f for f in audit_scores(scores).findings if f.code == "grouped-items")
     assert (found.severity, found.count) == ("note", 200)
 
@@ -72,7 +72,7 @@ def test_labels_that_number_the_parts_of_documents_get_a_hint(write: Any) -> Non
     ids=lambda items: str(items[0])[:20],
 )  # fmt: skip
 def test_other_labels_get_none(items: list[str]) -> None:
-    assert not caution_groupings(read_scores(table(list(dict.fromkeys(items)))))
+    assert not [*find_groupings(read_scores(table(list(dict.fromkeys(items)))))]
 
 
 @pytest.mark.parametrize("number", [str, int])
@@ -81,13 +81,13 @@ def test_a_column_that_is_the_same_in_groups_of_items_gets_a_hint(number: type, 
     chapters = [number(d) if number is int else f"chapter {d}" for d, _ in DOCUMENTS]
     order = RNG.permutation(200) if shuffled else np.arange(200)
     scores = table(order.tolist(), chapter=[chapters[i] for i in order])
-    said = caution_groupings(read_scores(scores))
+    said = [hint.sentence() for hint in find_groupings(read_scores(scores))]
     if shuffled and number is int:  # numbers in any order may be lengths, or counts
         assert not said
         return
     assert said == [
-        f"Column 'chapter' puts the 200 items into 20 groups, but they count as independent. {HINT}give --cluster "
-        "chapter."
+        "Column 'chapter' puts the 200 items into 20 groups. Each item counts as new evidence; items that belong "
+        f"together are less. {HINT}give --cluster chapter."
     ]
 
 
@@ -112,23 +112,23 @@ def test_the_hint_stands_beside_answers_unless_clusters_are_given_or_refused(giv
     ],
 )
 def test_classes_measurements_and_texts_of_items_get_none(name: str, values: list[object]) -> None:
-    assert not caution_groupings(read_scores(table(range(200), **{name: values})))
+    assert not [*find_groupings(read_scores(table(range(200), **{name: values})))]
 
 
 def test_a_column_that_changes_within_an_item_groups_no_items() -> None:
     scores = table(range(200), chapter=[f"chapter {d}" for d, _ in DOCUMENTS])
     scores["chapter"][-1] = "chapter 0"
-    assert not caution_groupings(read_scores(scores))
+    assert not [*find_groupings(read_scores(scores))]
 
 
 def test_what_goes_with_the_dataset_is_no_cluster() -> None:
     names = [f"{'abcdefghijklmnopqrst'[d]}" for d, _ in DOCUMENTS]
     items = [f"{name}_{s}" for name, (_, s) in zip(names, DOCUMENTS, strict=True)]
-    assert caution_groupings(read_scores(table(items)))
+    assert [*find_groupings(read_scores(table(items)))]
     domains = [f"domain {name}" for name in names]
-    assert not caution_groupings(read_scores(table(items, dataset=names, domain=domains)))
+    assert not [*find_groupings(read_scores(table(items, dataset=names, domain=domains)))]
 
 
 def test_talks_in_the_ids_of_translated_sentences_are_seen(real_data: Path) -> None:
-    (line,) = caution_groupings(read_scores(real_data / "hagmann_statnlp" / "data_ter.csv.gz"))
-    assert "such as '0_0' and '0_1'" in line
+    (hint,) = find_groupings(read_scores(real_data / "hagmann_statnlp" / "data_ter.csv.gz"))
+    assert "such as '0_0' and '0_1'" in hint.message

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from holdsup import audit_scores, compare_systems, decompose_variance, read_scores
+from holdsup import audit_scores, compare_systems, decompose_variance, rank_systems, read_scores
 from holdsup.errors import ColumnError, ScoresError
 
 
@@ -92,7 +92,7 @@ def test_runs_on_splits_of_their_own_lack_nothing() -> None:
     assert "missing-cells" not in codes(frame)
     assert not any("missing" in line for line in compare_systems(frame).warnings)
     assert "missing-cells" in codes(frame.rename(columns={"resplit": "seed"}))
-    assert codes(frame.iloc[1:])["missing-cells"].startswith("1 missing row")  # B has it on the same split
+    assert codes(frame.iloc[1:])["missing-cells"].startswith("1 row is missing")  # B has it on the same split
 
 
 @pytest.mark.parametrize(("one", "other"), [("A", "A "), ("A", "a")])
@@ -146,3 +146,71 @@ def test_a_wrong_type_is_one_clear_line(function: Any, given: dict[str, Any], wo
 def test_none_means_none() -> None:
     plain, none = compare_systems(grid()), compare_systems(grid(), by=None, properties=None)
     assert none.signature == plain.signature
+
+
+def stopped(epochs: dict[str, list[int]], items: int = 8, **more: Any) -> pd.DataFrame:
+    """Return scores of systems whose seeds have these numbers of epochs."""
+    rng = np.random.default_rng(5)
+    rows = [(s, seed, e, i) for s, own in epochs.items() for seed, e in enumerate(own) for i in range(items)]
+    frame = pd.DataFrame(rows, columns=["system", "seed", "epochs", "item"])
+    lead = frame.groupby(["system", "seed"]).ngroup().map(dict(enumerate(rng.normal(0.7, 0.03, 99))))
+    return frame.assign(f1=lead + rng.normal(0, 0.02, len(frame)), **more)
+
+
+EARLY = {"A": [41, 12, 23, 17, 35], "B": [9, 30, 23, 14, 28]}
+
+
+def test_epochs_of_early_stopping_are_no_setting_and_one_line_says_so() -> None:
+    frame = stopped(EARLY)
+    found, without = compare_systems(frame), compare_systems(frame.drop(columns="epochs"))
+    assert found.contrasts == without.contrasts
+    assert found.claim == "new-runs"
+    assert [w for w in found.warnings if "epochs" in w] == [
+        "Column epochs differs from run to run, as with early stopping: it counts as an outcome, not a setting. "
+        "Give --facets seed,epochs if you chose it."
+    ]
+    chosen = compare_systems(frame, facets=["seed", "epochs"])
+    assert chosen.claim == "these-runs"
+    assert not any("early stopping" in w for w in chosen.warnings)
+    assert "epochs" not in {c.name for c in decompose_variance(frame).components}
+
+
+@pytest.mark.parametrize(
+    ("frame", "outcome"),
+    [
+        (stopped({"A": [3, 4, 4, 5, 3, 4], "B": [5, 4, 3, 5, 5, 4]}), True),  # a few values, unevenly
+        (pd.concat([stopped(EARLY, dataset="X"), stopped({"A": [8, 9, 33], "B": [7, 11, 5]}, dataset="Y")]), True),
+        (pd.concat([stopped(EARLY, dataset=name) for name in "XY"])[lambda f: f.system == "A"], True),
+        (pd.concat([stopped(EARLY, lr=rate) for rate in (0.1, 0.01)]), True),
+        (stopped({"A": [10, 10, 20, 20, 30, 30], "B": [10, 10, 20, 20, 30, 30]}), False),  # as many runs of each
+        (stopped({"A": [10, 20, 30], "B": [10, 20, 30]}), False),  # the same in every system
+        (stopped({"A": [10, 10, 20, 20], "B": [15, 15]}), False),  # a grid of one system
+        (pd.concat([stopped({"A": [e] * 3, "B": [e] * 3}) for e in (10, 20)])[1:], False),  # crossed with seeds
+        (stopped(EARLY).drop(columns="seed"), False),  # nothing else tells runs apart
+    ],
+)
+def test_only_epochs_that_differ_by_chance_are_outcomes(frame: pd.DataFrame, outcome: bool) -> None:
+    scores = read_scores(frame)
+    assert ("epochs" in scores.facets) != outcome
+    assert any("early stopping" in note for note in scores.notes) == outcome
+
+
+def test_runs_that_are_named_have_outcomes_too_and_rates_have_none() -> None:
+    frame = stopped(EARLY).rename(columns={"seed": "run"})
+    assert read_scores(frame).roles.facets == ()
+    assert read_scores(frame.rename(columns={"epochs": "lr"})).roles.facets == ("lr",)
+
+
+@pytest.mark.parametrize("name", ["epochs", "num_epochs", "steps"])
+def test_a_ranking_does_not_adjust_for_outcomes_unless_asked(name: str) -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.concat([stopped(EARLY, items=1, dataset=d) for d in "WXYZ"]).drop(columns="item")
+    frame = frame.assign(f1=lambda f: f.f1 + rng.normal(0, 0.02, len(f))).rename(columns={"epochs": name})
+    found, asked = rank_systems(frame, folds=0), rank_systems(frame, nuisance=["seed", name], folds=0)
+    assert [t.name for t in found.treatments] == ["seed"]
+    assert [t.name for t in asked.treatments] == ["seed", name]
+    assert sum(name in w for w in found.warnings) == 1
+    treated = rank_systems(frame, treat={name: "numeric"}, folds=0)
+    assert [t.name for t in treated.treatments] == ["seed", name]
+    for other in (asked, treated):
+        assert not any("early stopping" in w for w in other.warnings)

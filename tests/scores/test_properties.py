@@ -15,7 +15,7 @@ import pytest
 from holdsup.columns import Labels, Numbers
 from holdsup.errors import ColumnError, HoldsupError, ScoresError
 from holdsup.scores import Scores, audit_scores, read_scores
-from holdsup.scores.properties import TextProperty, computing, flesch, split_properties
+from holdsup.scores.properties import MEASURES, TextProperty, flesch, split_properties
 
 EASY, HARD = "The cat sat on the mat.", "Reproducibility matters; statistics communicate uncertainty."
 TABLE: dict[str, list[Any]] = {
@@ -50,7 +50,7 @@ def test_a_property_has_the_number_of_its_items_text_in_every_row() -> None:
 def test_the_text_is_no_unused_column() -> None:
     audit = audit_scores(TABLE, properties=["ease=flesch(source)"])
     assert "source" not in read_scores(TABLE, properties=["ease=flesch(source)"]).others
-    assert [f.message for f in audit.findings if f.code == "unused-columns"] == ["1 unused column: genre"]
+    assert [f.message for f in audit.findings if f.code == "unused-columns"] == ["1 column has no role: genre."]
 
 
 def test_rarity_counts_each_distinct_text_once() -> None:
@@ -71,7 +71,7 @@ def test_rarity_takes_a_table_of_counts_and_says_which_words_it_lacks(tmp_path: 
 
 def test_each_distinct_text_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    monkeypatch.setitem(computing.MEASURES, "length", lambda text: float(seen.append(text) or 1))
+    monkeypatch.setitem(MEASURES, "length", lambda text: float(seen.append(text) or 1))
     read_scores(pd.concat([pd.DataFrame(TABLE).assign(seed=seed) for seed in range(5)]), properties="n=length(source)")
     assert sorted(seen) == sorted([EASY, HARD])
 

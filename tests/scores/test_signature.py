@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 import holdsup
 from holdsup.columns import Labels
 from holdsup.scores import read_scores
-from holdsup.scores.fingerprint import digest_rows, hash_rows
+from holdsup.scores.table import digest_rows, hash_rows
 
 TABLE: dict[str, list[Any]] = {
     "model": ["A", "A", "B", "B"],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdsup.scores.properties import count_syllables
-from holdsup.scores.properties.irregular import IRREGULAR
+from holdsup.scores.texts import IRREGULAR, count_syllables
 
 SYLLABLES = {
     word: count
@@ -66,7 +65,7 @@ def test_at_least_98_of_100_common_words_are_counted_right_by_the_rules() -> Non
 
 def test_every_exception_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = dict(IRREGULAR)
-    monkeypatch.setattr("holdsup.scores.properties.syllables.IRREGULAR", {})
+    monkeypatch.setattr("holdsup.scores.texts.IRREGULAR", {})
     by_rule = {word: count_syllables.__wrapped__(word) for word in listed}
     assert len(listed) > 200
     assert [word for word, count in listed.items() if by_rule[word] == count] == []

@@ -11,16 +11,15 @@ from hypothesis import given, strategies as st
 from holdsup.errors import ColumnError, HoldsupError
 from holdsup.scores.properties import (
     characters,
-    count_sentences,
     count_words,
     flesch,
     length,
     rarity_mean,
     rarity_sum,
     read_counts,
-    split_words,
     words_per_sentence,
 )
+from holdsup.scores.texts import count_sentences, split_words
 
 TEXTS = st.text(alphabet=st.sampled_from("abcdeiouIM .!?,'\"-\n15é"), max_size=60)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from holdsup.splits import BlockedCV, HoldOut, JKFold, KFold, RepeatedHoldOut, Splitter, make_splitter
-from holdsup.splits.features import Features
+from holdsup.splits.corpus import Features
 
 ALL = [HoldOut(), RepeatedHoldOut(), KFold(), JKFold(), BlockedCV(repeats=2)]
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from holdsup.splits import BlockedCV, HoldOut, JKFold, KFold, Split, Splitter
-from holdsup.splits.copies import find_copies, skip_copies
+from holdsup.splits.splitter import find_copies, skip_copies
 
 UNEVEN = np.repeat(np.arange(8), [76, 59, 41, 30, 34, 18, 20, 22])
 EQUAL = np.repeat(np.arange(6), 50)

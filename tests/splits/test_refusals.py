@@ -62,7 +62,7 @@ def test_very_unequal_parts_can_be_asked_for() -> None:
 
 
 def test_too_many_labels_to_match_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdsup.splits.features.MOST_CELLS", 99)
+    monkeypatch.setattr("holdsup.splits.corpus.MOST_CELLS", 99)
     with pytest.raises(SplitError, match="10 different labels in 10 items, too many to match"):
         KFold(match=[str(i) for i in range(10)])
 

@@ -220,8 +220,8 @@ def test_the_verdict_says_how_a_candidate_stands_that_a_function_chose() -> None
     search = make_search(refit=lambda table: 0).fit(X, Y)
     assert search.best_index_ == 0 != search.tuning_.best_index
     row = search.tuning_.candidates[0]
-    assert f"{row.name} was taken instead: its mean score, " in search.tuning_.verdict
-    assert "It can be told to be worse than the pick." in search.tuning_.verdict
+    assert (search.tuning_.taken, search.tuning_.state) == (0, "no")
+    assert search.tuning_.headline.startswith(f"{row.name} was taken; the mean score of {search.tuning_.best} is 0.")
     with pytest.raises(IndexError, match="refit chose candidate 99"):
         make_search(refit=lambda table: 99).fit(X, Y)
 

@@ -17,8 +17,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from holdsup import JKFold, KFold, TuningError, run_contest
-from holdsup.splits.copies import find_copies
 from holdsup.splits.routing import route_groups
+from holdsup.splits.splitter import find_copies
 from holdsup.studies.tuning import EarlyStopping, JKSearchCV, judge_trials, optuna_objective, study_stopping
 
 X, Y = load_iris(return_X_y=True)
@@ -41,7 +41,7 @@ def warn(estimator: Any, candidates: Any, y: Any = Y, groups: Any = None, **opti
     ],
 )  # fmt: skip
 def test_training_without_a_seed_is_warned_about(estimator: Any, candidates: Any, name: str) -> None:
-    assert f"{name}: if training is random, its luck is counted as luck of the partition" in warn(estimator, candidates)
+    assert f"{name}: random training counts as luck of the partition" in warn(estimator, candidates)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_training_that_is_seeded_or_not_random_is_not_warned_about(estimator: An
 
 
 def test_fewer_candidates_than_asked_for_are_told() -> None:
-    assert "6 candidates were asked for, but there are only 2" in warn(SVC(), {"C": [1, 2]}, n_candidates=6)
+    assert "6 candidates were asked for, but only 2 are different" in warn(SVC(), {"C": [1, 2]}, n_candidates=6)
 
 
 def test_equal_candidates_are_trained_once_and_told() -> None:
@@ -70,15 +70,18 @@ def test_equal_candidates_are_trained_once_and_told() -> None:
     assert search.tuning_.fits == 2 * 3 * 3
     assert len(search.tuning_.different) == 2  # 1.0 has the scores of 1
     said = " ".join(search.tuning_.warnings)
-    assert "5 candidates were asked for, but there are only 3 different ones." in said
-    assert "1 of 3 candidates repeats the setting of another (C=1): it counts once." in said
+    assert "5 candidates were asked for, but only 3 are different." in said
+    assert "1 of 3 candidates repeat others and count once: C=1." in said
+    assert {"fewer-candidates", "repeated-candidates"} <= {each.code for each in search.tuning_.cautions}
     scaled = {"standardscaler": [StandardScaler(), StandardScaler(), StandardScaler(with_mean=False)]}
-    assert "3 candidates were asked for, but there are only 2" in warn(make_pipeline(StandardScaler(), SVC()), scaled)
+    assert "3 candidates were asked for, but only 2 are different" in warn(
+        make_pipeline(StandardScaler(), SVC()), scaled
+    )
 
 
 def test_a_class_with_fewer_items_than_folds_is_told() -> None:
     y = np.where(np.arange(150) < 2, 9, Y)
-    assert "Class 9 has 2 items, fewer than there are folds (3)" in warn(SVC(), {"C": [1, 2]}, y=y)
+    assert "Class 9 has 2 items for 3 folds" in warn(SVC(), {"C": [1, 2]}, y=y)
     assert "Class" not in warn(SVC(), {"C": [1, 2]})
 
 
@@ -200,7 +203,7 @@ def test_groups_reach_early_stopping_in_a_search_a_contest_an_objective_and_a_st
 
 def test_where_groups_do_not_reach_early_stopping_all_say_so() -> None:
     optuna = pytest.importorskip("optuna")
-    said = "EarlyStopping inside OneVsRestClassifier cuts its validation sets item by item"
+    said = "EarlyStopping inside OneVsRestClassifier cuts groups in two to validate"
     hidden = OneVsRestClassifier(EarlyStopping(SGDClassifier(random_state=0), epochs=2))
     assert said in warn(hidden, {"estimator__patience": [1, 2]}, groups=GROUPS)
     assert "EarlyStopping" not in warn(hidden, {"estimator__patience": [1, 2]})

@@ -36,7 +36,7 @@ from holdsup import (
     compare_systems,
     run_contest,
 )
-from holdsup.experiment import holding
+from holdsup.experiment import sources
 from holdsup.experiment.identity import identify
 from holdsup.studies.contests.identities import identify_estimator
 
@@ -138,9 +138,12 @@ def test_partitions_without_failures_are_judged_and_the_others_counted() -> None
     systems = {"fragile": fragile(4, 5, 130), "poor": train_poor}
     found = run_contest(systems, corpus(), "accuracy", repeats=22)
     assert found.conclusions[0].partitions == 20
-    assert "2 of 22 re-partitions are left out, because 3 trainings failed" in found.verdict
-    assert "failures are seldom at random, so this can bias" in found.verdict
-    assert "3 trainings failed, the first of 'fragile' on split 5: ValueError: the cable is loose." in found.warnings
+    (failed,) = [each for each in found.cautions if each.code == "failed-trainings"]
+    assert failed.message == (
+        "2 of 22 partitions are left out: 3 trainings failed, which can bias the answer. The first was 'fragile' on "
+        "split 5: ValueError: the cable is loose."
+    )
+    assert failed.message[:50] in str(found)
     assert (found.rows.planned, found.rows.used) == (22 * 12, 20 * 12)
     assert found.rows.reasons == {"a failed training in their partition": 24}
 
@@ -238,11 +241,13 @@ def test_a_clear_difference_stops_a_sequential_contest_early_and_equal_systems_u
     CALLS.clear()
     clear = run_contest(TWO, corpus(noise=0.02), "accuracy", repeats=60, sequential=0.8, store=tmp_path / "c.db")
     assert CALLS["cut"] == 6 * clear.conclusions[0].partitions < 6 * 60
-    assert "when this was safe" in clear.verdict
+    assert [decision.outcome for decision in clear.decisions] == ["left"]
+    assert (clear.state, "when the answer was safe" in str(clear)) == ("yes", True)
     coins = {"coin": train_coin, "other": train_other_coin}
     budget = run_contest(coins, corpus(), "accuracy", HoldOut(), repeats=25, sequential=0.8)
     assert budget.conclusions[0].partitions == 25
-    assert "The budget of 25 re-partitions ended" in budget.verdict
+    assert [decision.outcome for decision in budget.decisions] == ["budget"]
+    assert "after 25 of at most 25 partitions, with no clear answer" in str(budget)
 
 
 def test_repeats_after_a_sequential_contest_train_only_what_is_new(tmp_path: Path) -> None:
@@ -336,7 +341,7 @@ def test_groups_are_exported_as_clusters_which_compare_takes(tmp_path: Path) -> 
     table = pd.read_csv(tmp_path / "scores.csv")
     assert dict(zip(table["item"], table["cluster"], strict=True)) == dict(enumerate(groups, start=1))
     compared = compare_systems(tmp_path / "scores.csv")
-    assert any("clustered in cluster" in warning for warning in compared.warnings)
+    assert "clusters-by-name" in {caution.code for caution in compared.cautions}
     mean = table.groupby(["system", "cluster"])["score"].mean()
     lead = (mean["cut"] - mean["poor"]).to_numpy()  # clusters of equal size: a t-test of their means
     expected = stats.ttest_1samp(lead, 0).pvalue
@@ -350,14 +355,15 @@ def test_copies_of_a_partition_are_trained_and_counted_once() -> None:
     contest = run_contest(TWO, (inputs, targets, groups), "accuracy", HoldOut(test=0.25), repeats=30)
     assert CALLS == {"cut": 4, "poor": 4}
     assert contest.conclusions[0].partitions == 4
-    assert "26 of 30 re-partitions are copies of others and left out" in " ".join(contest.warnings)
+    assert "26 of 30 partitions are copies of others and left out" in " ".join(contest.warnings)
+    assert "copied-partitions" in {each.code for each in contest.cautions}
 
 
 def test_a_sequential_contest_says_that_neither_lead_survives() -> None:
     coins = {"coin": train_coin, "other": train_other_coin}
     found = run_contest(coins, corpus(), "accuracy", HoldOut(test=0.5), repeats=200, sequential=0.8)
-    assert "neither lead survives, with limits [" in found.verdict
-    low, high = found.verdict.partition("with limits [")[2].partition("]")[0].split(", ")
+    assert (found.state, found.decisions[0].outcome) == ("no", "neither")
+    low, _, high = found.headline.partition("95% CI ")[2].partition(")")[0].split()
     assert float(low) < float(high) < 0.8  # also as it is printed
 
 
@@ -407,19 +413,19 @@ def test_data_may_be_a_file_and_a_system_a_program(tmp_path: Path, monkeypatch: 
 
 def test_nothing_stays_in_memory() -> None:
     run_contest(TWO, corpus(), "accuracy", HoldOut(), repeats=1)
-    assert holding._held == {}
+    assert sources._held == {}
 
 
 def test_a_contest_that_is_refused_holds_nothing() -> None:
     inputs, targets = corpus()[:2]
     with pytest.raises(SplitError, match="has no target"):
         run_contest(TWO, (inputs, [None, *list(targets)[1:]]), "accuracy", HoldOut(), repeats=1)
-    assert holding._held == {}
+    assert sources._held == {}
 
 
 def test_what_another_process_holds_is_not_found() -> None:
     with pytest.raises(TaskError, match="is in the memory of the process that planned this task"):
-        holding.find_held("the corpus (no. 0)")
+        sources.find_held("the corpus (no. 0)")
 
 
 def test_a_learning_curve_of_groups_has_all_its_samples_at_each_size() -> None:
@@ -437,7 +443,7 @@ def test_a_random_state_that_is_overwritten_is_told() -> None:
     X, y = load_iris(return_X_y=True)
     systems = {"tree": DecisionTreeClassifier(random_state=7), "bayes": GaussianNB()}
     said = " ".join(run_contest(systems, (X, y), "accuracy", HoldOut(), repeats=1).warnings)
-    assert "The random_state given to 'tree' was not used" in said
+    assert "The random_state of 'tree' was not used" in said
     systems["tree"] = DecisionTreeClassifier()
     said = " ".join(run_contest(systems, (X, y), "accuracy", HoldOut(), repeats=1).warnings)
     assert "random_state" not in said

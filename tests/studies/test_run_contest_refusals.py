@@ -27,7 +27,7 @@ from holdsup import (
     run_contest,
 )
 from holdsup.experiment import ProcessExecutor
-from holdsup.studies.contests.copies import warn_of_copies
+from holdsup.studies.contests.faults import warn_of_copies
 
 TWO = {"cut": train_cut, "poor": train_poor}
 
@@ -67,10 +67,10 @@ def test_a_class_that_some_splits_do_not_train_on_is_a_warning() -> None:
     inputs, targets = corpus()
     targets[:2] = ["odd", "odd"]
     contest = run_contest(TWO, (inputs, targets), "accuracy", repeats=20)
-    assert any("nothing of 1 class is trained on ('odd'): set stratify" in warning for warning in contest.warnings)
+    assert any("1 class ('odd') is missing from training. Set stratify" in warning for warning in contest.warnings)
     targets[2:4] = ["even", "even"]
     contest = run_contest(TWO, (inputs, targets), "accuracy", repeats=20)
-    assert any("nothing of 2 classes is trained on" in warning for warning in contest.warnings)
+    assert [each.code for each in contest.cautions if each.count == 2] == ["class-not-trained"]
 
 
 def test_groups_larger_than_a_block() -> None:
@@ -199,9 +199,10 @@ def test_equal_inputs_on_both_sides_of_a_split_are_counted(make: Any) -> None:
     rows = [[float(i), 1.0] for i in range(40)]
     (split,) = HoldOut(test=0.25).split(range(80))
     torn = len(set(split.test % 40) & set(split.train % 40))
-    warning = warn_of_copies(make(rows + rows), [split])
-    assert warning is not None
-    assert warning.startswith(f"{torn} of 80 items have the same inputs as others on the other side of a split")
+    caution = warn_of_copies(make(rows + rows), [split])
+    assert caution is not None
+    assert (caution.code, caution.count) == ("tested-on-training", torn)
+    assert caution.message.startswith(f"{torn} of 80 items are tested by systems that were trained on the same inputs")
     assert (
         warn_of_copies(make(rows + rows), list(HoldOut().split(rows + rows, groups=[*range(40), *range(40)]))) is None
     )
@@ -210,8 +211,8 @@ def test_equal_inputs_on_both_sides_of_a_split_are_counted(make: Any) -> None:
 
 def test_a_contest_warns_of_equal_inputs() -> None:
     inputs, targets = corpus()
-    (warning,) = run_contest(TWO, (2 * inputs, 2 * targets), "accuracy", HoldOut(), repeats=1).warnings
-    assert "have the same inputs as others on the other side of a split" in warning
+    (caution,) = run_contest(TWO, (2 * inputs, 2 * targets), "accuracy", HoldOut(), repeats=1).cautions
+    assert (caution.code, caution.about) == ("tested-on-training", "data")
 
 
 @pytest.mark.slow  # starts processes
@@ -239,7 +240,7 @@ def test_with_a_store_systems_must_be_told_apart(tmp_path: Path) -> None:
     partial = functools.partial(train_coin, colour=object())
     refuse(SpecError, "what JSON cannot hold", {"a": partial, "poor": train_poor}, *asked, store=store)
     estimator = GaussianNB(priors=FunctionTransformer(lambda x: x))
-    refuse(SpecError, "cannot be told from another", {"a": estimator, "poor": train_poor}, *asked, store=store)
+    refuse(SpecError, "looks like any other", {"a": estimator, "poor": train_poor}, *asked, store=store)
     assert (
         run_contest({"a": closing_over(0.5), "poor": train_poor}, *asked, repeats=1, store=store, key="1").rows.used
         == 2

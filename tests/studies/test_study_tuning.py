@@ -26,7 +26,7 @@ from holdsup.studies.tuning import (
     study_stopping,
     study_tuning,
 )
-from holdsup.studies.tuning.stopping_study import limit_share
+from holdsup.studies.tuning.estimates import limit_share
 
 X, Y = load_iris(return_X_y=True)
 DEPTHS = {"max_depth": [1, 2, 5]}
@@ -66,8 +66,10 @@ def test_the_study_reads_the_scores_that_cross_validation_gives() -> None:
     assert procedure.estimate == pytest.approx(again.estimates.mean(), rel=1e-13)
     means = pool.mean(axis=0)
     assert procedure.regret == pytest.approx((means.max() - means[again.picks]).mean(), abs=1e-13)
-    assert "is beside the best mean of only 8 partitions" in study.warnings[0]
-    assert "from a pool of 8, with replacement" in str(study)
+    assert "is measured from only 8 partitions" in study.warnings[0]
+    assert (study.cautions[0].code, study.cautions[0].about) == ("small-pool", "table:procedures")
+    assert (study.state, len(str(study).splitlines()) <= 24) == (None, True)
+    assert "from a pool of 8, with replacement" in study.page().text()
 
 
 def test_disjoint_groups_give_the_spread_by_hand() -> None:
@@ -196,7 +198,8 @@ def test_limits_of_the_share_of_the_cut_cover_it() -> None:
 def test_the_sentence_of_a_stopping_study_has_limits() -> None:
     stopped = EarlyStopping(SGDClassifier(random_state=0), patience=2, epochs=5)
     found = study_stopping(stopped, X, Y, partitions=3, cuts=2, k=3)
-    assert f"(95% limits {100 * found.share_low:.0f}% to {100 * found.share_high:.0f}%)" in found.verdict
+    assert f"(95% CI {100 * found.share_low:.0f}% to {100 * found.share_high:.0f}%)" in found.headline
+    assert (found.state, len(found.headline.split()) <= 25, len(str(found).splitlines()) <= 24) == (None, True, True)
     assert found.share_low <= found.share <= found.share_high
     with pytest.raises(TuningError, match="Did you mean 'earlystopping__seed'"):
         study_stopping(make_pipeline(StandardScaler(), stopped), X, Y, partitions=2, cuts=2, k=3)

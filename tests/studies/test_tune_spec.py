@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from holdsup import JKFold, SpecError, TuningError, read_spec
 from holdsup.experiment import ProcessExecutor
-from holdsup.numerics.tuning import AdaptivePlan
+from holdsup.numerics.tuning_plans import AdaptiveSchedule
 from holdsup.studies.tuning import advise_tuning_spec, read_tuning_status, run_tuning_spec
 
 NEIGHBOURS = (1, 15, 60)
@@ -184,7 +184,7 @@ def test_the_status_of_an_adaptive_tuning_counts_what_is_known_to_be_needed(tune
     run_tuning_spec(tune)
     edit(tune, "j = 2", "j = 8\nadaptive = true\nmargin = 0.0")
     before = read_tuning_status(tune).statuses
-    left = AdaptivePlan(candidates=3, k=3, margin=0.0, most=8).next(score_directly(2))
+    left = AdaptiveSchedule(candidates=3, k=3, margin=0.0, most=8).next(score_directly(2))
     assert (before["done"], before["waiting"]) == (18, 3 * len(left))  # the third partition alone
     found = run_tuning_spec(tune)
     after = read_tuning_status(tune)
@@ -201,7 +201,8 @@ def test_a_candidate_that_fails_on_one_fold_is_recorded_and_not_ranked(tune: Pat
     assert found.candidates[0].status == "failed"
     assert np.isnan(found.candidates[0].mean)
     assert found.pick.params == {"n_neighbors": 15}
-    assert "n_neighbors=1 failed on one fold or more and is not ranked" in " ".join(found.warnings)
+    (failed,) = [each for each in found.cautions if each.code == "failed-candidate"]
+    assert failed.message.startswith("n_neighbors=1 failed 1 of 6 fits and is not judged")
     assert run_tuning_spec(tune).failures == found.failures
     assert count_trained(tune) == 17
     Path("light").touch()

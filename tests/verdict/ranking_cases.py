@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from holdsup import read_scores
+from holdsup import Ranking, read_scores
 from holdsup.verdict.ranking.fits import RankFits, fit_form
 from holdsup.verdict.ranking.forms import make_default
 from holdsup.verdict.ranking.table import RunTable, lay_out_runs
@@ -50,3 +50,13 @@ def fit_default(table: Table) -> RankFits:
     """Return both fits of the default form."""
     runs = lay_out(table)
     return fit_form(make_default(runs, treat={}), runs, level=0.95)
+
+
+def codes(found: Ranking) -> set[str]:
+    """Return the codes of what limits a ranking."""
+    return {caution.code for caution in found.cautions}
+
+
+def messages(found: Ranking, code: str) -> str:
+    """Return all that is said under a code."""
+    return " ".join(caution.sentence() for caution in found.cautions if caution.code == code)

@@ -11,7 +11,6 @@ import pytest
 
 from holdsup import compare_systems, decompose_variance, rank_systems
 from holdsup.errors import HoldsupError, ScoresError
-from holdsup.report.redoing import command_of
 
 Ask = Callable[..., Any]
 
@@ -60,7 +59,7 @@ def test_the_last_of_each_run_is_what_a_table_of_it_alone_gives(ask: Ask, items:
     assert f"(400 to 500): {passed} rows were passed over." in " ".join(found.warnings)
     assert "|last:step|" in found.signature
     assert "last:" not in alone.signature
-    assert "--last step" in (command_of(found) or "")
+    assert "--last step" in (found.asked.command() or "")
 
 
 @EVERY
@@ -85,7 +84,9 @@ def test_checkpoints_are_no_replicates_even_if_asked_for(ask: Ask) -> None:
 
 def test_checkpoints_that_are_settings_as_asked_are_said() -> None:
     found = compare_systems(curves(), facets=["seed", "step"])
-    assert any("If they are checkpoints of one training, p is too small: give --last step" in w for w in found.warnings)
+    assert any(
+        "If they are checkpoints of one training, p is too small. Then give --last step" in w for w in found.warnings
+    )
 
 
 def test_runs_without_items_or_datasets_have_checkpoints_too() -> None:
@@ -168,8 +169,9 @@ def test_runs_that_end_long_before_the_others_are_named(ask: Ask) -> None:
     frame = curves()
     short = (frame.system == "A") & (frame.dataset == "d1") & (frame.seed < 2) & (frame.step > 100)
     said = " ".join(ask(frame[~short], last="step").warnings)
-    assert "2 runs end long before the others (step 100; others 500 or more): are they unfinished?" in said
-    assert "A/seed=0 on d1 and A/seed=1 on d1." in said
+    assert (
+        "2 runs end long before the others (step 100; others 500 or more): A/seed=0 on d1 and A/seed=1 on d1." in said
+    )
     assert "unfinished" not in " ".join(ask(frame, last="step").warnings)
 
 

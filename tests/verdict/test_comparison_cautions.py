@@ -97,7 +97,7 @@ def test_items_that_no_seed_pairs_are_left_out() -> None:
 def test_scores_that_runs_lack_are_counted() -> None:
     frame = simulated()
     lacking = frame[(frame.system != "B") | (frame.seed != 2) | (frame.item > 7)]
-    assert warned(compare_systems(lacking), "7 scores missing: runs lack items that other runs")
+    assert warned(compare_systems(lacking), "If the 7 missing scores are hard items, B looks too good.")
     assert not warned(compare_systems(frame), "missing")
     apart = frame.assign(dataset="x").replace({"dataset": {}})
     other = simulated(seed=8).assign(dataset="y", seed=lambda f: f.seed + 3)
@@ -109,18 +109,15 @@ def test_runs_without_a_score_are_counted_for_each_system() -> None:
     lost = ((frame.system == "A") & (frame.seed <= 2)) | ((frame.system == "B") & (frame.seed == 4))
     frame.loc[lost, ["score", "status"]] = [np.nan, "failed"]
     found = compare_systems(frame)
-    line = (
-        "Without a score that counts are 2 of 4 runs of A (failed) and 1 of 4 runs of B (failed): the verdict is about"
-    )
-    assert warned(found, line)
+    assert warned(found, "No score counts of 2 of 4 runs of A (failed) and 1 of 4 runs of B (failed).")
     assert {s.name: s.runs for s in found.systems} == {"A": 2, "B": 3, "C": 4}
-    assert not warned(compare_systems(simulated()), "Without a score")
+    assert not warned(compare_systems(simulated()), "No score counts")
 
 
 def test_a_system_without_any_score_is_named() -> None:
     frame = simulated("ABC").assign(status="ok")
     frame.loc[frame.system == "C", ["score", "status"]] = [np.nan, "undefined"]
-    assert warned(compare_systems(frame), "Not compared, for want of a score that counts: C (undefined).")
+    assert warned(compare_systems(frame), "Left out, because no score counts: C (undefined).")
     with pytest.raises(ScoresError, match=r"'C' has no score that counts \(undefined\)"):
         compare_systems(frame[frame.system != "B"])
     with pytest.raises(ScoresError, match=r"the baseline 'C' has no score that counts"):
@@ -156,9 +153,11 @@ def test_resplits_of_a_corpus_are_no_new_runs() -> None:
 def test_a_cluster_that_was_found_by_its_name_is_said() -> None:
     frame = simulated()
     frame["doc"] = frame["item"] // 5
-    assert warned(compare_systems(frame), "Items are clustered in doc (found by name); --cluster -")
+    assert warned(
+        compare_systems(frame), "Items of one doc count as related; the column was found by its name. --cluster -"
+    )
     for given in ("doc", "-"):
-        assert not warned(compare_systems(frame, cluster=given), "found by name")
+        assert not warned(compare_systems(frame, cluster=given), "found by its name")
 
 
 def test_a_pair_without_shared_items_is_left_out_and_the_others_are_compared() -> None:
@@ -166,7 +165,7 @@ def test_a_pair_without_shared_items_is_left_out_and_the_others_are_compared() -
     frame = frame[~((frame.system == "A") & (frame.item > 20)) & ~((frame.system == "C") & (frame.item <= 20))]
     found = compare_systems(frame)
     assert {frozenset((c.left, c.right)) for c in found.contrasts} == {frozenset("AB"), frozenset("BC")}
-    assert warned(found, "1 of 3 pairs are left out: 'C' and 'A' have no item in common")
+    assert warned(found, "1 of 3 pairs could not be compared. 'C' and 'A' have no item in common")
     with pytest.raises(ScoresError, match="no item in common"):
         compare_systems(frame[frame.system != "B"])
 
@@ -177,14 +176,14 @@ def test_a_system_that_no_pair_holds_is_counted_out() -> None:
     found = compare_systems(frame)
     assert len(found.contrasts) == 1
     assert found.rows.reasons == {"a system that can be compared with no other": 1}
-    assert warned(found, "2 of 3 pairs are left out")
+    assert warned(found, "2 of 3 pairs could not be compared")
 
 
 def test_a_metric_that_only_one_system_has_is_left_out_and_said() -> None:
     both, alone = simulated().assign(metric="bleu"), simulated("A").assign(metric="chrf")
     found = compare_systems(pd.concat([both, alone]))
     assert [c.metric for c in found.contrasts] == ["bleu"]
-    assert warned(found, "chrf: nothing is compared")
+    assert warned(found, "Nothing could be compared")
     assert found.rows.used == len(both)
 
 
@@ -192,7 +191,7 @@ def test_without_items_only_new_runs_are_claimed() -> None:
     frame = simulated().groupby(["system", "seed"], as_index=False, observed=True).score.mean()
     found = compare_systems(frame, claim="these-runs")
     assert found.claim == found.contrasts[0].claim == "new-runs"
-    assert warned(found, "without items there is only the spread between runs")
+    assert warned(found, "Without items there is only the spread between runs; the claim is new-runs.")
 
 
 def test_sharing_that_a_design_cannot_use_is_said() -> None:
@@ -234,8 +233,8 @@ def with_codes(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(score=frame.score.where(frame.item > 2, -1))
 
 
-SCALE = "2 runs on another scale, it seems (0-1 beside 0-100)"
-EMPTY = "80 rows of 2 systems have no seed: they are taken for a run of their own"
+SCALE = "2 runs seem to be on another scale (0-1 next to 0-100)"
+EMPTY = "80 rows of 2 systems have no seed, so they count as a run of their own"
 CODES = "12 scores are -1, and all others from "
 
 
@@ -255,15 +254,14 @@ def test_faults_that_check_finds_and_numbers_do_not_show_are_said_beside_them(
     judge: Callable[..., Any], spoil: Callable[[pd.DataFrame], pd.DataFrame], words: str
 ) -> None:
     frame = simulated()
-    assert not warned(judge(frame), "holdsup check says")
-    (line,) = [warning for warning in judge(spoil(frame)).warnings if "holdsup check says" in warning]
-    assert words in line
+    assert not warned(judge(frame), words)
+    assert sum(words in warning for warning in judge(spoil(frame)).warnings) == 1
 
 
 def test_a_ranking_says_what_check_says_as_well() -> None:
     frame = text_classifiers().to_pandas()
     score = next(name for name in frame if name in ("score", "accuracy", "f1"))
-    assert not warned(rank_systems(frame, folds=0), "holdsup check says")
+    assert not warned(rank_systems(frame, folds=0), "on another scale")
     frame[score] = frame[score] * np.where(frame.seed == frame.seed.min(), 100, 1)
     assert warned(rank_systems(frame, folds=0), "on another scale")
 
@@ -271,7 +269,7 @@ def test_a_ranking_says_what_check_says_as_well() -> None:
 def test_cells_that_a_spreadsheet_merged_are_named_as_the_cause() -> None:
     frame = simulated()
     frame["system"] = frame.system.where(~frame.system.duplicated())
-    with pytest.raises(ScoresError, match=r"only 2 of 240 rows say .* holdsup check says .* 238 rows with no system"):
+    with pytest.raises(ScoresError, match=r"only 2 of 240 rows say .*\. 238 rows (with|have) no system"):
         compare_systems(frame)
 
 
@@ -287,7 +285,7 @@ def test_a_facet_that_may_repeat_runs_is_the_first_thing_to_say() -> None:
     frame = simulated().rename(columns={"seed": "Which one"})
     found = compare_systems(frame, facets=["Which one"])
     assert found.claim == "these-runs"
-    assert found.next[0] == "If Which one only repeats training, as a seed does, give --replicates 'Which one'."
+    assert "if Which one only repeats training, as a seed does, give --replicates 'Which one'" in found.next
     assert compare_systems(frame, replicates=["Which one"]).claim == "new-runs"
 
 

@@ -166,7 +166,7 @@ def test_settings_keep_their_weight_over_datasets() -> None:
 
 
 def test_two_levels_of_a_facet_are_said_to_tell_next_to_nothing_about_new_ones() -> None:
-    line = "grid: two levels of lr tell next to nothing about new ones; three are a start."
+    line = "Two levels of lr in grid say next to nothing about new ones. Three are a start."
     assert line in compare(grid((0.0, 0.01)), "new-settings").warnings
     assert line not in compare(grid((0.0, 0.01))).warnings  # new runs do not draw them
     assert line not in compare(grid(), "new-settings").warnings

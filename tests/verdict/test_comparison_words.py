@@ -37,8 +37,8 @@ def test_simultaneous_limits_are_bonferronis() -> None:
         assert (c.low, c.high) == pytest.approx((raw.low, raw.high))
         assert (c.low_simultaneous, c.high_simultaneous) == pytest.approx((all_at_once.low, all_at_once.high))
     shown = found.tables()[1]
-    assert shown.columns[2:4] == ("unadjusted", "simultaneous")
-    assert any("for all rows at once (Bonferroni)" in note for note in shown.notes)
+    assert shown.columns[2:4] == ("CI, this pair", "CI, all pairs")
+    assert any("hold at once (Bonferroni)" in note for note in shown.notes)
 
 
 def test_simultaneous_limits_leave_out_zero_where_bonferronis_p_is_small() -> None:
@@ -57,7 +57,7 @@ def test_one_pair_has_one_kind_of_limits() -> None:
     found = compare_systems(simulated({"A": 0.7, "B": 0.75}))
     (c,) = found.contrasts
     assert (c.low_simultaneous, c.high_simultaneous) == (c.low, c.high)
-    assert "simultaneous" not in found.tables()[1].columns
+    assert "CI, all pairs" not in found.tables()[1].columns
 
 
 def test_margin_tests_are_adjusted_over_pairs_and_counted_in_the_verdict() -> None:
@@ -71,7 +71,7 @@ def test_margin_tests_are_adjusted_over_pairs_and_counted_in_the_verdict() -> No
         assert np.sort([getattr(e, adjusted) for e in tested]) == pytest.approx(holm)
     equivalent = sum(e.p_equivalent_adjusted <= 0.05 for e in tested)
     assert 0 < equivalent < 6
-    assert f"equivalence is shown for {equivalent} of 6 differences" in found.verdict
+    assert f"{equivalent} of 6 pairs differ by less than 0.05" in str(found)
     assert any(table.title == "Tests against a margin of 0.05" for table in found.tables())
 
 
@@ -84,9 +84,12 @@ def test_a_difference_beyond_the_margin_is_tested_both_ways() -> None:
             wanted = stats.ttest_1samp(wide["B"] - wide["A"], margin).pvalue if margin < 0.1 else 1.0
             assert found is not None
             assert found.p_beyond == pytest.approx(wanted)
-    assert "B is better by more than 0.02 (p " in compare_systems(frame, margin=0.02).verdict
+    clear = compare_systems(frame, margin=0.02)
+    assert clear.headline.startswith("B is better by ")
+    assert clear.headline.endswith("more than the margin of 0.02.")
     turned = compare_systems(frame.assign(score=-frame.score), margin=0.02, lower_is_better=True)
-    assert "B is better by more than 0.02 (p " in turned.verdict
+    assert turned.headline.startswith("B is better by ")
+    assert turned.headline.endswith("more than the margin of 0.02.")
 
 
 def test_a_level_of_its_own_is_named_as_what_p_is_held_to() -> None:
@@ -94,16 +97,15 @@ def test_a_level_of_its_own_is_named_as_what_p_is_held_to() -> None:
     p = compare_systems(frame).contrasts[0].p
     assert 0.05 < p < 0.8
     found = compare_systems(frame, level=0.2)
-    assert "B is better than A" in found.verdict
-    assert "Here p counts as small up to 0.8, for --level is 0.2." in found.verdict
-    assert "counts as small" not in compare_systems(frame).verdict
+    assert (found.state, compare_systems(frame).state) == ("yes", "unclear")
+    assert "(20% CI " in found.headline
 
 
 def test_pairs_that_are_not_told_are_counted() -> None:
     truth = {name: 0.5 + number / 10 for number, name in enumerate("ABCDE")}
-    verdict = compare_systems(simulated(truth, runs=3)).verdict
-    assert "Of 10 pairs, 10 differ" in verdict
-    assert "E is ahead of 4 others, D of 3, C of B and A, and 1 more;" in verdict
+    found = compare_systems(simulated(truth, runs=3))
+    assert found.headline == "E is better than all four others. All 10 pairs differ."
+    assert [s.letters for s in found.ordered()] == [("A",), ("B",), ("C",), ("D",), ("E",)]
 
 
 def test_limits_for_these_runs_are_for_these_datasets() -> None:
@@ -116,19 +118,18 @@ def test_limits_for_these_runs_are_for_these_datasets() -> None:
         scores = [part[part.system == mean.name].score for part in parts]
         assert mean.mean == pytest.approx(np.mean([s.mean() for s in scores]))
         assert mean.se == pytest.approx(math.sqrt(sum(s.var() / 60 for s in scores)) / 2)
-    assert "over new items of these 2 datasets" in found.verdict
+    assert "new items of these 2 datasets" in found.verdict
 
 
 def test_a_verdict_on_many_pairs_names_names() -> None:
     found = compare_systems(simulated(runs=5))
     told = sum(c.p_adjusted <= 0.05 for c in found.contrasts)
     assert told == 5
-    assert found.verdict.startswith("Of 6 pairs, 5 differ after Holm's adjustment: ")
-    assert "B of A" in found.verdict
     best = max(found.systems, key=lambda s: s.mean).name
     other = "C" if best == "D" else "D"
-    assert f"{best} is ahead of B and A" in found.verdict
-    assert f"top group: {best}, and {other}, which cannot be told from it" in found.verdict
+    assert found.headline == f"{best} and {other} can't be told apart at the top. 5 of 6 pairs differ."
+    assert found.state == "unclear"
+    assert {s.name: s.letters for s in found.systems} == {"A": ("C",), "B": ("B",), "C": ("A",), "D": ("A",)}
 
 
 def test_the_best_mean_on_its_own_items_is_not_called_better_where_it_loses() -> None:
@@ -137,31 +138,33 @@ def test_the_best_mean_on_its_own_items_is_not_called_better_where_it_loses() ->
     easy = frame["item"].isin(frame[frame.system == "A"].nlargest(12, "score")["item"])
     found = compare_systems(frame[(frame.system != "C") | easy])
     assert max(found.systems, key=lambda s: s.mean).name == "C"
-    assert "B is better than all others" in found.verdict
+    assert found.headline.startswith("B is better than both others.")
+    assert found.state == "yes"
 
 
 def test_the_best_of_many_is_named_where_it_beats_all() -> None:
     found = compare_systems(simulated({"A": 0.60, "B": 0.61, "C": 0.75}, runs=5), lower_is_better=False)
-    assert "C is better than all others" in found.verdict
+    assert found.headline.startswith("C is better than both others.")
     lower = compare_systems(simulated({"A": 0.40, "B": 0.61, "C": 0.62}, runs=5), lower_is_better=True)
-    assert "A is better than all others" in lower.verdict
+    assert lower.headline.startswith("A is better than both others.")
 
 
 def test_where_nothing_differs_the_verdict_says_so() -> None:
     found = compare_systems(simulated(dict.fromkeys("ABC", 0.7)))
     assert all(c.p_adjusted > 0.05 for c in found.contrasts)
-    assert found.verdict.startswith("Of 3 pairs, none differ after Holm's adjustment; ")
+    assert found.headline.endswith("has the best mean, but none of 3 pairs can be told apart.")
+    assert found.state == "unclear"
 
 
 def test_each_metric_has_its_say() -> None:
     found = compare_systems(two_metrics({"A": 0.6, "B": 0.7}, {"A": 0.7, "B": 0.7}))
-    assert "by bleu B is better than A (p = " in found.verdict
-    assert "by chrf " in found.verdict
-    assert "cannot be told apart (p " in found.verdict
-    several = compare_systems(two_metrics(TRUTH, {"A": 0.9, "B": 0.66, "C": 0.6, "D": 0.5})).verdict
-    assert "by bleu of 6 pairs, " in several
-    assert "; by chrf of 6 pairs, " in several
-    assert "A is better than all others" in several
+    assert found.headline == "B is better by one of two metrics (bleu); chrf can't tell."
+    assert found.state == "unclear"
+    several = compare_systems(two_metrics(TRUTH, {"A": 0.9, "B": 0.66, "C": 0.6, "D": 0.5}))
+    assert several.headline == "A is best by one of two metrics (chrf); bleu can't tell."
+    (table,) = several.answer().parts
+    assert [row[0] for row in table.rows] == ["bleu", "chrf"]
+    assert [row[-1] for row in table.rows] == ["UNCLEAR", "YES"]
 
 
 def test_run_scores_on_a_single_dataset_are_compared_as_run_scores() -> None:
@@ -180,7 +183,7 @@ def test_one_score_a_dataset_is_never_called_an_item() -> None:
     found = compare_systems(frame)
     assert "item" not in str(found).partition("signature:")[0]
     assert found.unit == "datasets"
-    assert "over new datasets like these" in found.verdict
+    assert "new datasets like these 9" in found.verdict
     assert "datasets" in found.tables()[0].columns
     these = compare_systems(frame[frame.seed == 1])
     assert "item" not in str(these).partition("signature:")[0]
@@ -192,7 +195,7 @@ def test_runs_without_items_have_no_empty_rows_or_columns() -> None:
     )
     found = compare_systems(frame)
     systems, differences, tests = found.tables()
-    assert systems.columns == ("system", "mean", "limits", "runs")
+    assert systems.columns == ("system", "mean", "95% CI", "runs")
     assert tests.columns == ("test", "p", "by")
     assert len(tests.rows) == 1
     assert all("-" not in cells for table in found.tables() for cells in table.cells())
@@ -203,7 +206,7 @@ def test_runs_without_items_have_no_empty_rows_or_columns() -> None:
 def test_a_plug_in_probability_is_called_one() -> None:
     shown = render_text(compare_systems(simulated({"A": 0.7, "B": 0.72}, runs=3)).tables()[1])
     assert "P(new run better)" in shown
-    assert "plug-in estimate, without limits" in " ".join(shown.split())
+    assert "an estimate without a CI" in " ".join(shown.split())
 
 
 def test_a_large_p_reads_as_a_sentence() -> None:
@@ -213,12 +216,13 @@ def test_a_large_p_reads_as_a_sentence() -> None:
     frame["length"] = frame["item"] % 7
     found = compare_systems(frame, by="length")
     assert math.isclose(found.conditional[0].interaction.p, 1.0)
-    assert "There is no evidence that it depends on length (p > 0.999)" in found.verdict
+    assert "no evidence that the lead depends on length (p > .99)" in str(found)
 
 
 def test_a_pair_that_differs_by_p_while_its_limits_hold_zero_is_explained() -> None:
     found = compare_systems(simulate_scores({"A": 0.70, "B": 0.73, "C": 0.76}, items=100, runs=4, seed=1))
     apart = [c for c in found.contrasts if c.p_adjusted <= 0.05 and c.low_simultaneous <= 0 <= c.high_simultaneous]
     assert [(c.left, c.right) for c in apart] == [("C", "B")]
-    assert "By p, C - B differs, yet limits for all pairs hold zero" in str(found).replace("\n  ", " ")
-    assert "yet limits for all pairs" not in str(compare_systems(simulated(dict.fromkeys("ABC", 0.7))))
+    text = "By p, C - B differs, yet its CI for all pairs holds zero"
+    assert text in " ".join(found.page().text().split())
+    assert "yet its CI" not in compare_systems(simulated(dict.fromkeys("ABC", 0.7))).page().text()

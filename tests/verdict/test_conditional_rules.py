@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdsup.numerics.bands import CENTRE, SLOPE, bound_line, decide_direction, find_ranges, test_line as line_test
-from holdsup.numerics.clusters import find_clusters
 from holdsup.numerics.differences import compare_new_runs, compare_shared_seeds, compare_these_runs
-from holdsup.numerics.trends import Trends, measure_trends
+from holdsup.numerics.spread import find_clusters
+from holdsup.numerics.trends import (
+    CENTRE,
+    SLOPE,
+    Trends,
+    bound_line,
+    decide_direction,
+    find_ranges,
+    joint_tail,
+    measure_trends,
+)
 
 ITEMS = 60
 CENTRING = 1 / ITEMS  # scores that stand for a coefficient are centred: their variance lacks the square of a mean
@@ -143,7 +151,7 @@ def test_over_new_items_the_band_is_working_and_hotellings() -> None:
     se = np.array([np.sqrt(np.array([1, at]) @ V @ np.array([1, at])) for at in x])
     reach = np.sqrt(2 * stats.f.ppf(0.95, 2, df))
     np.testing.assert_allclose(bound_line(trends, x, new_runs=False, level=0.95), reach * se, rtol=CENTRING)
-    joint = line_test(trends, new_runs=False)
+    joint = joint_tail(trends, new_runs=False)
     exact = stats.f.sf(b @ np.linalg.inv(trends.these) @ b / 2, 2, df)
     assert joint.p == pytest.approx(exact, rel=1e-8)
 
@@ -155,7 +163,7 @@ def test_over_new_runs_the_band_is_the_sum_of_two_limits_at_half_the_error() -> 
     x = np.array([-2.0, 0.0, 1.0])
     wanted = (centre.high - centre.low) / 2 + np.abs(x) * (slope.high - slope.low) / 2
     np.testing.assert_allclose(bound_line(trends, x, new_runs=True, level=0.95), wanted, rtol=1e-12)
-    assert line_test(trends, new_runs=True).p == pytest.approx(min(1.0, 2 * min(centre.p, slope.p)), rel=1e-12)
+    assert joint_tail(trends, new_runs=True).p == pytest.approx(min(1.0, 2 * min(centre.p, slope.p)), rel=1e-12)
 
 
 def test_ranges_end_where_the_band_crosses_zero() -> None:

@@ -81,8 +81,9 @@ def test_the_published_fold_counts_of_wang_and_li_are_judged_without_predictions
     assert rows["averaged"].mean == pytest.approx(0.00105, abs=5e-6)
     assert set(rows) == {"holdout", "averaged"}
     assert (found.signs[0].left_ahead, found.signs[0].folds) == (4, 6)
-    assert "There are no votes" in found.warnings[0]
-    assert "IOBES is ahead of IOB2 in 4 of 6 folds" in found.verdict
+    assert "no-votes" in codes(found)
+    assert found.headline.startswith("IOBES leads IOB2 by 0.0011 chunk_f1 on one partition")
+    assert "6: IOBES ahead in 4, IOB2 in 2" in str(found)
 
 
 @pytest.mark.parametrize(("number", "has_share"), [(1, False), (19, False), (20, True)])
@@ -91,10 +92,11 @@ def test_a_reproducibility_needs_twenty_partitions(number: int, has_share: bool)
     for row in found.estimators:
         assert (row.reproducibility is not None) == has_share
         assert (row.low is not None) == has_share
-    assert ("reproducibility 0." in found.verdict or "reproducibility 1." in found.verdict) == has_share
+    assert ("reproducibility takes 20 partitions" in found.headline) == (not has_share)
+    assert has_share or found.state == "unclear"
     assert (found.conclusions[0].status == "too few") == (not has_share)
     if number == 1:
-        assert "of 6 folds" in found.verdict
+        assert "folds      6: " in str(found)
         assert [test.paper for test in found.tests] == [False, True]
 
 
@@ -104,9 +106,9 @@ def test_shares_limits_and_signal_to_noise_describe_the_values(many: Contest) ->
         assert row.wins == sum(values > 0)
         assert row.reproducibility == row.wins / 20
         assert row.snr == pytest.approx(values.mean() / values.std(ddof=1))
-    assert "(reproducibility" in many.verdict
+    assert ": reproducibility" in many.headline
     assert many.rows.used == many.rows.planned == 20 * 6 * 2
-    assert "240 of 240 trained instances used." in str(many)
+    assert "240 of 240 trained instances used." in many.page().text()
 
 
 def test_the_conclusion_is_the_sign_of_the_mean_unless_it_is_given(many: Contest) -> None:
@@ -117,11 +119,10 @@ def test_the_conclusion_is_the_sign_of_the_mean_unless_it_is_given(many: Contest
     assert deciders[1].values == tuple(-v for v in deciders[0].values)
     assert deciders[1].bound == 0
     assert given.conclusions[0].status == "refuted"
-    assert "B is ahead of A in" in given.verdict
-    assert "on average behind by" in given.verdict
-    assert "do not bear the conclusion out" in given.verdict
-    assert "it wins 0.59 on average" in str(many)
-    assert "on average" not in str(given).partition("Folds in which")[0].partition("bound:")[2]
+    assert given.state == "no"
+    assert given.headline.startswith("B trails A by ")
+    assert "would win 0.59 of them on average" in " ".join(many.page().text().split())
+    assert "on average" not in given.page().text().partition("Folds in which")[0].partition("bound:")[2]
 
 
 def test_the_order_of_systems_and_partitions_changes_nothing(many: Contest) -> None:
@@ -157,6 +158,10 @@ def test_tables_of_a_contest_are_frames(many: Contest) -> None:
     assert len(many.to_frame("scores")) == 240
 
 
+def codes(found: Contest) -> set[str]:
+    return {caution.code for caution in found.cautions}
+
+
 def noisy(sd: float, unit: float = 1.0):  # type: ignore[no-untyped-def]
     return lambda rng, targets: [t + unit * sd * rng.standard_normal() for t in targets]
 
@@ -185,10 +190,10 @@ def test_systems_that_predict_the_same_are_never_ahead_of_each_other() -> None:
     assert found.conclusions[0].status == "equal"
     assert found.tests[0].p == 1
     assert found.signs[0].ties == 120
-    assert found.verdict.startswith("A and B never differ on 20 re-partitions of the corpus: there is no conclusion.")
-    assert "the sign" not in found.verdict
-    assert "ahead of" not in found.verdict
-    assert "nan" not in str(found)
+    assert found.headline == "A and B are equal on all 20 partitions: there is no winner to reproduce."
+    assert found.state == "unclear"
+    assert "half-corpus" not in codes(found)
+    assert "nan" not in str(found) + found.page().text()
 
 
 def test_leads_that_cancel_out_are_ties_whatever_their_rounding() -> None:
@@ -204,7 +209,7 @@ def test_leads_that_cancel_out_are_ties_whatever_their_rounding() -> None:
     rows = {row.trained: row for row in found.estimators}
     assert (rows[3].mean, rows[3].ties, rows[3].reproducibility) == (0, 20, None)
     assert rows[1].ties == 0
-    assert "never differ" in found.verdict
+    assert "are equal on all 20 partitions" in found.headline
 
 
 def test_a_lead_that_never_varies_has_no_noise_whatever_its_rounding() -> None:
@@ -224,17 +229,17 @@ def test_a_margin_counts_only_leads_beyond_it(many: Contest) -> None:
         assert row.values == plain.values
         assert row.wins == sum(value > 0.1 for value in row.values)
         assert row.snr == pytest.approx((plain.mean - 0.1) / plain.sd)
-    assert "by more than 0.1" in found.verdict
+    assert "by more than 0.1" in found.headline
 
 
 def test_a_margin_is_named_as_the_null_of_its_tests(many: Contest) -> None:
     found = judge_contest(partitions(TARGETS, TWO, number=20), TARGETS, ACCURACY, margin=0.02)
-    assert "be told from one of 0.02 or less (p" in found.verdict
-    assert "Tests of a difference of 0.02 or less, over new corpora" in str(found)
+    assert "for no difference beyond 0.02 (blocked 3x2 t-test)" in str(found)
+    assert "Tests of a difference of 0.02 or less, over new corpora" in found.page().text()
     test = found.tests[0]
     assert test.statistic == pytest.approx((test.difference - 0.02) / test.se)
-    assert "be told from none (p" in many.verdict
-    assert "Tests of no difference, over new corpora" in str(many)
+    assert "for no difference (blocked 3x2 t-test)" in str(many)
+    assert "Tests of no difference, over new corpora" in many.page().text()
 
 
 def test_the_statistic_has_the_sign_of_the_difference_where_lower_is_better() -> None:
@@ -265,8 +270,8 @@ def test_more_pairs_than_can_be_spelt_out_share_a_table() -> None:
     assert len(found.tables()[0].rows) == len(found.conclusions) == 6
     safe = [f"{c.left} > {c.right}" for c in found.conclusions if c.status == "survives"]
     assert 0 < len(safe) <= 3
-    assert f"Of 6 conclusions, {', '.join(safe)} survive" in found.verdict
-    assert "(the lower 95% limit of the reproducibility is 0.8 or more)" in found.verdict
+    assert f"{len(safe)} of 6 leads hold" in found.headline
+    assert "CI of reproducibility above .80" in found.headline
 
 
 @pytest.mark.parametrize(
@@ -296,7 +301,7 @@ def test_other_splits_have_averages_and_no_votes(strategy: str, names: list[str]
 def test_one_hold_out_has_neither_test_nor_reproducibility() -> None:
     found = judge_contest(partitions(TARGETS, TWO, number=1, strategy="holdout"), TARGETS, ACCURACY)
     assert not found.tests
-    assert "One partition of the corpus tells nothing of reproducibility" in found.verdict
+    assert "on one partition; reproducibility takes 20 partitions or more" in found.headline
 
 
 def test_several_strategies_speak_of_the_conclusion_of_the_blocked_one(many: Contest) -> None:
@@ -339,8 +344,10 @@ def test_the_sign_at_all_of_the_corpus_is_checked_on_the_learning_curve(status: 
     assert (check.half, check.full, check.status) == (40, 72, status)
     assert check.half_difference == pytest.approx(0.05 + 0.0005)
     assert found.conclusions[0].sign_at_n == status
-    assert ("changes its sign" in " ".join(found.warnings)) == (status == "differs")
-    assert "learning curve" in found.verdict
+    assert {"sign-turns", "sign-unsure"} & codes(found) == {"differs": {"sign-turns"}, "unsure": {"sign-unsure"}}.get(
+        status, set()
+    )
+    assert "half-corpus" not in codes(found)
 
 
 def test_the_learning_curve_counts_its_trainings_and_says_where_it_contradicts_the_contest() -> None:
@@ -352,11 +359,13 @@ def test_the_learning_curve_counts_its_trainings_and_says_where_it_contradicts_t
     found = judge_contest(made, TARGETS, ACCURACY, learning_curve=curve)
     assert found.curve_checks[0].samples == 4
     assert (found.rows.planned, found.rows.used) == (plain.rows.planned + 16, plain.rows.used + 16)
-    assert "16 of the trained instances are for the curve" in str(found)
-    assert "on the 4 samples of the learning curve: within the error of so few" in "\n".join(found.warnings)
+    assert "16 of the trained instances are for the curve" in found.page().text()
+    (contradicted,) = [each for each in found.cautions if each.code == "curve-against-contest"]
+    assert (contradicted.severity, contradicted.about) == ("note", "table:curve_checks")
+    assert "on the 4 samples of the learning curve: within the error of so few" in contradicted.message
     curve[c.left][40] = [0.6 + e / 100 for e in noise]
     agreeing = judge_contest(made, TARGETS, ACCURACY, learning_curve=curve)
-    assert "samples of the learning curve" not in "\n".join(agreeing.warnings)
+    assert "curve-against-contest" not in codes(agreeing)
 
 
 def test_what_a_learning_curve_tells_is_told_of_each_pair() -> None:
@@ -365,9 +374,9 @@ def test_what_a_learning_curve_tells_is_told_of_each_pair() -> None:
     curve["C"][72] = [0.7, 0.71]
     found = judge_contest(partitions(TARGETS, systems, number=20), TARGETS, ACCURACY, learning_curve=curve)
     assert [c.sign_at_n for c in found.conclusions] == ["same", "same", "differs"]
-    assert "For A > B, A > C, the learning curve has the same sign" in found.verdict
-    assert "For B > C, the learning curve has another sign near all of the corpus" in found.verdict
-    assert "The learning curve of B > C changes its sign" in " ".join(found.warnings)
+    (turned,) = [each for each in found.cautions if each.code == "sign-turns"]
+    assert turned.message.startswith("On the learning curve, B > C holds at half of the corpus")
+    assert "B > C holds at half" in str(found)
 
 
 @pytest.mark.parametrize("strategy", ["blocked", "repeated", "kfold"])
@@ -384,7 +393,8 @@ def test_a_test_has_fewer_degrees_of_freedom_than_there_are_groups(strategy: str
 
 def test_an_unchecked_sign_is_stated_as_an_assumption(many: Contest) -> None:
     assert many.conclusions[0].sign_at_n == "unchecked"
-    assert "This assumes that the sign after training on half of the corpus" in many.verdict
+    assert "half-corpus" in codes(many)
+    assert "Holds for new 50:50 splits of these 80 items; not new items or other settings." in many.verdict
 
 
 def test_a_learning_curve_that_stops_early_or_has_one_score_a_size_cannot_tell() -> None:

@@ -102,13 +102,12 @@ def test_a_partition_with_an_undefined_score_is_left_out_and_counted() -> None:
     found = judge_contest(made, TARGETS, metric)
     assert (found.rows.planned, found.rows.used) == (36, 24)
     assert found.conclusions[0].partitions == 2
-    assert found.warnings[0].startswith(
-        "1 of 3 partitions are left out because a score is undefined; the first: f1 of A"
-    )
-    assert "there is no 'a' to find" in found.warnings[0]
-    assert "24 of 36 trained instances used (12 with an undefined score in their partition)." in str(found)
+    (left,) = [each for each in found.cautions if each.code == "undefined-scores"]
+    assert left.message.startswith("1 of 3 partitions are left out: a score is undefined there, first f1 of A")
+    assert "there is no 'a' to find" in left.message
+    assert "24 of 36 trained instances used (12 with an undefined score in their partition)." in found.page().text()
     assert sum(np.isnan(score.score) for score in found.scores) == 2
-    with pytest.raises(MetricError, match=r"is undefined: .* and no partition is without"):
+    with pytest.raises(MetricError, match=r"is undefined: .* and every partition has such a fold"):
         judge_contest([made[1]], TARGETS, metric)
 
 

@@ -11,7 +11,7 @@ from contest_cases import partitions
 from holdsup.metrics import make_metric
 from holdsup.splits import BlockedCV
 from holdsup.verdict.contest import Partition, Trained, judge_contest
-from holdsup.verdict.contest.votes import vote_on
+from holdsup.verdict.contest.scoring import vote_on
 
 ACCURACY = make_metric("accuracy")
 SPLITS = list(BlockedCV(m=3, seed=1).split(range(4)))

@@ -11,9 +11,8 @@ import pytest
 
 from holdsup import MetricError, ScoresError, audit_scores, compare_systems, rank_systems, simulate_scores
 from holdsup.metrics import make_metric
-from holdsup.report.redoing import command_of
 from holdsup.results.direction_names import find_direction
-from holdsup.verdict.comparison.report import Comparison
+from holdsup.verdict import Comparison
 
 
 def simulated(name: str, *, sign: int = 1) -> pd.DataFrame:
@@ -29,14 +28,13 @@ def both() -> pd.DataFrame:
 
 
 def said(found: Comparison, words: str) -> bool:
-    return any(words in line for line in found.warnings)
+    return any(words.lower() in line.lower() for line in found.warnings)
 
 
 @pytest.mark.parametrize("lower", ["ter", ["ter"], ("ter",)])
 def test_each_metric_can_have_its_own_direction(both: pd.DataFrame, lower: object) -> None:
     found = compare_systems(both, lower_is_better=lower)  # type: ignore[arg-type]  # all that people give
-    assert "by bleu B is better than A" in found.verdict
-    assert "by ter B is better than A" in found.verdict
+    assert found.headline == "B is better by both metrics."
     assert {c.metric: c.lower_is_better for c in found.contrasts} == {"bleu": False, "ter": True}
     assert "lower_is_better:ter" in found.signature
     assert not said(found, "called better")
@@ -45,15 +43,15 @@ def test_each_metric_can_have_its_own_direction(both: pd.DataFrame, lower: objec
 
 def test_a_direction_against_the_name_of_a_metric_is_doubted_beside_the_verdict(both: pd.DataFrame) -> None:
     found = compare_systems(both, lower_is_better=True)
-    assert "by bleu A is better than B" in found.verdict
-    assert found.verdict.startswith("This takes a lower bleu for better: ")
+    assert found.cautions[0].code == "direction-against-name"
+    assert "a lower bleu is called better here, against its name" in " ".join(str(found).lower().split())
     assert sum("A lower bleu is called better here" in line for line in found.warnings) == 1
 
 
 def test_where_nothing_is_asked_names_tell_the_direction_and_it_is_said(both: pd.DataFrame) -> None:
     found = compare_systems(both)
     assert {c.metric: c.lower_is_better for c in found.contrasts} == {"bleu": False, "ter": True}
-    assert "by ter B is better than A" in found.verdict
+    assert "B is better" in found.headline
     assert said(found, "ter: lower is better, by its name; --higher-is-better if not.")
     assert "lower_is_better" not in found.signature  # the names are in it: nothing was asked
 
@@ -62,7 +60,7 @@ def test_where_nothing_is_asked_names_tell_the_direction_and_it_is_said(both: pd
 def test_a_column_named_like_an_error_is_better_when_lower_unless_higher_is_asked_for(column: str) -> None:
     frame = simulated("x").drop(columns="metric").rename(columns={"score": column})
     found, line = compare_systems(frame, score=column), f"{column}: lower is better, by its name"
-    assert found.verdict.startswith("A is better than B")
+    assert found.headline.startswith("A is better by")
     assert found.lower_is_better
     assert said(found, line)
     for lower in (True, [column]):
@@ -70,10 +68,10 @@ def test_a_column_named_like_an_error_is_better_when_lower_unless_higher_is_aske
         assert given.contrasts == found.contrasts
         assert not said(given, "lower is better")
     higher = compare_systems(frame, score=column, lower_is_better=False)
-    assert higher.verdict.startswith("B is better than A")
+    assert higher.headline.startswith("B is better by")
     assert not said(higher, "better")
     assert "|lower_is_better:False|" in higher.signature
-    assert (command_of(higher) or "").endswith(" --higher-is-better")
+    assert (higher.asked.command() or "").endswith(" --higher-is-better")
 
 
 @pytest.mark.parametrize("metric", ["mae", "rmse", "mse,power=2", "x:y,lower_is_better=true"])
@@ -90,9 +88,9 @@ def test_rank_and_check_take_the_direction_of_the_name_too() -> None:
     line = "ter: lower is better, by its name; --higher-is-better if not."
     ranked, turned = (rank_systems(frame, lower_is_better=asked, folds=0) for asked in (None, False))
     assert ([s.name for s in ranked.systems], [s.name for s in turned.systems]) == (["A", "B"], ["B", "A"])
-    assert line in ranked.warnings
-    assert line not in turned.warnings
-    assert line in audit_scores(frame).warnings
+    assert line.capitalize() in ranked.warnings
+    assert line.capitalize() not in turned.warnings
+    assert line.capitalize() in audit_scores(frame).warnings
     assert not audit_scores(frame, lower_is_better=False).warnings
 
 
@@ -130,13 +128,14 @@ def test_the_command_takes_directions_for_all_metrics_or_by_name(tmp_path: Path,
     frame.assign(ter=1 - frame.bleu).to_csv(tmp_path / "both.csv", index=False)
     asked = ["compare", tmp_path / "both.csv", "--wide", "metric=bleu,ter", "--quiet"]
     shown = " ".join(run(*asked, "--lower", "ter").out.split())
-    assert "by bleu B is better than A" in shown
-    assert "by ter B is better than A" in shown
+    assert "B is better by both metrics." in shown
+    assert "UNCLEAR" not in shown
     refused = run(*asked, "--lower", "wer")
     assert (refused.code, len(refused.err.splitlines())) == (1, 1)
     for flag in ("--lower-is-better", "--higher-is-better"):
         assert run(*asked, "--lower", "ter", flag).code == 2
-    assert "by ter A is better than B" in " ".join(run(*asked, "--higher-is-better").out.split())
+    turned = " ".join(run(*asked, "--higher-is-better").out.split())
+    assert "Metrics disagree: B and A are each better by some." in turned
 
 
 @pytest.mark.parametrize(
@@ -162,7 +161,9 @@ def test_only_whole_words_of_a_name_tell_a_direction(direction: str | None, name
 def test_the_name_of_a_function_tells_the_direction_of_a_metric_unless_a_spec_does() -> None:
     named, told = make_metric("jiwer:wer"), make_metric("jiwer:wer", lower_is_better=False)
     assert (named.higher_is_better, told.higher_is_better) == (False, True)
-    assert named.cautions == ("jiwer:wer: lower is better, by its name; lower_is_better = false in [metric] if not.",)
+    (caution,) = named.cautions
+    assert (caution.code, caution.about) == ("direction-by-name", "metric:jiwer:wer")
+    assert "lower_is_better = false" in caution.advice
     for metric in (told, make_metric("sklearn:max_error"), make_metric("losses:hit"), make_metric("mae")):
         assert metric.cautions == ()
     assert make_metric("sklearn:max_error").higher_is_better
@@ -173,4 +174,28 @@ def test_the_name_of_a_function_tells_the_direction_of_a_metric_unless_a_spec_do
 def test_translation_error_names_marking_best_without_an_option(real_data: Path) -> None:
     found = compare_systems(real_data / "hagmann_statnlp" / "data_ter.csv.gz")
     assert found.ordered()[0].name == "Marking"
-    assert "Marking is ahead of Baseline" in found.verdict
+    assert found.headline.startswith("Marking and PostEdit can't be told apart at the top.")
+
+
+def test_a_direction_that_no_name_tells_is_said_once_and_last() -> None:
+    frame = simulated("x").drop(columns="metric")
+    line = "Score: higher taken as better; --lower-is-better if not."
+    found = compare_systems(frame)
+    assert found.warnings[-1] == line
+    assert (found.cautions[-1].code, found.cautions[-1].severity) == ("direction-assumed", "note")
+    for lower in (True, False, "score"):
+        assert line not in compare_systems(frame, lower_is_better=lower).warnings
+    over = pd.concat([frame.assign(dataset=name, score=frame.score + 0.1 * i) for i, name in enumerate("XYZ")])
+    assert rank_systems(over, folds=0).warnings[-1] == line
+    assert line not in rank_systems(over, lower_is_better=False, folds=0).warnings
+
+
+@pytest.mark.parametrize("name", ["f1", "BLEU", "neg_log_loss", "-WER", "sklearn:max_error", "dev R2", "return", "ter"])
+def test_names_that_tell_a_direction_need_no_word_on_it(name: str) -> None:
+    assert not said(compare_systems(simulated(name)), "taken as better")
+
+
+def test_of_several_metrics_only_those_without_a_telling_name_are_said(both: pd.DataFrame) -> None:
+    found = compare_systems(pd.concat([both, simulated("quality")]))
+    assert found.warnings[-1] == "Quality: higher taken as better; --lower NAME if not."
+    assert not said(compare_systems(both), "taken as better")

@@ -7,12 +7,13 @@ import pytest
 from ranking_cases import Table, lay_out, make_grid, take
 from scipy import stats
 
-from holdsup.verdict.ranking.companion import make_companion
-from holdsup.verdict.ranking.quality_records import Companion
+from holdsup.results import Caution
+from holdsup.verdict.ranking.numbers import Companion
+from holdsup.verdict.ranking.robustness import make_companion
 
 
 def rank(table: Table, order: str, *, lower_is_better: bool = False) -> Companion:
-    found = make_companion(lay_out(table), order=list(order), lower_is_better=lower_is_better)
+    found = make_companion(lay_out(table), order=list(order), said=[], lower_is_better=lower_is_better)
     assert found is not None
     return found
 
@@ -51,7 +52,9 @@ def test_a_dataset_that_lacks_a_system_is_left_out_and_counted() -> None:
 def test_without_two_complete_datasets_there_are_no_ranks() -> None:
     table = make_grid(datasets=2)
     runs = lay_out(take(table, (table["system"] != "B") | (table["dataset"] != "d1")))
-    assert make_companion(runs, order=list("DCBA")) is None
+    said: list[Caution] = []
+    assert make_companion(runs, order=list("DCBA"), said=said) is None
+    assert [caution.code for caution in said] == ["no-average-ranks"]
 
 
 def test_lower_scores_rank_first_where_lower_is_better() -> None:
@@ -68,23 +71,22 @@ def test_cliques_are_systems_within_the_critical_difference() -> None:
 
 def test_the_same_order_is_said_to_be_the_same() -> None:
     found = rank(cells([[3, 2, 1]] * 4), "ABC")
-    assert found.parting == "Average ranks and adjusted means put no two systems in a different order."
+    assert found.parting == "Average ranks and adjusted means agree on the order of every pair."
 
 
 def test_they_part_where_one_wins_often_and_the_other_by_much() -> None:
     found = rank(cells([[1.0, 1.5], [2.0, 2.5], [3.0, 3.5], [9.0, 1.0]]), "AB")
     assert [row.system for row in found.ranks] == ["B", "A"]
     assert found.parting == (
-        "Average ranks and adjusted means part on 1 pair of 1: by rank B stands before A, by mean after it. B is ahead "
-        "on 3 of 4 datasets, by 0.5 on average, A on 1, by 8: ranks count how often, means by how much."
+        "Average ranks and adjusted means disagree on 1 of 1 pair: by rank B is before A. B is ahead on 3 of 4 "
+        "datasets, by 0.5 on average, A on 1, by 8: ranks count how often, means by how much."
     )
 
 
 def test_where_plain_means_side_with_the_ranks_it_is_the_fit_that_parts_them() -> None:
     found = rank(cells([[1.0, 1.5], [2.0, 2.5], [3.0, 3.5], [1.5, 1.0]]), "AB")
     assert found.parting.endswith(
-        "The plain means of these datasets agree with the ranks: what puts the two the other way round is the fit, "
-        "which isolates nuisance factors and weighs runs."
+        "So it is by plain means, too: the model evens out nuisance factors and missing datasets."
     )
 
 
@@ -94,7 +96,7 @@ def test_they_part_where_a_loss_is_by_many_places() -> None:
     assert [row.system for row in found.ranks][:2] == ["B", "A"]
     assert found.parting.endswith(
         "B is ahead on 1 of 3 datasets, by 3 places on average, A on 2, by 1: ranks count the systems in between, "
-        "means by how much they differ."
+        "means by how much."
     )
 
 

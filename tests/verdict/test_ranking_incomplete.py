@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from ranking_cases import Table, fit_default, make_grid, take
+from ranking_cases import Table, codes, fit_default, make_grid, messages, take
 
 from holdsup import Ranking, ScoresError, rank_systems
 from holdsup.verdict.ranking.contrasts import contrast_systems
-from holdsup.verdict.ranking.influence import find_influence
+from holdsup.verdict.ranking.robustness import find_influence
 
 
 def incomplete() -> Table:
@@ -36,14 +36,14 @@ def test_leader_lead_gap_and_pair_are_of_one_ordering(found: Ranking) -> None:
     assert (found.waterfall[0].left, found.waterfall[0].right) == ("A", "B")
     isolated = next(step.gap for step in found.waterfall if step.step == "random effects")
     assert isolated == pytest.approx(first.mean - second.mean) == pytest.approx(lead.pooled_difference)
-    assert "0.24 above B; on the 5 datasets that both have the difference is -0.28" in found.verdict
-    assert "The raw gap of A - B in this table is -0.55" in found.verdict
-    assert "isolated it is 0.24. By raw means B would lead." in found.verdict
+    assert found.headline.startswith("A has the best mean, but is 0.28 behind B on 5 shared datasets (")
+    assert ("raw means", "B would lead: datasets and settings are not evened out there") in found.answer().foot
     assert all(system.rank_low <= system.rank <= system.rank_high for system in found.systems)
 
 
 def test_a_pair_that_stands_the_other_way_round_on_shared_datasets_is_said(found: Ranking) -> None:
-    assert any(line.startswith("'A - B': the ranking is by adjusted means") for line in found.warnings)
+    (said,) = (caution for caution in found.cautions if caution.code == "turned-pairs")
+    assert said.about == "pair:A - B"
 
 
 def test_a_leader_with_another_left_out_is_never_behind(found: Ranking) -> None:
@@ -53,8 +53,7 @@ def test_a_leader_with_another_left_out_is_never_behind(found: Ranking) -> None:
 
 def test_interactions_are_counted_where_there_are_scores(found: Ranking) -> None:
     assert len(found.interactions) == 24
-    assert "strongest of 21." in str(found)
-    assert "of 21 effects exclude zero" in next(a.answer for a in found.answers if "interact" in a.question)
+    assert "strongest of 21;" in next(table.notes[0] for table in found.tables() if table.name == "interactions")
 
 
 def test_a_leader_that_is_surely_worse_where_both_were_run_is_not_called_better() -> None:
@@ -70,8 +69,9 @@ def test_a_leader_that_is_surely_worse_where_both_were_run_is_not_called_better(
     found = rank_systems(table, folds=0)
     lead = next(c for c in found.contrasts if {c.left, c.right} == {"A", "B"})
     assert (lead.left, lead.p_adjusted < 0.05, lead.difference < 0) == ("A", True, True)
-    assert "is worse than B on the datasets that both have" in found.verdict
-    assert "better than B" not in found.verdict
+    assert found.state == "unclear"
+    assert found.headline.startswith("A has the best mean, but is 3.")
+    assert "behind B on 6 shared datasets" in found.headline
 
 
 def uneven() -> Table:
@@ -96,7 +96,7 @@ def test_what_adjusting_adds_is_in_ingredients_as_in_contrasts() -> None:
 
 def test_what_adjusting_adds_is_in_the_lead_with_one_left_out() -> None:
     table = uneven()
-    rows = {row.left_out: row for row in find_influence(fit_default(table)).rows}
+    rows = {row.left_out: row for row in find_influence(fit_default(table), [])}
     fits = fit_default(take(table, table["dataset"] != "d3"))
     lead = contrast_systems(fits, level=0.95, lower_is_better=False)[0]
     assert rows["d3"].ranking[:2] == (lead.left, lead.right)
@@ -113,7 +113,7 @@ def test_systems_that_differ_by_a_constant_borrow_no_spread() -> None:
     contrast = next(c for c in found.contrasts if {c.left, c.right} == {"A", "B"})
     assert (contrast.method, contrast.datasets, contrast.p) == ("none", 8, 1)
     assert contrast.pooled_p < 0.05
-    assert any("the difference is the same on every dataset" in line for line in found.warnings)
+    assert "constant-difference" in codes(found)
 
 
 def test_rows_that_come_twice_are_said() -> None:
@@ -147,7 +147,7 @@ def test_only_what_a_system_has_alone_is_said_to_be_part_of_it() -> None:
     grid = make_grid(3)
     place = np.unique(grid["system"], return_inverse=True)[1]
     own = rank_systems({**grid, "lr": place.astype(str), "batch_size": np.full(len(place), "8")}, folds=0)
-    assert "lr is the same in all rows of a system: its effect is part of the system's." in own.verdict
+    assert ("caveat", "Each system has one lr: its effect is part of the system's.") in own.answer().foot
     assert "batch_size" not in own.verdict
     assert "equally weighted" not in own.verdict
     assert "equally weighted" in rank_systems(grid, folds=0).verdict
@@ -157,28 +157,29 @@ def test_datasets_that_are_not_the_column_named_like_them_are_doubted() -> None:
     grid = make_grid(3)
     table = {"task" if name == "dataset" else name: values for name, values in grid.items()}
     asked = rank_systems(table, dataset="seed", nuisance=["lr", "task"], folds=0)
-    assert any("'task' is named like datasets: the claim is about new levels of 'seed'" in x for x in asked.warnings)
-    assert not any("named like datasets" in line for line in rank_systems(table, folds=0).warnings)
+    assert "new levels of seed" in messages(asked, "unusual-datasets")
+    assert "unusual-datasets" not in codes(rank_systems(table, folds=0))
 
 
 def test_a_holm_p_below_five_percent_beside_limits_that_hold_zero_is_explained() -> None:
     found = rank_systems(make_grid(0, systems="ABC", means={"A": 0.0, "B": 1.6, "C": 3.2}), folds=0)
     apart = [c for c in found.contrasts if c.p_adjusted <= 0.05 and c.low_simultaneous <= 0]
     assert [(c.left, c.right) for c in apart] == [("C", "B")]
-    assert "By p, C - B differs, yet limits for all pairs hold zero" in str(found).replace("\n  ", " ")
+    (table,) = (table for table in found.tables() if table.name == "contrasts")
+    assert "By p, C - B differs" in table.notes[-1]
 
 
 def test_of_two_systems_nothing_is_said_about_all_pairs() -> None:
     found = rank_systems(make_grid(5, systems="AB", means={"A": 0.0, "B": 3.0}), folds=0, level=0.999)
-    assert "99.9% limits [" in found.verdict
+    assert "99.9% CI " in found.headline
     assert "pairs" not in found.verdict
-    assert "raw means" not in found.verdict
-    assert "Holm" not in found.verdict
+    assert "places" not in found.verdict
+    assert "raw means" not in dict(found.answer().foot)
 
 
 def test_where_lower_is_better_a_lead_is_shown_as_a_lead() -> None:
     found = rank_systems(make_grid(3), lower_is_better=True, folds=0)
-    table = next(table for table in found.tables() if table.title.startswith("Influence"))
+    table = next(table for table in found.tables() if table.name == "influence")
     leads = [row[table.columns.index("its lead")] for row in table.rows]
     assert leads
     assert all(isinstance(lead, float) and lead > 0 for lead in leads)
@@ -203,11 +204,9 @@ def test_pairs_that_share_a_dataset_at_most_are_not_tested_and_named() -> None:
     assert [{c.left, c.right} for c in none] == [{name, "D"} for name in "CBA"]
     assert all((c.p, c.p_adjusted, np.isinf(c.high_simultaneous)) == (1, 1, True) for c in none)
     names = ", ".join(f"'{c.left} - {c.right}'" for c in none)
-    notes = found.tables()[1].notes
-    assert (
-        notes[1] == f"p of {names}: not tested: fewer than two datasets of both, or the same difference on all of them."
-    )
-    assert any(line.startswith(f"{names}: fewer than two datasets are shared") for line in found.warnings)
+    notes = found.tables()[2].notes
+    assert notes[1].startswith(f"p of {names}: not tested: fewer than two shared datasets")
+    assert names in messages(found, "few-shared-datasets")
 
 
 def test_runs_that_are_copies_are_refused_with_the_way_out() -> None:
@@ -245,18 +244,16 @@ def test_a_system_that_lacks_hard_items_is_no_better_for_it() -> None:
     easy = rank_systems(with_items(lambda _, item: item >= 5), folds=0)
     assert found.systems[0].name == "A"
     assert [(c.difference, c.p) for c in found.contrasts] == [(c.difference, c.p) for c in easy.contrasts]
-    assert any(
-        line.startswith("15 of 30 items of datasets d0, d1 and d2 lack a score of some system or run: means are over "
-                        "the 15 that all have.")
-        for line in found.warnings
-    )  # fmt: skip
+    said = "15 of 30 items of d0, d1 and d2 lack a score of some system or run: means are over the 15 that all have."
+    assert messages(found, "items-left-out") == said
     assert (found.rows.used, found.rows.planned) == (30, 45)
 
 
 def test_systems_with_hardly_an_item_in_common_are_ranked_with_a_doubt() -> None:
     found = rank_systems(with_items(lambda system, item: item > 0 and (system == "A") == (item < 5)), folds=0)
-    assert found.verdict.startswith("Systems were averaged over different items")
-    assert any(line.startswith("27 of 30 items of datasets d0, d1 and d2 lack") for line in found.warnings)
+    assert (found.cautions[0].code, found.cautions[0].severity) == ("different-items", "error")
+    assert "27 of 30 items of d0, d1 and d2 lack" in found.cautions[0].effect
+    assert next(line for label, line in found.answer().foot if label == "caveat") == found.cautions[0].message
     assert found.rows.used == found.rows.planned
 
 
@@ -268,7 +265,7 @@ def test_items_that_each_run_has_of_its_own_are_no_gap_where_systems_share_them(
     ]  # fmt: skip
     found = rank_systems(rows, folds=0)
     assert found.rows.used == len(rows)
-    assert not any("lack a score" in line for line in found.warnings)
+    assert not codes(found) & {"items-left-out", "different-items"}
     ranked = {s.name: s.raw_mean for s in found.systems}
     assert ranked["A"] == pytest.approx(np.mean([row["score"] for row in rows if row["system"] == "A"]))
 
@@ -279,6 +276,6 @@ def test_a_run_that_is_a_copy_of_another_is_said() -> None:
     first, second = (np.flatnonzero((grid["system"] == "A") & (grid["seed"] == seed)) for seed in "12")
     score = grid["score"].copy()
     score[second] = score[first]
-    plain, copied = (rank_systems({**grid, "score": each}, folds=0).warnings for each in (grid["score"], score))
-    assert any(line.startswith("Runs with exactly the scores of another run") and "1 of A." in line for line in copied)
-    assert not any("exactly the scores" in line for line in plain)
+    plain, copied = (rank_systems({**grid, "score": each}, folds=0) for each in (grid["score"], score))
+    assert "1 of A." in messages(copied, "copied-runs")
+    assert "copied-runs" not in codes(plain)

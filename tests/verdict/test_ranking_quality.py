@@ -9,9 +9,10 @@ from scipy import stats
 
 from holdsup import fit_lmm
 from holdsup.fit import predict, residuals
+from holdsup.results import Caution
 from holdsup.splits import KFold
+from holdsup.verdict.ranking.numbers import CrossValidation, Quantiles
 from holdsup.verdict.ranking.quality import find_quantiles, validate_forms
-from holdsup.verdict.ranking.quality_records import CrossValidation, Quantiles
 
 
 def find(rows: tuple[CrossValidation, ...], form: str, held_out: str) -> CrossValidation:
@@ -22,7 +23,7 @@ def find(rows: tuple[CrossValidation, ...], form: str, held_out: str) -> CrossVa
 def test_errors_over_rows_are_those_of_fits_and_predictions_made_by_hand() -> None:
     table = make_grid()
     fits = fit_default(table)
-    found = find(validate_forms({"default": fits.variances}, fits.runs, folds=4, seed=7).rows, "default", "rows")
+    found = find(validate_forms({"default": fits.variances}, fits.runs, [], folds=4, seed=7), "default", "rows")
     errors = []
     for split in KFold(k=4, seed=7).split(range(len(fits.runs))):
         fit = fit_lmm(fits.form.variances, take(table, split.train))
@@ -36,7 +37,7 @@ def test_errors_over_rows_are_those_of_fits_and_predictions_made_by_hand() -> No
 def test_datasets_are_held_out_whole_and_predicted_without_their_effects() -> None:
     table = make_grid()
     fits = fit_default(table)
-    found = find(validate_forms({"default": fits.means}, fits.runs, folds=99).rows, "default", "datasets")
+    found = find(validate_forms({"default": fits.means}, fits.runs, [], folds=99), "default", "datasets")
     errors = []
     for dataset in np.unique(table["dataset"]):
         held_out = table["dataset"] == dataset
@@ -51,7 +52,7 @@ def test_the_plain_regression_has_an_effect_for_every_system_on_every_dataset() 
     table = make_grid()
     fits = fit_default(table)
     found = find(
-        validate_forms({"default": fits.variances}, fits.runs, folds=4, seed=7).rows, "plain regression", "rows"
+        validate_forms({"default": fits.variances}, fits.runs, [], folds=4, seed=7), "plain regression", "rows"
     )
     cells = np.char.add(table["system"], table["dataset"])
     X = np.column_stack([cells[:, None] == np.unique(cells), table["lr"] == "0.2"]).astype(float)
@@ -64,7 +65,7 @@ def test_the_plain_regression_has_an_effect_for_every_system_on_every_dataset() 
 
 def test_every_form_has_the_same_folds_and_the_first_comes_first() -> None:
     fits = fit_default(make_grid())
-    rows = validate_forms({"default": fits.variances, "same again": fits.variances}, fits.runs, folds=3).rows
+    rows = validate_forms({"default": fits.variances, "same again": fits.variances}, fits.runs, [], folds=3)
     assert [row.form for row in rows] == ["default", "same again", "default", "same again", "plain regression"]
     assert rows[0].mae == rows[1].mae
     assert rows[2].rmse == rows[3].rmse
@@ -75,29 +76,32 @@ def test_rows_without_a_prediction_are_counted() -> None:
     alone = (table["system"] == "A") & (table["dataset"] == "d0")
     rows = np.flatnonzero(~alone | (np.cumsum(alone) == 1))  # one row of this cell stays
     fits = fit_default(take(table, rows))
-    found = validate_forms({"default": fits.variances}, fits.runs, folds=4)
-    assert len(found.rows) == 3
-    (note,) = found.notes
-    assert note.startswith("The plain regression, with rows held out, has no prediction for 1 row of 187,")
+    said: list[Caution] = []
+    assert len(validate_forms({"default": fits.variances}, fits.runs, said, folds=4)) == 3
+    (caution,) = said
+    assert (caution.code, caution.about) == ("not-predicted", "table:forms")
+    assert caution.message.startswith("The plain regression, with rows held out, can't predict 1 row of 187:")
 
 
 def test_a_system_that_only_one_dataset_has_is_not_predicted_there() -> None:
     table = make_grid()
     rows = (table["system"] != "D") | (table["dataset"] == "d3")
     fits = fit_default(take(table, rows))
-    found = validate_forms({"default": fits.means}, fits.runs, folds=8)
-    (note,) = found.notes
-    assert note.startswith("The default form, with datasets held out, has no prediction for 6 rows of 150,")
+    said: list[Caution] = []
+    validate_forms({"default": fits.means}, fits.runs, said, folds=8)
+    (caution,) = said
+    assert caution.message.startswith("The default form, with datasets held out, can't predict 6 rows of 150:")
 
 
 def test_one_score_for_each_cell_leaves_the_plain_regression_nothing() -> None:
     table = make_grid()
     rows = (table["seed"] == "1") & (table["lr"] == "0.1")
     fits = fit_default({name: values[rows] for name, values in table.items() if name not in ("lr", "seed")})
-    found = validate_forms({"default": fits.variances}, fits.runs, folds=4)
-    assert [row.held_out for row in found.rows] == ["rows", "datasets"]
-    (note,) = found.notes
-    assert note.endswith("no prediction for 32 rows of 32, whose cell or level is in no row of the other parts.")
+    said: list[Caution] = []
+    found = validate_forms({"default": fits.variances}, fits.runs, said, folds=4)
+    assert [row.held_out for row in found] == ["rows", "datasets"]
+    (caution,) = said
+    assert "can't predict 32 rows of 32" in caution.message
 
 
 def test_points_are_the_ordered_values_beside_normal_quantiles() -> None:

@@ -51,7 +51,7 @@ def test_sets_of_scores_are_compared_with_the_original_item_by_item() -> None:
         assert one.spearman == pytest.approx(stats.spearmanr(original, values).statistic)
         assert one.rmse == pytest.approx(math.sqrt(((original - values) ** 2).mean()))
         assert one.bias == pytest.approx((values - original).mean())
-    assert any("taken to be first" in warning for warning in found.warnings)
+    assert [caution.code for caution in found.cautions] == ["original-assumed"]
 
 
 def test_items_that_one_of_two_lacks_are_left_out_of_their_comparison() -> None:
@@ -152,10 +152,10 @@ def test_findings_of_the_papers_essay_scorers_are_counted_by_hand() -> None:
 
 def test_findings_need_studies_and_shared_objects() -> None:
     bare = [{"object": o, "measurand": "F1", "value": v} for o, v in (("A", 1), ("B", 2), ("A", 2))]
-    with pytest.raises(MeasurementError, match="neither source nor performed_by"):
+    with pytest.raises(MeasurementError, match="has neither source nor performed_by"):
         compare_findings(bare)
     alone = [{**row, "performed_by": f"p{i}"} for i, row in enumerate(bare)]
-    with pytest.raises(MeasurementError, match="no conclusion to compare"):
+    with pytest.raises(MeasurementError, match="no finding to compare"):
         compare_findings(alone)
     with pytest.raises(MeasurementError, match="no study 'nobody'"):
         compare_findings(alone, original="nobody")
@@ -174,4 +174,4 @@ def test_each_kind_fits_its_schema_and_is_restored(found: Any, tmp_path: Any) ->
     jsonschema.validate(json.loads(found.to_json()), schema_of(type(found)))
     found.write_json(tmp_path / "found.json")
     assert read_result(tmp_path / "found.json").to_dict() == found.to_dict()
-    assert found.verdict in " ".join(str(found).split())
+    assert found.headline in " ".join(str(found).split())

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from holdsup.errors import TuningError
-from holdsup.numerics.tuning import AdaptivePlan
-from holdsup.results import schema_of
+from holdsup.numerics.tuning_plans import AdaptiveSchedule
+from holdsup.results import Caution, schema_of
 from holdsup.verdict.tuning import Tuning, TuningAdvice, advise_tuning, judge_tuning
-from holdsup.verdict.tuning.naming import name_candidates
+from holdsup.verdict.tuning.candidates import FailedFit, name_candidates
 
 C = [{"svc__C": c, "svc__kernel": "rbf"} for c in (0.1, 1, 10)]
 
 
-@dataclass
-class Failed:
-    candidate: int
-    partition: int
-    fold: int
-    error: str
+def codes(found: Tuning | TuningAdvice) -> set[str]:
+    return {caution.code for caution in found.cautions}
+
+
+def failed(candidate: int, partition: int, fold: int, error: str) -> FailedFit:
+    return FailedFit(candidate=candidate, partition=partition, fold=fold, error=error)
 
 
 def scores(j: int, means: tuple[float, ...] = (0.80, 0.83, 0.84), seed: int = 1, sd: float = 0.01) -> np.ndarray:
@@ -36,7 +36,7 @@ def judge(table: np.ndarray, **options: object) -> Tuning:
     return judge_tuning(table, C, k=5, metric_name="accuracy", **options)  # type: ignore[arg-type]
 
 
-def run(plan: AdaptivePlan, table: np.ndarray) -> np.ndarray:
+def run(plan: AdaptiveSchedule, table: np.ndarray) -> np.ndarray:
     """Return the scores of the candidates that an adaptive plan runs, partition by partition."""
     done = np.empty((0, table.shape[1]))
     while chosen := plan.next(done):
@@ -46,12 +46,12 @@ def run(plan: AdaptivePlan, table: np.ndarray) -> np.ndarray:
     return done
 
 
-def test_the_verdict_names_wins_j_and_probability_and_says_what_best_means() -> None:
+def test_the_answer_names_wins_and_probability_and_says_what_best_means() -> None:
     found = judge(scores(4))
-    won = round(100 * found.pick.wins)
-    assert found.verdict.startswith(f"{found.best} wins on {won}% of partitions ({won * 4 // 100} of 4); with J=4")
-    assert "the pick is the best over all partitions with probability ." in found.verdict
-    assert "says nothing about new data" in found.verdict
+    won = round(4 * found.pick.wins)
+    assert found.headline.startswith(f"{found.best} won {won} of 4 partitions; another setting could be at most 0.")
+    assert "Holds for other partitions of these items into 5 folds; not new data." in found.verdict
+    assert f"{found.probability:.2f}" in str(found)
 
 
 def test_candidates_with_the_same_scores_are_the_best_together() -> None:
@@ -60,8 +60,9 @@ def test_candidates_with_the_same_scores_are_the_best_together() -> None:
     found = judge(table)
     assert [row.p_best for row in found.candidates] == [0, found.probability, found.probability]
     assert found.probability > 0.99
-    assert "has the same scores as the pick. Every other candidate can be told to be worse." in found.verdict
-    assert "cannot be told" not in found.verdict
+    assert [row.status for row in found.ranked()] == ["pick", "alike", "worse"]
+    assert (found.state, "no other setting is better (95% confidence)" in found.headline) == ("yes", True)
+    assert "same scores as C=1" in found.page().text()
 
 
 def test_means_and_standard_errors_are_those_between_partitions() -> None:
@@ -76,7 +77,7 @@ def test_means_and_standard_errors_are_those_between_partitions() -> None:
 def test_a_candidate_that_failed_once_is_recorded_and_never_the_best() -> None:
     table = scores(4, means=(0.5, 0.6, 0.99))
     table[2, 2] = np.nan
-    found = judge(table, failures=[Failed(2, 2, 3, "ValueError: no convergence")])
+    found = judge(table, failures=[failed(2, 2, 3, "ValueError: no convergence")])
     assert found.best == "C=1"
     assert found.candidates[2].status == "failed"
     assert math.isnan(found.candidates[2].mean)
@@ -87,15 +88,13 @@ def test_a_candidate_that_failed_once_is_recorded_and_never_the_best() -> None:
     assert (
         f"C=10 failed 1 of 20 fits and is not judged (its mean over 3 complete partitions, {own:.4g}, is above C=1's "
         f"there, {pick:.4g})."
-    ) in found.verdict
-    assert "Every other candidate can be told" not in found.verdict
-    assert (
-        "Every other candidate that was judged can be told to be worse. None of those judged is better" in found.verdict
-    )
+    ) == found.cautions[0].message
+    assert (found.cautions[0].code, found.cautions[0].about) == ("failed-candidate", "table:candidates")
+    assert "no other of those judged is better" in found.headline
     assert found.failures[0].error == "ValueError: no convergence"
-    assert "C=10 failed" in found.warnings[0]
+    assert "caveat     C=10 failed" in str(found)
     assert found.rows.reasons == {"a candidate that failed": 4}
-    assert "no convergence" in str(found)
+    assert "no convergence" in found.page().text()
 
 
 @pytest.mark.parametrize("partition", [0, 1])
@@ -109,12 +108,12 @@ def test_of_many_failed_candidates_the_ones_that_may_be_better_are_named() -> No
     table = scores(4, means=(0.5, 0.6, 0.7, 0.8, 0.9, 0.4))
     table[2, 1:] = np.nan
     six = [{"C": c} for c in range(6)]
-    found = judge_tuning(table, six, k=5, metric_name="accuracy", failures=[Failed(c, 2, 0, "no") for c in range(1, 6)])
-    said = found.verdict.partition("is the only candidate that did not fail")[2]
-    assert [said.index(f"C={c} failed 1 of 20 fits") for c in (4, 3, 2)] == sorted(
-        said.index(f"C={c} failed 1 of 20 fits") for c in (4, 3, 2)
-    )
-    assert "2 more candidates failed and are not judged." in said
+    found = judge_tuning(table, six, k=5, metric_name="accuracy", failures=[failed(c, 2, 0, "no") for c in range(1, 6)])
+    assert "C=0 is the only candidate that did not fail" in found.headline
+    assert found.state == "unclear"
+    said = [caution.message for caution in found.cautions if caution.code == "failed-candidate"]
+    assert [words.partition(" failed")[0] for words in said[:3]] == ["C=4", "C=3", "C=2"]
+    assert said[3:] == ["2 more candidates failed and are not judged."]
 
 
 def test_differences_that_are_rounding_are_none() -> None:
@@ -146,8 +145,8 @@ def test_a_candidate_that_varies_more_is_held_to_its_own_variance() -> None:
 
 
 def test_two_partitions_are_warned_about() -> None:
-    assert any("J=2: limits take it" in warning for warning in judge(scores(2)).warnings)
-    assert not any("J=2" in warning for warning in judge(scores(3)).warnings)
+    assert "two-partitions" in codes(judge(scores(2)))
+    assert "two-partitions" not in codes(judge(scores(3)))
 
 
 def test_signatures_tell_candidates_apart() -> None:
@@ -159,8 +158,8 @@ def test_signatures_tell_candidates_apart() -> None:
 
 
 def test_the_text_says_whether_groups_were_kept_whole() -> None:
-    assert "Groups of items were kept whole" in str(judge(scores(4), grouped=True))
-    assert "Items were split one by one" in str(judge(scores(4), grouped=False))
+    assert "Groups of items were kept whole" in judge(scores(4), grouped=True).page().text()
+    assert "Items were split one by one" in judge(scores(4), grouped=False).page().text()
 
 
 def test_infinite_scores_are_never_the_best() -> None:
@@ -173,33 +172,35 @@ def test_infinite_scores_are_never_the_best() -> None:
 
 def test_all_candidates_failed_is_one_clear_line() -> None:
     with pytest.raises(TuningError, match=r"all 3 candidates failed.*out of memory"):
-        judge(np.full((2, 3), np.nan), failures=[Failed(0, 0, 0, "out of memory")])
+        judge(np.full((2, 3), np.nan), failures=[failed(0, 0, 0, "out of memory")])
 
 
 def test_equal_candidates_give_the_first_and_say_so() -> None:
     found = judge(np.tile(scores(4)[:, :1], (1, 3)))
     assert found.best_index == 0
-    assert "All 3 candidates have the same accuracy" in found.verdict
+    assert "All 3 candidates have the same accuracy" in found.headline
+    assert found.state == "yes"
     assert [row.same_as for row in found.candidates] == [None, 0, 0]
     assert found.regret == 0
 
 
 def test_a_grid_of_one_was_not_tuned() -> None:
     found = judge_tuning(scores(4)[:, :1], C[:1], k=5, metric_name="accuracy")
-    assert "the only candidate" in found.verdict
-    assert found.probability == 1
+    assert "the only candidate" in found.headline
+    assert (found.state, found.probability) == (None, 1)
 
 
 def test_one_partition_says_what_it_cannot_tell() -> None:
     found = judge(scores(1))
     assert math.isnan(found.probability)
-    assert "One partition cannot tell" in found.verdict
-    assert any("J=1" in warning for warning in found.warnings)
+    assert "one partition can't tell how much of that is luck" in found.headline
+    assert (found.state, codes(found)) == ("unclear", {"one-partition"})
     json.loads(found.to_json())
 
 
 def test_two_folds_are_warned_against() -> None:
     found = judge_tuning(scores(3), C, k=2, metric_name="accuracy")
+    assert "few-folds" in codes(found)
     assert any("Use K of 3 or more" in warning for warning in found.warnings)
 
 
@@ -221,37 +222,37 @@ def test_a_result_is_restored_from_its_json_and_fits_its_schema() -> None:
 
 
 def test_candidates_dropped_on_the_way_are_told_from_failures() -> None:
-    plan = AdaptivePlan(candidates=3, k=5)
+    plan = AdaptiveSchedule(candidates=3, k=5)
     table = scores(8, means=(0.3, 0.84, 0.84))
     done = run(plan, table)
-    found = judge(done, plan=plan)
+    found = judge(done, schedule=plan)
     assert found.candidates[0].status == "dropped"
     assert found.candidates[0].partitions == 3
     assert found.adaptive
     assert found.stop is not None
     assert found.fits == plan.review(done).fits
-    assert "stopped early" in found.verdict
+    assert "dropped after 3" in found.page().text()
     assert found.candidates[0].p_best < 0.01
 
 
 def test_a_plan_that_stopped_within_the_margin_bounds_the_regret_by_it() -> None:
-    plan = AdaptivePlan(candidates=3, k=5, margin=0.5)
-    found = judge(scores(3), plan=plan, margin=0.5)
+    plan = AdaptiveSchedule(candidates=3, k=5, margin=0.5)
+    found = judge(scores(3), schedule=plan, margin=0.5)
     assert found.stop == "within margin"
     assert found.regret == 0.5
 
 
 def test_one_that_was_dropped_may_be_better_by_the_margin_when_the_others_ran_to_the_end() -> None:
-    plan = AdaptivePlan(candidates=3, k=5, margin=0.01)
-    found = judge(run(plan, scores(8, means=(0.3, 0.84, 0.84), seed=5)), plan=plan, margin=0.01)
+    plan = AdaptiveSchedule(candidates=3, k=5, margin=0.01)
+    found = judge(run(plan, scores(8, means=(0.3, 0.84, 0.84), seed=5)), schedule=plan, margin=0.01)
     assert (found.stop, found.candidates[0].status) == ("all partitions run", "dropped")
     assert max(row.lead for row in found.candidates) < 0.01  # what limits alone would state
     assert found.regret == 0.01
 
 
 def test_a_plan_that_dropped_none_states_the_limit_as_it_is() -> None:
-    plan = AdaptivePlan(candidates=3, k=5, margin=1e-6, most=2)
-    found = judge(scores(2, means=(0.84, 0.84, 0.84)), plan=plan, margin=1e-6)
+    plan = AdaptiveSchedule(candidates=3, k=5, margin=1e-6, most=2)
+    found = judge(scores(2, means=(0.84, 0.84, 0.84)), schedule=plan, margin=1e-6)
     assert plan.review(scores(2, means=(0.84, 0.84, 0.84))).dropped == {}
     assert found.regret == max(row.lead for row in found.candidates) > 1e-6
 
@@ -261,38 +262,39 @@ def test_more_partitions_are_suggested_while_the_regret_is_beyond_the_margin() -
     assert found.regret > 0.001
     needed = math.ceil(4 * (found.regret / 0.001) ** 2)
     near = float(f"{needed:.0e}")  # of the order of it: one digit
-    assert found.next == (f"To bring the regret within 0.0010, the margin, takes J of the order of {near:,.0f}.",)
+    assert found.next == (f"about {near:,.0f} partitions (J) bring that within the margin",)
+    assert f"settle it  about {near:,.0f} partitions" in str(found)
+    assert (found.state, "above the margin (0.0010)" in found.headline) == ("unclear", True)
 
 
 def test_partitions_left_out_as_copies_are_told_and_more_are_not_suggested() -> None:
     table = scores(3, means=(0.80, 0.83, 0.831))
     found, without = judge(table, copies=5, grouped=True, margin=0.001), judge(table, margin=0.001)
     assert (found.partitions, found.copies, without.copies) == (3, 5, 0)
-    assert any("5 of 8 partitions are copies of others" in warning for warning in found.warnings)
+    (copied,) = [each for each in found.cautions if each.code == "copied-partitions"]
+    assert (copied.count, copied.message.startswith("5 of 8 partitions are copies of others")) == (5, True)
     assert (len(found.next), len(without.next)) == (0, 1)
 
 
 def test_partitions_that_are_all_the_same_give_no_probability() -> None:
     found = judge(scores(1), copies=7, grouped=True)
     assert math.isnan(found.probability)
-    assert (
-        "One partition cannot tell how much of that is luck: the other 7 that were asked for are copies"
-        in found.verdict
-    )
+    assert codes(found) == {"one-partition", "copied-partitions"}
+    assert "Use J of 2 or more" not in " ".join(found.warnings)
 
 
 def test_a_plan_that_ran_out_of_partitions_says_so() -> None:
-    plan = AdaptivePlan(candidates=3, k=5, most=8, margin=1e-6)
+    plan = AdaptiveSchedule(candidates=3, k=5, most=8, margin=1e-6)
     table = scores(4, means=(0.84, 0.84, 0.84))
     assert plan.review(table).stop is None
-    assert judge(table, plan=plan, margin=1e-6, copies=4).stop == "all partitions run"
+    assert judge(table, schedule=plan, margin=1e-6, copies=4).stop == "all partitions run"
 
 
 def test_where_lower_is_better_best_means_the_lowest_mean_and_the_pick_differs_by_zero() -> None:
     found = judge(-scores(4), higher_is_better=False)
-    assert "Best means the lowest mean over all partitions" in found.verdict
+    assert "Best: the lowest mean over all partitions" in found.page().text()
     assert math.copysign(1, found.pick.difference) == 1
-    assert "Best means the highest mean" in judge(scores(4)).verdict
+    assert "Best: the highest mean" in judge(scores(4)).page().text()
 
 
 def test_scores_that_differ_by_rounding_have_no_standard_error() -> None:
@@ -306,17 +308,18 @@ def test_scores_that_differ_by_rounding_have_no_standard_error() -> None:
 def test_the_limit_that_is_of_a_dropped_candidate_names_it_and_who_led_then() -> None:
     first = [[0.83, 0.79, 0.80], [0.82, 0.83, 0.76], [0.83, 0.80, 0.84]]
     table = np.array([*first, *[[0.72, 0.8, np.nan], [0.84, 0.8, np.nan]] * 3])
-    plan = AdaptivePlan(candidates=3, k=5, most=9, margin=0.001)
-    found = judge(table, plan=plan, margin=0.001)
+    plan = AdaptiveSchedule(candidates=3, k=5, most=9, margin=0.001)
+    found = judge(table, schedule=plan, margin=0.001)
     assert (found.best, found.candidates[2].status) == ("C=1", "dropped")
     assert found.regret == found.candidates[2].lead > 0.001
-    assert "that is C=10, dropped after 3 partitions, when C=0.1 led" in found.verdict
-    assert "could no longer beat the leader of the moment by more than the margin, 0.0010." in found.verdict
-    assert "beside the pick of the end" in " ".join(str(found).split())
+    (dropped,) = [each for each in found.cautions if each.code == "dropped-early"]
+    assert dropped.message.endswith("better is C=10, dropped after 3 partitions, when C=0.1 led.")
+    assert "dropped for being behind the leader at that time" in " ".join(found.page().text().split())
 
 
 def test_cautions_of_who_trained_stand_among_the_warnings() -> None:
-    assert judge(scores(4), cautions=["Training has no seed."]).warnings == ("Training has no seed.",)
+    caution = Caution(code="no-seed", message="Training has no seed.")
+    assert judge(scores(4), cautions=[caution]).cautions == (caution,)
 
 
 @pytest.mark.parametrize(
@@ -342,7 +345,9 @@ def test_names_show_the_parameters_that_differ() -> None:
 
 def test_advice_names_j_and_k_and_is_restored_from_json() -> None:
     found = advise_tuning({5: scores(4), 10: scores(4, seed=2)}, budget=300, metric_name="accuracy")
-    assert found.verdict.startswith(f"Use J={found.j} partitions of K={found.k} folds")
+    assert found.headline.startswith(f"Use J={found.j} partitions of K={found.k} folds")
+    assert found.state is None
+    assert len(str(found).splitlines()) <= 24
     assert all(plan.fits <= 300 for plan in found.plans)
     assert TuningAdvice.from_dict(json.loads(found.to_json())).j == found.j
 
@@ -360,11 +365,13 @@ def test_advice_refuses_a_single_partition() -> None:
 def test_partitions_that_agree_do_not_promise_precision() -> None:
     same = [[0.80, 0.83], [0.80, 0.83]]
     found = advise_tuning({5: same, 3: same}, budget=40, metric_name="accuracy")
-    assert "is not measured yet" in found.verdict
-    assert "known to within" not in found.verdict
+    assert "nothing favours one J and K" in found.headline
+    assert "an error of" not in found.headline
     rounded = [[0.80, 0.83], [0.70, 0.73]]  # the same difference, but for rounding
     assert np.ptp(np.diff(rounded)) != 0
-    assert "is not measured yet" in advise_tuning({5: rounded}, budget=40, metric_name="accuracy").verdict
+    alike = advise_tuning({5: rounded}, budget=40, metric_name="accuracy")
+    assert "nothing favours one J and K" in alike.headline
+    assert codes(alike) == {"one-k"}
 
 
 def test_a_k_whose_partitions_agree_by_chance_is_not_preferred_for_it() -> None:
@@ -374,20 +381,19 @@ def test_a_k_whose_partitions_agree_by_chance_is_not_preferred_for_it() -> None:
     assert found.k == 3
 
 
-def test_a_probability_below_the_confidence_is_explained_and_shared_wins_are_counted() -> None:
+def test_shared_wins_are_counted_and_a_probability_may_be_below_the_confidence() -> None:
     lead, base = np.array([0.0024, 0.0060, 0, 0.0041]), np.array([0.70, 0.69, 0.71, 0.68])
     for table in (np.column_stack([base + lead, base]), np.column_stack([base, base + lead])):
         found = judge_tuning(table, C[:2], k=5, metric_name="accuracy")
         assert found.pick.wins == 1
         assert sorted(row.wins for row in found.candidates) == [0.25, 1]
-        assert "(4 of 4, 1 of them with others)" in found.verdict
+        assert "won 4 of 4 partitions, 1 tied with other settings" in found.headline
         assert stats.ttest_1samp(lead, 0, alternative="greater").pvalue < 0.05
         assert 0.9 < found.probability < 0.95
-        assert "None is better than it (95% confidence). The probability is smaller since" in found.verdict
+        assert "no other setting is better (95% confidence)" in found.headline
     sure = judge(scores(8, means=(0.5, 0.6, 0.9), sd=0.001))
     assert sure.probability > 0.95
-    assert "The probability is smaller" not in sure.verdict
-    assert "with others" not in sure.verdict
+    assert "tied with" not in sure.headline
 
 
 @pytest.mark.parametrize("again", [{"svc__C": 10.0}, {"svc__C": 10}, {"svc__C": np.int64(10)}])
@@ -400,7 +406,7 @@ def test_a_setting_that_is_given_twice_is_one_candidate(again: dict[str, object]
     assert [row.p_best for row in found.different] == [row.p_best for row in alone.candidates]
     assert (found.candidates[3].status, found.candidates[3].same_as) == ("same", 1)
     assert found.verdict == alone.verdict
-    assert "1 of 4 candidates repeats the setting of another (C=10): it counts once." in found.warnings
+    assert "1 of 4 candidates repeat others and count once: C=10." in found.warnings
     assert found.rows.reasons == {"a candidate that repeats another": 5}
     assert Tuning.from_dict(json.loads(found.to_json())).to_dict() == found.to_dict()
 
@@ -420,4 +426,37 @@ def test_of_a_setting_that_was_tried_twice_the_one_with_more_partitions_counts()
     found = judge_tuning(table, [{"C": 1}, {"C": 10}, {"C": 10}], k=5, metric_name="accuracy")
     assert [row.status for row in found.candidates if row.index] == ["same", "pick"]
     single = judge_tuning(table[:, 1:], [{"C": 10}, {"C": 10}], k=5, metric_name="accuracy")
-    assert "is the only candidate, so nothing was tuned" in single.verdict
+    assert "is the only candidate, so nothing was tuned" in single.headline
+
+
+@pytest.mark.parametrize(("sd", "margin", "state"), [(0.001, 0.01, "yes"), (0.01, 1e-4, "unclear")])
+def test_the_pick_is_safe_where_no_other_is_better_by_more_than_the_margin(
+    sd: float, margin: float, state: str
+) -> None:
+    found = judge(scores(6, means=(0.80, 0.83, 0.831), sd=sd), margin=margin)
+    assert (found.state, found.regret <= margin) == (state, state == "yes")
+    assert len(found.headline.split()) <= 25
+
+
+@pytest.mark.parametrize(("status", "state"), [("worse", "no"), ("alike", "unclear"), ("pick", "unclear")])
+def test_what_was_taken_instead_of_the_pick_is_what_the_answer_is_about(status: str, state: str) -> None:
+    found = judge(scores(6, means=(0.5, 0.83, 0.832)), margin=1e-4)
+    taken = next(row for row in found.candidates if row.status == status)
+    assert replace(found, taken=taken.index).state == state
+    assert (f"{taken.name} was taken" in replace(found, taken=taken.index).headline) == (status != "pick")
+
+
+def test_a_tie_on_every_partition_that_was_won_is_said() -> None:
+    table = np.array([[0.9, 0.9, 0.8], [0.8, 0.8, 0.7], [0.7, 0.6, 0.7]])
+    assert judge(table).headline.startswith("C=0.1 won 3 of 3 partitions, each time tied with other settings; another")
+
+
+@pytest.mark.parametrize("count", [1, 2, 40])
+@pytest.mark.parametrize("j", [1, 2, 8])
+def test_a_short_answer_fits_a_screen(count: int, j: int) -> None:
+    names = [{"vectorizer__max_features": 10_000 * c, "classifier__regularization": 0.001 * c} for c in range(count)]
+    table = np.random.default_rng(1).normal(0.8, 0.01, (j, count))
+    found = judge_tuning(table, names, k=5, metric_name="accuracy")
+    lines = str(found).splitlines()
+    assert len(lines) <= 24
+    assert lines[-1] == found.signature

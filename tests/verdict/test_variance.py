@@ -154,7 +154,7 @@ def test_where_the_profile_cannot_be_followed_the_bootstrap_gives_limits(monkeyp
         raise ValueError("f(a) and f(b) must have different signs")
 
     monkeypatch.setattr(reliability_module, "profile_intervals", refuse)
-    monkeypatch.setattr("holdsup.verdict.variance.decomposing.DRAWS", 50)
+    monkeypatch.setattr("holdsup.verdict.variance.question.DRAWS", 50)
     _, table = crossed(20, 4, 3, seed=1)
     found = holdsup.decompose_variance(table, facets=["rater", "occasion"], seed=3)
     assert found.seed == 3
@@ -189,7 +189,7 @@ def test_facets_that_change_together_are_one() -> None:
     found = holdsup.decompose_variance({**table, "twin": twin}, facets=["rater", "twin"])
     alone = holdsup.decompose_variance(table, facets=["rater"])
     assert shares(found) == pytest.approx(shares(alone), rel=1e-9)
-    assert any("twin is left out. It puts the same scores together as rater" in w for w in found.warnings)
+    assert any("twin is left out. It groups the scores exactly as rater does" in w for w in found.warnings)
 
 
 def runs_of(partitions: dict[str, str], items: int = 30) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def test_more_facets_than_runs_can_tell_apart_are_left_out() -> None:
     table = runs_of({"a": "xxy", "b": "xyy", "c": "xyx"})  # three runs have two degrees of freedom
     found = holdsup.decompose_variance(table, facets=["a", "b", "c"])
     assert [c.name for c in found.components] == ["item", "a", "b", "Residual"]
-    assert any("c is left out. There are too few runs to tell its variance from" in w for w in found.warnings)
+    assert any("c is left out. There are too few runs to separate its variance from" in w for w in found.warnings)
 
 
 def test_a_facet_whose_covariance_is_made_of_the_others_is_left_out() -> None:
@@ -228,7 +228,7 @@ def test_an_interaction_with_one_score_a_level_is_the_residual() -> None:
         holdsup.simulate_scores({"A": 0.7}, items=30, runs=3), interactions=["item:seed"]
     )
     assert [c.name for c in found.components] == ["item", "seed", "Residual"]
-    assert any("item:seed is left out" in w and "residual" in w for w in found.warnings)
+    assert any("item:seed is left out" in w and "noise" in w for w in found.warnings)
 
 
 def test_a_system_with_one_run_is_left_out_and_the_others_are_not() -> None:
@@ -236,10 +236,10 @@ def test_a_system_with_one_run_is_left_out_and_the_others_are_not() -> None:
     rows = two.cast(one.schema).to_pylist() + one.to_pylist()
     found = holdsup.decompose_variance(rows)
     assert [s.system for s in found.systems] == ["A"]
-    assert any(w.startswith("B is left out: one score an item") for w in found.warnings)
+    assert any(w.startswith("B is left out: with one score an item") for w in found.warnings)
     assert (found.rows.planned, found.rows.used) == (120, 90)
     assert found.rows.reasons == {"a system that is left out": 30}
-    with pytest.raises(ScoresError, match=r"no variance to decompose in the scores of 'B': one score an item"):
+    with pytest.raises(ScoresError, match=r"no variance to decompose in the scores of 'B': with one score an item"):
         holdsup.decompose_variance(rows, where={"system": "B"})
 
 
@@ -253,7 +253,7 @@ def test_scores_that_items_and_facets_give_exactly_are_left_out_in_the_users_wor
     item, seed = (axis.ravel() for axis in np.indices((9, 3)))
     copies = {"item": item, "seed": seed, "score": item / 10, "system": ["A"] * 27}
     with pytest.raises(
-        ScoresError, match="in the scores of 'A': item and seed give every score exactly; are runs copies"
+        ScoresError, match="in the scores of 'A': item and seed fit every score exactly; check whether runs are copies"
     ):
         holdsup.decompose_variance(copies)
     rng = np.random.default_rng(0)
@@ -261,7 +261,7 @@ def test_scores_that_items_and_facets_give_exactly_are_left_out_in_the_users_wor
     both |= {"system": ["A"] * 27 + ["B"] * 27, "score": [*item / 10, *rng.normal(size=27)]}
     found = holdsup.decompose_variance(both)
     assert ([s.system for s in found.systems], found.rows.used) == (["B"], 27)
-    assert any(w == "A is left out: item and seed give every score exactly." for w in found.warnings)
+    assert any(c.message == "A is left out: item and seed fit every score exactly." for c in found.cautions)
 
 
 FALSE_FACETS = {
@@ -298,7 +298,7 @@ def test_items_are_no_facet(cluster: dict[str, list[str]]) -> None:
 
 def test_one_score_a_run_without_items_says_what_is_lacking() -> None:
     runs = {"system": ["A", "A", "A", "B", "B"], "seed": [1, 2, 3, 1, 2], "accuracy": [0.7, 0.8, 0.75, 0.6, 0.65]}
-    with pytest.raises(ScoresError, match=r"'A', 'B': there are no items, and one score a run .* with --item"):
+    with pytest.raises(ScoresError, match=r"'A', 'B': there are no items, and with one score a run .* with --item"):
         holdsup.decompose_variance(runs, facets=["seed"])
 
 
@@ -324,7 +324,8 @@ def test_scores_without_items_have_components_but_no_reliability() -> None:
     found = holdsup.decompose_variance(table, facets=["lr", "seed"])
     assert [c.name for c in found.components] == ["lr", "seed", "Residual"]
     assert (found.reliability, found.study) == (None, ())
-    assert "no reliability coefficient" in found.verdict
+    assert "there is no reliability" in found.headline
+    assert found.state is None
 
 
 # Choosing rows
@@ -435,7 +436,7 @@ def test_a_table_of_four_scores_is_refused_without_a_complaint_of_the_profile(
         ],
         columns=["system", "dataset", "learning_rate", "score"],
     )
-    with pytest.raises(ScoresError, match="nothing for chance"):
+    with pytest.raises(ScoresError, match="nothing for noise"):
         holdsup.decompose_variance(frame)
     assert capfd.readouterr() == ("", "")
 

@@ -11,13 +11,12 @@ from scipy import stats
 
 import holdsup
 from holdsup.errors import ScoresError
-from holdsup.numerics.power import find_detectable
+from holdsup.numerics.decisions import find_detectable
 from holdsup.numerics.settings import FacetPart
 from holdsup.numerics.spread import Spread, total_variance
 from holdsup.verdict.claims import pair_systems
 from holdsup.verdict.evaluation import lay_out
-from holdsup.verdict.variance.study import Study
-from holdsup.verdict.variance.study_differences import PairStudy
+from holdsup.verdict.variance.study import PairStudy, Study
 
 Facets = tuple[tuple[FacetPart, ...], ...]
 BRENNAN = Study(
@@ -178,7 +177,7 @@ def test_several_datasets_have_no_plan_and_it_says_so() -> None:
     ]  # fmt: skip
     found = holdsup.decompose_variance(rows)
     assert (found.differences, found.next) == ((), ())
-    assert any(warning.startswith("There is no plan for differences") for warning in found.warnings)
+    assert any(caution.code == "no-difference-plan" for caution in found.cautions)
 
 
 def test_systems_without_items_in_common_have_no_plan_and_it_says_so() -> None:
@@ -248,7 +247,7 @@ def test_the_published_interaction_stands_beside_ours() -> None:
     )
     assert by.paper.statistic == pytest.approx(small.criterion - large.criterion, rel=1e-5)
     assert (by.paper.df, by.paper.p) == (2, pytest.approx(stats.chi2.sf(by.paper.statistic, 2), rel=1e-6))
-    assert "p published" in str(found)
+    assert "p published" in found.page().text()
 
 
 @pytest.mark.slow
@@ -289,7 +288,7 @@ def test_slopes_that_differ_between_levels_are_found_and_drawn() -> None:
     assert "A: predicted score by lr and length" in titles
     assert "A: predicted score by seed and length" not in titles
     lines = next(table for table in found.tables() if table.title == "A: predicted score by lr and length")
-    assert lines.notes == ("Limits: how far a level lies from the average of the levels.",)
+    assert lines.notes == ("CI: how far a level is from the average of the levels.",)
 
 
 def test_classes_in_which_levels_differ_are_found() -> None:

@@ -24,8 +24,8 @@ def repeated(times: int = 3, *, items: int = 40, seeds: int = 4, systems: str = 
 def test_repeated_scores_are_said_with_the_column_that_tells_them_apart() -> None:
     frame = repeated()
     (line,) = [w for w in holdsup.decompose_variance(frame).warnings if "repeat" in w]
-    assert line.startswith("320 scores repeat a run and an item and were taken for scores of their own")
-    assert "prompt tells them apart; give --facets seed --replicates prompt if it only repeats runs" in line
+    assert line.startswith("320 scores repeat a run and an item and count separately")
+    assert "prompt tells them apart: give --facets seed --replicates prompt if it only repeats runs" in line
     assert "or --facets seed,prompt if it is a setting" in line
     assert not any("repeat" in w for w in holdsup.decompose_variance(repeated(1)).warnings)
 
@@ -58,7 +58,7 @@ def test_one_part_of_the_data_is_offered_before_an_average_of_all(names: tuple[s
         holdsup.compare_systems(frame)
     frame = frame[frame["item"] == 0].drop(columns="item")
     lines = " ".join(holdsup.compare_systems(frame).warnings)
-    assert f"split tells them apart; give --where split={chosen} to use one of them alone, --facets" in lines
+    assert f"split tells them apart: give --where split={chosen} to use one of them alone, --facets" in lines
 
 
 def test_a_suggested_name_is_quoted_for_the_shell() -> None:
@@ -91,14 +91,14 @@ def test_duplicates_in_which_no_column_but_an_outcome_differs_are_averaged_and_s
     frame = repeated(2, systems="AB").assign(**{outcome: lambda f: f.prompt / 7}).drop(columns="prompt")
     (line,) = [w for w in holdsup.compare_systems(frame, score="score").warnings if "repeat" in w]
     assert line.startswith(
-        "320 scores repeat a run and an item and were averaged: name the columns that tell them apart"
+        "320 scores repeat a run and an item and were averaged. Name the columns that tell them apart"
     )
 
 
 def test_repeats_that_no_column_tells_apart_are_said_as_well() -> None:
     frame = repeated(2).drop(columns="prompt")
     (line,) = [w for w in holdsup.decompose_variance(frame).warnings if "repeat" in w]
-    assert "name the columns that tell them apart" in line
+    assert "Name the columns that tell them apart" in line
 
 
 def test_the_standard_error_now_is_that_of_all_scores() -> None:
@@ -149,10 +149,10 @@ def test_a_measurement_is_no_facet_where_settings_have_the_same_seeds() -> None:
 def test_a_line_about_one_of_several_metrics_names_it() -> None:
     frame = pd.concat([repeated(1, systems="AB").assign(metric=metric) for metric in ("bleu", "chrf")])
     found = holdsup.decompose_variance(frame)
-    few = [w for w in found.warnings if "levels; a variance of so few" in w]
-    assert {w.partition(":")[0] for w in few} == {"A (bleu)", "A (chrf)", "B (bleu)", "B (chrf)"}
+    (few,) = [caution for caution in found.cautions if caution.code == "few-levels"]
+    assert (few.count, few.about) == (4, "table:components")
     assert all("(bleu): three more runs" in line or "(chrf): three more runs" in line for line in found.next)
-    assert "1 more is in the tables." in found.verdict
+    assert all(name in str(found) for name in ("A (bleu)", "A (chrf)", "B (bleu)", "B (chrf)"))
 
 
 def test_rows_are_not_chosen_by_the_score() -> None:

@@ -5,19 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from holdsup.cli.output import find_width, name_file
 from holdsup.errors import ResultError
 
-if TYPE_CHECKING:
-    from holdsup.demo import Tale
-
 __all__ = ["command"]
 
-LABEL = 11  # columns of the words on the left
+LABEL = 10  # columns of the words on the left
 
 
 @click.command("demo", epilog="Example: holdsup demo -o demo.html")
@@ -34,8 +30,8 @@ LABEL = 11  # columns of the words on the left
 def command(output: Path, seed: int) -> None:
     """Show why a leaderboard gap may not hold up: six questions on data whose truth is known.
 
-    It takes about half a minute, needs no network and ends with a page: verdicts, tables and pictures of
-    all six. The data are simulated, published measurements, or come with scikit-learn.
+    It takes about half a minute, needs no network and ends with a page: a card for each, and all tables below.
+    The data are simulated, published, or come with scikit-learn.
     """
     if output.suffix.lower() != ".html":
         raise ResultError(f"cannot write the page to {output}: its name must end in .html")
@@ -44,26 +40,20 @@ def command(output: Path, seed: int) -> None:
     started = time.monotonic()
     from holdsup.demo import QUESTIONS, write_page
 
-    _say("Six questions that a leaderboard number does not answer, on data whose truth is known.")
-    click.echo()
     tales = {}
     for place, question in enumerate(QUESTIONS, start=1):
-        _say(f"{place}/{len(QUESTIONS)} {question.text}  (holdsup {question.command})", bold=True)
-        tales[question] = question.tell(seed)
-        for word, text in _parts(tales[question]).items():
+        _say(f"{place} {question.text}  (holdsup {question.command})", bold=True)
+        tale = tales[question] = question.tell(seed)
+        state = f"{tale.result.state.upper()}. " if tale.result.state else ""
+        for word, text in (
+            ("seems", tale.seeming),
+            ("truth", tale.truth),
+            ("holdsup", f"{state}{tale.result.headline}"),
+        ):
             _say(f"  {word:<{LABEL - 2}}{text}", indent=" " * LABEL)
-        click.echo()
     write_page(tales, output)
-    click.echo(f"Tables and pictures of all six: {output.resolve()} ({time.monotonic() - started:.0f} s)")
-    click.echo("Open it in a browser. Then try your own scores: holdsup check YOUR_SCORES.csv")
-
-
-def _parts(tale: Tale) -> dict[str, str]:
-    """Return the data, what it seems, what is true, the verdict and the lesson, each with its word."""
-    return {
-        "data": tale.data, "seeming": tale.seeming, "truth": tale.truth, "verdict": tale.result.verdict,
-        "so": tale.lesson,
-    }  # fmt: skip
+    click.echo(f"\nPictures and tables: {output.resolve()} ({time.monotonic() - started:.0f} s)")
+    click.echo("Now your own scores: holdsup check YOUR_SCORES.csv")
 
 
 def _say(text: str, *, indent: str = "", bold: bool = False) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from holdsup.cli.output import emit, output_options, refuse_to_overwrite
+from holdsup.cli.output import Output, output_options
 
 __all__ = ["command"]
 
@@ -29,9 +27,7 @@ def command(
     data: tuple[str, ...],
     ml: bool,
     weights: str | None,
-    style: str,
-    output: Path | None,
-    picture: Path | None,
+    shown: Output,
     seed: int,
     level: float,
     jobs: int,
@@ -48,7 +44,7 @@ def command(
     from holdsup.cli.bar import show_progress
     from holdsup.fit import fit_lmm
 
-    refuse_to_overwrite(data, output, picture)
+    shown.refuse_to_overwrite(data)
     with show_progress(quiet=quiet) as progress:
         fit = fit_lmm(formula, list(data), "ml" if ml else "reml", weights, level=level, progress=progress)
-    emit(fit, style=style, output=output, picture=picture)
+    shown.emit(fit)

@@ -10,6 +10,7 @@ import click
 
 __all__ = [
     "ROLES",
+    "GroupedCommand",
     "direction_option",
     "last_option",
     "nested_option",
@@ -40,6 +41,44 @@ ROLES = (
     "names",
 )
 
+COLUMNS = "Columns (found by name; lists have commas; '-' for none)"
+# The group of each option that several commands have; a command names the groups of its own options.
+GROUPS = {
+    "Rows and scores": "where last lower-is-better higher-is-better lower average nested-runs",
+    COLUMNS: " ".join(ROLES),
+    "Output": "full pairs format output plot figure plot-all",
+    "Running": "level seed jobs quiet help",
+}
+
+
+class GroupedCommand(click.Command):
+    """A command whose help lists its options in titled groups, a line for each that fits one.
+
+    `groups` names the options of the command's own, by the titles of their groups: ``{"Question": "claim margin"}``.
+    They come first; options that nobody named are in the last of them.
+    """
+
+    def __init__(self, *args: Any, groups: Mapping[str, str], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.groups = groups
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, group by group, all their texts in one column."""
+        titles = {name: title for title, names in {**GROUPS, **self.groups}.items() for name in names.split()}
+        shown: dict[str, list[tuple[str, str]]] = {title: [] for title in {**self.groups, **GROUPS}}
+        for option in self.get_params(ctx):
+            record = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if record is None or not isinstance(option, click.Option):
+                continue
+            name = max(option.opts, key=len).removeprefix("--")
+            default = f" [{option.default}]" if option.show_default else ""
+            shown[titles.get(name, list(self.groups)[-1])].append((record[0], f"{option.help}{default}"))
+        width = max(len(first) for rows in shown.values() for first, _ in rows)
+        for title, rows in shown.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl([(first.ljust(width), text) for first, text in rows], col_max=width + 2)
+
 
 def direction_option(command: F) -> F:
     """Add the two options that say which scores are better, of which one at most can be given."""
@@ -54,62 +93,43 @@ def direction_option(command: F) -> F:
         ctx.meta["higher_is_better"] = higher
 
     higher = click.option(
-        "--higher-is-better", is_flag=True, is_eager=True, expose_value=False, callback=note, help="The opposite."
-    )
+        "--higher-is-better", is_flag=True, is_eager=True, expose_value=False, callback=note,
+        help="Higher scores are better, by every metric.",
+    )  # fmt: skip
     lower = click.option(
-        "--lower-is-better",
-        is_flag=True,
-        callback=choose,
-        help="Lower scores are better, by every metric. By default as its name says: lower for ter, loss, rmse, "
-        "latency and their like, else higher.",
-    )
+        "--lower-is-better", is_flag=True, callback=choose,
+        help="Lower scores are better [as the name says: ter, loss].",
+    )  # fmt: skip
     return lower(higher(command))
 
 
-last_option = click.option(
-    "--last",
-    metavar="COL",
-    help="Of each run on each dataset use only the rows at the largest COL, such as step: the last checkpoint. It "
-    "holds numbers, or ISO dates.",
-)
-nested_option = click.option(
-    "--nested-runs",
-    is_flag=True,
-    help="Each dataset has training runs of its own, though their names recur. By default a run whose name recurs on "
-    "several datasets is one training that was evaluated on all of them.",
-)
+last_option = click.option("--last", metavar="COL", help="Use the last checkpoint: the largest COL of each run.")
+nested_option = click.option("--nested-runs", is_flag=True, help="Runs of one name on two datasets are two trainings.")
 
 
 def scores_options(command: F) -> F:
     """Add the options that say which column has which role."""
     for option in reversed(
         [
-            click.option("--score", metavar="COL", help="The score. Found by name if left out, like all of these."),
+            click.option("--score", metavar="COL", help="The score."),
             click.option("--system", metavar="COL", help="What is compared: system, model, ..."),
             click.option("--item", metavar="COL", help="What is scored: item, id, sentence_id, ..."),
-            click.option("--run", metavar="COL", help="One trained and evaluated instance of a system."),
+            click.option("--run", metavar="COL", help="One trained or sampled instance of a system."),
             click.option("--facets", metavar="COLS", multiple=True,
-                         help="Columns in which runs differ, such as seed,learning_rate: settings, but for seeds. "
-                         "In this and every list a name that holds commas is quoted: '\"lr, peak\",seed'."),
+                         help="What differs between runs: seed,learning_rate."),
             click.option("--replicates", metavar="COLS", multiple=True,
-                         help="Columns that only repeat runs, as a seed does (one named seed is found anyway)."),
+                         help="Facets that only repeat runs, as a seed does."),
             click.option("--shared", metavar="COLS", multiple=True,
                          help="Facets whose levels mean the same in every system."),
             click.option("--dataset", metavar="COL", help="Where items come from: dataset, task, ..."),
-            click.option("--metric", metavar="COL", help="What the score measures, in a table of several metrics."),
-            click.option("--cluster", metavar="COL", help="Items that belong together: a document's sentences."),
-            click.option("--status", metavar="COL", help="Whether a row's score counts: ok, or why it does not."),
-            click.option("--properties", metavar="COLS", multiple=True,
-                         help="Columns that describe items, such as length,genre."),
+            click.option("--metric", metavar="COL", help="What the score measures, if there are several."),
+            click.option("--cluster", metavar="COL", help="Items that belong together: a document's."),
+            click.option("--status", metavar="COL", help="Whether a row's score counts: ok, or why not."),
+            click.option("--properties", metavar="COLS", multiple=True, help="Facts about items: length,genre."),
             click.option("--property", metavar="NAME=EXPR", multiple=True,
-                         help="A property computed from a column of texts: readability=flesch(source), "
-                         "rarity=rarity_mean(source, counts.csv). Functions: flesch, words_per_sentence, length, "
-                         "characters, rarity_sum, rarity_mean. May be repeated."),
-            click.option("--wide", metavar="ROLE=COLS",
-                         help="Each system (metric, dataset) has a column of its own: system=A,B or "
-                         "metric=bleu,chrf or system='\"A, v2\",B'."),
-            click.option("--names", metavar="PATTERN",
-                         help="Columns in the names of the files: {system}_seed{seed} or {system}/{seed}/preds."),
+                         help="One computed from texts: ease=flesch(source)."),
+            click.option("--wide", metavar="ROLE=COLS", help="One column for each: system=A,B metric=bleu,ter."),
+            click.option("--names", metavar="PATTERN", help="Columns in names of files: {system}_seed{seed}."),
         ]
     ):  # fmt: skip
         command = option(command)

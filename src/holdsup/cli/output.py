@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from holdsup.rendering.text import Ink
     from holdsup.results import Result
 
-__all__ = ["emit", "find_width", "name_file", "output_options", "print_tables", "refuse_to_overwrite"]
+__all__ = ["Output", "find_width", "name_file", "output_options", "print_tables"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("text", "json", "markdown", "latex")
-PIPED_WIDTH = 100  # columns when the output is no terminal
+PIPED_WIDTH = 100  # columns of full answers when the output is no terminal
+WIDEST = 80  # columns of a short answer: what every terminal, mail and comment has
 STANDARD_OUTPUT = Path("-")
 
 
@@ -37,69 +39,111 @@ def name_file(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 
 def output_options(command: F) -> F:
-    """Add the options that every command takes."""
-    for option in reversed(
-        [
-            click.option("--format", "style", type=click.Choice(FORMATS), default="text", show_default=True,
-                         help="What to print; json has full precision and is what `holdsup.read_result` reads."),
-            click.option("-o", "--output", callback=name_file, metavar="FILE",
-                         help="Write to FILE instead of the terminal (-: standard output)."),
-            click.option("--plot", "picture", callback=name_file, metavar="FILE",
-                         help="Draw the result, too: FILE.svg, FILE.pdf or FILE.png."),
-            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-                         help="Seed of everything random."),
-            click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
-                         show_default=True,
-                         help="Coverage of intervals; what is tested is told where p is 1 minus it or less."),
-            click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True,
-                         help="Processes to use where the work can be shared out."),
-            click.option("--quiet", is_flag=True, help="Show no progress."),
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+    """Add the options that every command takes; those of what is shown and written arrive as one `Output`."""
+    options = [
+        click.option("--full", is_flag=True, help="Show everything: all tables, tests and caveats."),
+        click.option("--pairs", is_flag=True, help="List all pairs, too."),
+        click.option("--format", "style", type=click.Choice(FORMATS), default="text", metavar="FORMAT",
+                     help="text, json (for holdsup report), markdown or latex."),
+        click.option("-o", "--output", "file", callback=name_file, metavar="FILE",
+                     help="Write to FILE (-: standard output)."),
+        click.option("--plot", "picture", callback=name_file, metavar="FILE",
+                     help="Draw the answer: FILE.svg, FILE.pdf or FILE.png."),
+        click.option("--figure", metavar="NAME", help="Draw this picture; a wrong name lists them."),
+        click.option("--plot-all", "folder", callback=name_file, metavar="FOLDER",
+                     help="Draw every picture, each in a file of its own."),
+        click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
+                     metavar="P", show_default=True, help="Coverage of intervals; tests are at 1 - P."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", show_default=True,
+                     help="Seed of everything random."),
+        click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", show_default=True,
+                     help="Processes to use."),
+        click.option("--quiet", is_flag=True, help="Show no progress."),
+    ]  # fmt: skip
+
+    @functools.wraps(command)
+    def packed(**given: Any) -> Any:
+        shown = {field.name: given.pop(field.name) for field in fields(Output)}
+        return command(shown=Output(**shown), **given)
+
+    for option in reversed(options):
+        packed = option(packed)
+    return cast(F, packed)
 
 
-def refuse_to_overwrite(data: Sequence[str], *written: Path | None) -> None:
-    """Raise if a file to be written is one of those to be read, or is to be written twice."""
-    from holdsup.columns.sources import find_sources
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What is shown of a result, in which form, and where it goes."""
 
-    named = [path.resolve() for path in written if path is not None and path != STANDARD_OUTPUT]
-    if twice := next((path for path in named if named.count(path) > 1), None):
-        raise ResultError(f"cannot write {twice.name} twice: give each file that is written a name of its own")
-    targets = [path for path in written if path is not None and path != STANDARD_OUTPUT and path.is_file()]
-    if not targets:
-        return
-    read = [source.path for asked in data for source in find_sources(asked) if source.path is not None]
-    for target in targets:
-        if any(target.samefile(path) for path in read):
-            raise ResultError(f"cannot write {target}: it is one of the files to read; give another name")
+    full: bool  # whether all of it is shown, not the answer alone
+    pairs: bool  # whether all pairs are listed
+    style: str  # text, json, markdown or latex
+    file: Path | None  # where it is written; None for the terminal
+    picture: Path | None  # where the answer is drawn
+    figure: str | None  # the name of another picture to draw there
+    folder: Path | None  # where every picture is drawn
 
+    def refuse_to_overwrite(self, data: Sequence[str], *others: Path | None) -> None:
+        """Raise if a file to be written is one of those to be read, or is to be written twice."""
+        from holdsup.columns.sources import find_sources
 
-def emit(result: Result, *, style: str, output: Path | None, picture: Path | None) -> None:
-    """Print a result or write it to a file, and draw it if asked; files appear whole or not at all."""
-    result, refusal = (result, None) if picture is None else _draw(result, picture)
-    if output is None or output == STANDARD_OUTPUT:
-        click.echo(_rendered(result, style, *_terminal()), nl=False)
-    else:
-        from holdsup.results import write_file
+        if self.figure is not None and self.picture is None:
+            raise click.UsageError("--figure says what --plot FILE draws: give --plot as well.")
+        written = (self.file, self.picture, *others)
+        named = [path.resolve() for path in written if path is not None and path != STANDARD_OUTPUT]
+        if twice := next((path for path in named if named.count(path) > 1), None):
+            raise ResultError(f"cannot write {twice.name} twice: give each file that is written a name of its own")
+        targets = [path for path in written if path is not None and path != STANDARD_OUTPUT and path.is_file()]
+        if not targets:
+            return
+        read = [source.path for asked in data for source in find_sources(asked) if source.path is not None]
+        for target in targets:
+            if any(target.samefile(path) for path in read):
+                raise ResultError(f"cannot write {target}: it is one of the files to read; give another name")
 
-        write_file(output, _rendered(result, style, "utf-8", False).encode("utf-8", "backslashreplace"))
-    if refusal is not None:
-        raise refusal
+    def emit(self, result: Result) -> None:
+        """Print a result or write it to a file, and draw it if asked; files appear whole or not at all."""
+        result, refusal = self._draw(result)
+        if self.file is None or self.file == STANDARD_OUTPUT:
+            click.echo(self._render(result, *_terminal()), nl=False)
+        else:
+            from holdsup.results import write_file
 
+            write_file(self.file, self._render(result, "utf-8", False).encode("utf-8", "backslashreplace"))
+        if refusal is not None:
+            raise refusal
 
-def _draw(result: Result, picture: Path) -> tuple[Result, HoldsupError | None]:
-    """Draw a result; return it with what became of the picture, and why it was refused: the answer comes first."""
-    from holdsup.plots import save_plot
-    from holdsup.results.extras import find_extra
+    def _draw(self, result: Result) -> tuple[Result, HoldsupError | None]:
+        """Draw a result; return it with what became of the pictures, and why one was refused."""
+        if self.picture is None and self.folder is None:
+            return result, None
+        from holdsup.plots import save_plot, save_plots
+        from holdsup.results import Caution, find_extra
 
-    said: list[str] = []
-    try:
-        find_extra(f"the picture {picture.name}", lambda: save_plot(result, picture), said, None, asked=True)
-    except HoldsupError as error:
-        return result, error
-    return replace(result, warnings=(*result.warnings, *said)), None
+        said: list[Caution] = []
+        try:
+            if (picture := self.picture) is not None:
+                draw = functools.partial(save_plot, result, picture, figure=self.figure)
+                find_extra(f"the picture {picture.name}", draw, said, None, asked=True)
+            if (folder := self.folder) is not None:
+                find_extra("a picture", functools.partial(save_plots, result, folder), said, None, asked=True)
+        except HoldsupError as error:
+            return result, error
+        for caution in said:  # a short answer has no room for it
+            click.echo(f"holdsup: {caution.sentence()}", err=True)
+        return replace(result, cautions=(*result.cautions, *said)), None
+
+    def _render(self, result: Result, encoding: str, terminal: bool) -> str:
+        if self.style == "json":
+            return result.to_json(ascii_only=encoding.lower().replace("-", "") != "utf8")
+        if self.style == "latex" and not self.full:
+            return result.answer().latex(figure=None if self.picture is None else self.picture.name)
+        shown = result.page() if self.full else result.list_pairs() if self.pairs else result.answer()
+        if self.style != "text":
+            return shown.markdown() if self.style == "markdown" else shown.latex()
+        width, ink = _sheet(encoding, terminal)
+        width = width if self.full or self.pairs else min(width, WIDEST)
+        return shown.text(width=width, ink=replace(ink, coloured=terminal and not os.environ.get("NO_COLOR")))
 
 
 def print_tables(sentence: str, tables: Sequence[Table]) -> None:
@@ -129,19 +173,3 @@ def find_width(terminal: bool) -> int:
     """Return how many columns text may take."""
     asked = terminal or "COLUMNS" in os.environ
     return max(40, shutil.get_terminal_size().columns if asked else PIPED_WIDTH)
-
-
-def _rendered(result: Result, style: str, encoding: str, terminal: bool) -> str:
-    if style == "json":
-        return result.to_json(ascii_only=encoding.lower().replace("-", "") != "utf8")
-    page = result.page()
-    if style == "markdown":
-        return page.markdown()
-    if style == "latex":
-        return page.latex()
-    width, ink = _sheet(encoding, terminal)
-    text = page.text(width=width, ink=ink)
-    if terminal and not os.environ.get("NO_COLOR"):
-        verdict, _, rest = text.partition("\n\n")
-        return f"{click.style(verdict, bold=True)}\n\n{rest}"
-    return text

@@ -1,4 +1,4 @@
-"""`holdsup qra`: did other people reproduce this result, and how closely?"""
+"""`holdsup qra`: how closely was a result reproduced?"""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import ROLES, scores_options, split_pairs, split_roles
-from holdsup.cli.output import emit, name_file, output_options, refuse_to_overwrite
+from holdsup.cli.options import ROLES, GroupedCommand, scores_options, split_pairs, split_roles
+from holdsup.cli.output import Output, name_file, output_options
 
 __all__ = ["command"]
 
@@ -18,113 +18,75 @@ SCALES = ("nominal", "ordinal", "interval")
 USES = {
     "example": ("values", "findings", "validate"),
     "where": ("values", "findings"),
+    "within": ("values", "seeds"),
     "original": ("scores", "findings"),
     "study": ("scores", "labels"),
     "label": ("labels",),
     "scale": ("labels",),
     "scale_minimum": ("values", "seeds"),
-    "measures": ("values", "seeds"),
     "card": ("values", "seeds"),
-    "export": ("values",),
     **dict.fromkeys(ROLES, ("seeds",)),
     "score": ("seeds", "scores"),
     "item": ("seeds", "scores", "labels"),
 }
 
 
+def _read_percent(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """Return the number of ``--within 5%``; the sign may be left out."""
+    try:
+        return None if value is None else float(value.removesuffix("%"))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no percentage such as 5%.") from None
+
+
 @click.command(
     "qra",
+    cls=GroupedCommand,
+    groups={
+        "Question": "within kind seeds validate where no-reference card",
+        "Data": "init example scale-minimum original study label scale",
+    },
     epilog="""\b
     Examples:
-      holdsup qra --init mine.csv                    then fill it in
-      holdsup qra mine.csv --validate                what is missing?
-      holdsup qra mine.csv --card card.html          the answer, and a page for the appendix
-      holdsup qra --example --where measurand=wF1    the paper's essay scorers: its Table 6
-      holdsup qra --seeds scores.csv                 repeatability of your own runs
-      holdsup qra ratings.csv --kind scores --original "first study"
-      holdsup qra mine.csv --kind findings""",
+      holdsup qra --init mine.csv                  or: qra mine.csv --validate
+      holdsup qra mine.csv --within 5% --card card.html""",
 )
 @click.argument("data", required=False)
-@click.option(
-    "--init",
-    "template",
-    callback=name_file,
-    metavar="FILE",
-    help="Write an empty table to fill in, with explanations (FILE.csv or FILE.json), and stop.",
-)
-@click.option(
-    "--validate", is_flag=True, help="Say what is missing or odd, and stop; the exit code is 1 if there are errors."
-)
-@click.option("--example", is_flag=True, help="Use the 116 measurements of the paper instead of DATA.")
-@click.option("--seeds", is_flag=True, help="DATA are scores, as for `holdsup check`: assess the runs of each system.")
+@click.option("--within", callback=_read_percent, metavar="P%", help="Did it reproduce within a CV* of P percent?")
 @click.option(
     "--kind",
     type=click.Choice(KINDS),
     default="values",
+    metavar="KIND",
     show_default=True,
-    help="What is compared: measured values; scores or labels that studies gave the same items; findings "
-    "(which object is ahead of which).",
+    help="Compare values, scores, labels or findings.",
 )
+@click.option("--seeds", is_flag=True, help="DATA are scores: assess the runs of each system.")
+@click.option("--validate", is_flag=True, help="Say only what is missing or odd; exit 1 on errors.")
+@click.option("--where", metavar="NAME=VALUE", multiple=True, help="Keep one object, measurand or condition.")
 @click.option(
-    "--where",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="Keep measurements with this object, measurand, source or condition. May be repeated; several "
-    "values of one name are joined.",
-)
-@click.option("--original", metavar="STUDY", help="The study that others are compared with (scores, findings).")
-@click.option("--study", metavar="COL", help="Who gave a score or label (scores, labels). Found by name if left out.")
-@click.option("--label", metavar="COL", help="The label (labels).")
-@click.option(
-    "--scale",
-    type=click.Choice(SCALES),
-    help="Of the labels, for Krippendorff's alpha (labels); nominal if left out.",
-)
-@click.option(
-    "--scale-minimum",
-    type=float,
-    metavar="NUMBER",
-    help="The lowest value there can be, where no column scale_minimum says it; by default 0, or 1 where all are whole "
-    "numbers from 1 to 7.",
-)
-@click.option("--measures", is_flag=True, help="Add the other measures of precision of the paper's section 3.2.")
-@click.option(
-    "--reference/--no-reference",
+    "--no-reference",
+    "reference",
+    is_flag=True,
+    flag_value=False,
     default=True,
-    show_default=True,
-    help="Say how many of the paper's 18 results are less reproducible.",
+    help="Do not compare with the paper's 18 results.",
 )
-@click.option(
-    "--card",
-    callback=name_file,
-    metavar="FILE",
-    help="Write the reproduction card, too: FILE.html, FILE.md or FILE.tex.",
-)
-@click.option(
-    "--export",
-    callback=name_file,
-    metavar="FILE",
-    help="Write the measurements, too, as they were understood: FILE.csv or FILE.json.",
-)
+@click.option("--card", callback=name_file, metavar="FILE", help="Write a card, too: FILE.html, .md or .tex.")
+@click.option("--init", "template", callback=name_file, metavar="FILE", help="Write an empty table: FILE.csv or .json.")
+@click.option("--example", is_flag=True, help="Use the paper's 116 measurements as DATA.")
+@click.option("--scale-minimum", type=float, metavar="N", help="Lowest possible value [0, or 1 if rated 1 to 7].")
+@click.option("--original", metavar="STUDY", help="The study to compare with (scores, findings).")
+@click.option("--study", metavar="COL", help="Who gave a score or label (scores, labels).")
+@click.option("--label", metavar="COL", help="The label (labels).")
+@click.option("--scale", type=click.Choice(SCALES), metavar="SCALE", help="Of labels: nominal, ordinal or interval.")
 @scores_options
 @output_options
-def command(
-    data: str | None,
-    template: Path | None,
-    style: str,
-    output: Path | None,
-    picture: Path | None,
-    quiet: bool,
-    **given: Any,
-) -> None:
-    """Assess how closely measurements of the same thing by different people agree.
+def command(data: str | None, template: Path | None, shown: Output, quiet: bool, **given: Any) -> None:
+    """How closely was a result reproduced?
 
-    DATA has a row for each measurement: object, measurand, value, and the conditions under which it was
-    measured (code, compile_training, specification, implementation, procedure, test_set, performed_by, and any
-    other). CV* is the spread in percent of the mean (Belz et al. 2022): repeatability if all conditions agree,
-    reproducibility otherwise. The conditions matrix shows what differed, and which condition the spread goes
-    with; the card puts it all on one page.
-    """  # fmt: skip
+    DATA has a row for each measurement: object, measurand, value, conditions.
+    """
     if template is not None:
         if data is not None or given["example"]:
             raise click.UsageError("--init FILE writes an empty table and reads none: leave out DATA and --example.")
@@ -136,7 +98,7 @@ def command(
     if (data is None) == (not given["example"]):
         raise click.UsageError("Give DATA, or --example for the paper's measurements, or --init FILE for a template.")
     asked = _what_is_asked(given)
-    refuse_to_overwrite([] if data is None else [data], output, picture, given["card"], given["export"])
+    shown.refuse_to_overwrite([] if data is None else [data], given["card"])
     from holdsup.cli.bar import show_progress
 
     with show_progress(quiet=quiet) as progress:
@@ -145,13 +107,13 @@ def command(
         from holdsup.verdict import write_card
 
         write_card(result, given["card"])
-    emit(result, style=style, output=output, picture=picture)
-    if asked == "validate" and any(finding.severity == "error" for finding in result.findings):
+    shown.emit(result)
+    if asked == "validate" and result.state == "no":
         raise click.exceptions.Exit(1)
 
 
 def _what_is_asked(given: dict[str, Any]) -> str:
-    """Return the kind of question; options that have no part in it are refused."""
+    """Return the kind of question; options that do nothing for it are refused."""
     asked = [
         *(name for name in ("validate", "seeds") if given[name]),
         *([given["kind"]] if given["kind"] != "values" else []),
@@ -163,13 +125,13 @@ def _what_is_asked(given: dict[str, Any]) -> str:
         is_given = bool(given[name]) or isinstance(given[name], float)  # 0 is something, too
         if is_given and kind not in uses:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} has no part in this question ({kind}); it goes with {_listed(uses)}."
+                f"--{name.replace('_', '-')} does nothing here ({kind}); use it with {_listed(uses)}."
             )
     return kind
 
 
 def _listed(uses: tuple[str, ...]) -> str:
-    """Return how the questions are asked that an option has a part in."""
+    """Return how the questions are asked that an option is for."""
     return ", ".join(f"--{use}" if use in ("validate", "seeds") else f"--kind {use}" for use in uses)
 
 
@@ -185,7 +147,7 @@ def _answer(asked: str, source: Any, given: dict[str, Any]) -> Any:
     """Return the result that was asked for."""
     from holdsup import verdict
 
-    common = {name: given[name] for name in ("level", "measures", "reference", "seed", "progress")}
+    common = {name: given[name] for name in ("within", "level", "reference", "seed", "progress")}
     named = {name: given[name] for name in ("study", "item")}
     where = dict(split_pairs(given["where"], "--where", "object=PASS"))
     if asked == "validate":
@@ -200,9 +162,4 @@ def _answer(asked: str, source: Any, given: dict[str, Any]) -> Any:
         return verdict.agree_on_labels(source, label=given["label"], scale=given["scale"] or "nominal", **named)
     if asked == "findings":
         return verdict.compare_findings(source, original=given["original"], where=where)
-    if given["export"] is not None:
-        from holdsup.measurements import read_measurements, write_measurements
-
-        source = read_measurements(source, scale_minimum=given["scale_minimum"])
-        write_measurements(source, given["export"])
     return verdict.assess_reproduction(source, where=where, scale_minimum=given["scale_minimum"], **common)

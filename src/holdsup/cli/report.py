@@ -29,14 +29,15 @@ LARGE = 2_000_000  # bytes; a larger page is slow to open and to send
     "--paper",
     callback=name_file,
     metavar="FOLDER",
-    help="Write figures (SVG, PDF), LaTeX tables, a methods paragraph and BibTeX to FOLDER.",
+    help="Write a figure (SVG, PDF) and a LaTeX table for each result, methods in words and BibTeX.",
 )
+@click.option("--full", is_flag=True, help="With --paper: every figure and every table, not one of each a result.")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
-def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, title: str | None) -> None:
+def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, full: bool, title: str | None) -> None:
     """Turn saved results into one page that can be read, printed, sent and checked.
 
-    RESULT.json is what any command writes with --format json -o FILE; the page shows results in the order
-    in which they are given. PAGE.html stands alone: pictures, sortable tables, light and dark, no network.
+    RESULT.json is what any command writes with --format json -o FILE. The page shows results in the order
+    given: question, answer, picture, small table; all tables are folded below. PAGE.html needs no network.
     With it, or instead of it, --paper FOLDER writes what a paper needs.
     """
     if output is None and paper is None:
@@ -47,7 +48,7 @@ def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, 
 
     entries = read_entries(results)
     view = make_view(entries)
-    refuse_inputs(results, list_written(view, output, paper))
+    refuse_inputs(results, list_written(view, output, paper, full=full))
     for section in view.sections:
         for remark in section.remarks:
             click.echo(f"{section.source}: {remark}", err=True)
@@ -57,7 +58,7 @@ def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, 
         if size > LARGE:
             click.echo(f"{output} has {size / 1e6:.1f} MB: fewer results make a page that opens faster", err=True)
     if paper is not None:
-        write_paper(entries, paper)
+        write_paper(entries, paper, full=full)
 
 
 def refuse_inputs(read: tuple[Path, ...], written: list[Path]) -> None:

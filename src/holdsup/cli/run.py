@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from holdsup.cli.executors import LOCAL, open_executor
-from holdsup.cli.output import emit, name_file, output_options, print_tables, refuse_to_overwrite
+from holdsup.cli.output import Output, name_file, output_options, print_tables
 from holdsup.errors import MetricError, RunError, SpecError
 
 if TYPE_CHECKING:
@@ -79,9 +79,7 @@ def command(
     store: Path | None,
     rescue: Path | None,
     dask: str | None,
-    style: str,
-    output: Path | None,
-    picture: Path | None,
+    shown: Output,
     seed: int,
     level: float,
     jobs: int,
@@ -110,7 +108,7 @@ def command(
         return
     if asked.kind != "run":
         raise SpecError(f"{asked.file.name} is of the kind {asked.kind!r}: use holdsup {asked.kind} {spec}")
-    refuse_to_overwrite([spec, *(str(source.path) for source in asked.data.values())], output, export, place)
+    shown.refuse_to_overwrite([spec, *(str(source.path) for source in asked.data.values())], export, place)
     if dry_run:
         _show_preview(asked)
         return
@@ -123,7 +121,7 @@ def command(
         report = read_status(plan, place)
     else:
         report = _run(plan, place, jobs, dask, retries, retry_failed, quiet)
-    emit(report, style=style, output=output, picture=picture)
+    shown.emit(report)
     failed = report.statuses["failed"]
     if failed and export is None and not status:
         raise RunError(
@@ -191,7 +189,7 @@ def _export(
     plan: Plan, store: Path, path: Path, metric: Mapping[str, Any], per: Literal["item", "run"] | None
 ) -> RunReport:
     from holdsup.experiment import Store, export_scores, read_status, write_scores
-    from holdsup.experiment.score_files import check_ending
+    from holdsup.experiment.export import check_ending
     from holdsup.rendering.numbers import format_counted
 
     check_ending(path)
@@ -205,7 +203,7 @@ def _export(
 
 def _parse_metric(given: str | None, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the name and options in "f1,average=macro"; the spec's own metric keeps its options."""
-    from holdsup.metrics.writing import read_metric
+    from holdsup.metrics.catalogue import read_metric
 
     if given is None or given == own["name"]:
         return dict(own)

@@ -3,54 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import click
 
-from holdsup.cli.options import last_option, nested_option, scores_options, split_names, split_pairs, split_roles
-from holdsup.cli.output import emit, output_options, refuse_to_overwrite
+from holdsup.cli.options import (
+    GroupedCommand,
+    last_option,
+    nested_option,
+    scores_options,
+    split_names,
+    split_pairs,
+    split_roles,
+)
+from holdsup.cli.output import Output, output_options
 
 __all__ = ["command"]
 
 
 @click.command(
     "variance",
+    cls=GroupedCommand,
+    groups={"Question": "threshold interactions by levels"},
     epilog="""\b
     Examples:
       holdsup variance scores.csv
-      holdsup variance grid.csv --score ter --facets seed,learning_rate --interactions seed:learning_rate
-      holdsup variance ratings.csv --system mode --facets rater,occasion --interactions item:rater
-      holdsup variance scores.csv --where system=A --levels seed=3,5,10 --plot shares.svg
-      holdsup variance grid.csv --facets learning_rate --by length""",
+      holdsup variance grid.csv --facets seed,learning_rate --interactions seed:learning_rate
+      holdsup variance ratings.csv --facets rater,occasion --interactions item:rater
+      holdsup variance scores.csv --where system=A --levels seed=3,5,10""",
 )
 @click.argument("data", nargs=-1, required=True)
 @click.option(
-    "--interactions",
-    metavar="A:B,...",
-    multiple=True,
-    help="Further components: seed:learning_rate, or item:seed where a seed has several scores of an item.",
+    "--threshold",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.80,
+    show_default=True,
+    metavar="PHI",
+    help="The reliability a single score should have.",
 )
-@click.option(
-    "--where",
-    metavar="COL=VALUE",
-    multiple=True,
-    help="Use the rows in which COL is VALUE: system=A. May be repeated; several values of one column are joined.",
-)
+@click.option("--interactions", metavar="A:B", multiple=True, help="Further sources: seed:prompt,item:rater.")
+@click.option("--by", metavar="PROPS", multiple=True, help="Does a facet's effect depend on these? length,genre")
+@click.option("--levels", metavar="FACET=N", multiple=True, help="Plan for these numbers of levels: seed=3,10.")
+@click.option("--where", metavar="COL=VALUE", multiple=True, help="Use only rows with this value; may be repeated.")
 @last_option
 @nested_option
-@click.option(
-    "--by",
-    metavar="PROPS",
-    multiple=True,
-    help="Properties of items, such as length,genre: does the effect of a facet depend on them?",
-)
-@click.option(
-    "--levels",
-    metavar="FACET=N,...",
-    multiple=True,
-    help="Plan for these numbers of levels, seed=3,5,10, instead of some usual ones. May be repeated.",
-)
 @scores_options
 @output_options
 def command(
@@ -61,22 +57,19 @@ def command(
     nested_runs: bool,
     by: tuple[str, ...],
     levels: tuple[str, ...],
-    style: str,
-    output: Path | None,
-    picture: Path | None,
+    threshold: float,
+    shown: Output,
     seed: int,
     level: float,
     jobs: int,
     quiet: bool,
     **roles: Any,
 ) -> None:
-    """Decompose the variance of each system's scores, and say how reliable they are.
+    """Is a single score reliable, and where does the variance come from?
 
-    DATA is what `holdsup check` takes. Scores differ because items differ, because facets do (seed,
-    learning rate, rater), and by chance. The reliability coefficient phi is the share of the items: near
-    1 a score tells items apart whatever the seed; near 0 it is mostly noise. Its limits count, not the
-    point: few seeds leave it wide open. The decision study tells what averages over more levels would
-    be worth. With two systems or more: which differences could be found with more runs or more items.
+    DATA is a table with a row for each score of a system on an item in a run, or a file for each system.
+    Reliability, phi, is the share of the variance that is between items. Near 1, a score would be much the
+    same with another seed; near 0, it is mostly noise.
     """
     from holdsup.cli.bar import show_progress
     from holdsup.verdict import decompose_variance
@@ -84,15 +77,15 @@ def command(
     arguments = split_roles(roles)
     chosen = dict(split_pairs(where, "--where", "system=A"))
     planned = {facet: _counts(values) for facet, values in split_pairs(levels, "--levels", "seed=3,5")}
-    refuse_to_overwrite(data, output, picture)
+    shown.refuse_to_overwrite(data)
     with show_progress(quiet=quiet) as progress:
         found = decompose_variance(
             list(data), interactions=split_names(interactions), where=chosen, last=last,
             nested_runs=nested_runs, by=split_names(by),
-            levels=planned, level=level, seed=seed, processes=jobs if jobs > 1 else None, progress=progress,
-            **arguments,
+            levels=planned, threshold=threshold, level=level, seed=seed, processes=jobs if jobs > 1 else None,
+            progress=progress, **arguments,
         )  # fmt: skip
-    emit(found, style=style, output=output, picture=picture)
+    shown.emit(found)
 
 
 def _counts(values: Iterable[str]) -> list[int]:

@@ -92,13 +92,14 @@ class Crossing:
         return first, codes.reshape(-1)
 
 
-def cross(*columns: Labels | Ints, rows: int | None = None) -> Crossing:
-    """Return the combinations that occur; a missing label (-1) is a level of its own."""
-    if not columns:
+def cross(*columns: Labels | Ints | None, rows: int | None = None) -> Crossing:
+    """Return the combinations that occur; a missing label (-1) is a level of its own, a column that is None is none."""
+    there = [column for column in columns if column is not None]
+    if not there:
         return Crossing(np.zeros(rows or 0, np.int64), min(rows or 0, 1), full=True)
-    parts = [_codes(column) for column in columns]
+    parts = [_codes(column) for column in there]
     if len(parts) == 1:
-        return Crossing(*parts[0], full=isinstance(columns[0], Labels))
+        return Crossing(*parts[0], full=isinstance(there[0], Labels))
     key, places = _combine(parts, from_right=True)
     if len(parts) > 2 and not _fits_table(places, len(key)):
         key, places = _combine(parts, from_right=False)

@@ -1,4 +1,4 @@
-"""CSV, TSV and their kin: parsed by Arrow, explained by Python when something is wrong."""
+"""Delimited text: its bytes made ready, its columns read by Arrow, what cannot be read explained."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from holdsup.columns.formulas import rearm_texts
-from holdsup.columns.layout import BLANKS, Layout, find_layout
+from holdsup.columns.layout import BLANKS, FileLayout, find_layout
 from holdsup.columns.limits import LONGEST_LINE, reason_of
-from holdsup.columns.raw_text import Extended, count_lines, drop_last_blanks, find_bad_line, say_too_long, tab_blanks
 from holdsup.columns.values import MISSING_TOKENS, TEXT
 from holdsup.errors import ReadError, quote_text
+from holdsup.rendering.spreadsheet import FORMULA
 
-__all__ = ["DelimitedTable", "open_delimited"]
+__all__ = ["DelimitedTable", "blank_comments", "open_delimited", "rearm_texts"]
 
 SAMPLE = 256 * 2**10  # bytes from which the layout is found, unless the first line alone is longer
+MARK = b"\xef\xbb\xbf"  # of the order of bytes, in UTF-8
+PIECE = 2**18  # bytes looked at together: they stay in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +33,7 @@ class DelimitedTable:
     name: str
     stem: str
     body: pa.Buffer
-    layout: Layout
+    layout: FileLayout
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -188,3 +190,112 @@ def open_delimited(name: str, stem: str, data: pa.Buffer) -> DelimitedTable:
     elif len(layout.columns) == 1:  # an empty line is a row there, but not at the end
         body = drop_last_blanks(body)
     return DelimitedTable(name, stem, body, layout)
+
+
+class Extended(io.RawIOBase):
+    """A buffer, its last line ended, and a last row after it."""
+
+    def __init__(self, body: pa.Buffer, last: bytes) -> None:
+        ended = body.size == 0 or body[body.size - 1 :].to_pybytes() in b"\r\n"
+        marked = body[: min(3, body.size)].to_pybytes() == MARK  # Arrow drops one at the start, also a label's own
+        self._parts = [
+            memoryview(MARK if marked else b""),
+            memoryview(body),
+            memoryview(last if ended else b"\n" + last),
+        ]
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes; without a size, all of them."""
+        taken = b""
+        while self._parts and (size < 0 or len(taken) < size):
+            part = self._parts.pop(0)
+            room = len(part) if size < 0 else size - len(taken)
+            taken += part[:room]
+            if room < len(part):
+                self._parts.insert(0, part[room:])
+        return taken
+
+
+def blank_comments(data: pa.Buffer, mark: bytes) -> pa.Buffer:
+    """Return text with empty lines for those at its beginning that begin with `mark`: rows keep their line numbers.
+
+    Below the header a line that begins with the mark is a row. A spreadsheet puts a comment that holds a
+    comma between quotation marks.
+    """
+    stream = io.BufferedReader(pa.BufferReader(data))
+    lines, end = 0, 0
+    while line := stream.readline(LONGEST_LINE):
+        if line.strip() and not line.startswith((mark, b'"' + mark)):
+            break
+        lines, end = lines + 1, end + len(line)
+    return pa.py_buffer(b"\n" * lines + data[end:].to_pybytes()) if lines else data
+
+
+def tab_blanks(name: str, body: pa.Buffer) -> pa.Buffer:
+    """Return text with a tab for each run of blanks between fields, and none around them."""
+    out = pa.BufferOutputStream()
+    start = 0
+    while start < body.size:
+        piece = body[start : min(start + LONGEST_LINE, body.size)].to_pybytes()
+        if start + len(piece) < body.size:
+            piece = piece[: max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1]
+            if not piece:
+                raise ReadError(say_too_long(name))
+        bare = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", piece)
+        out.write(re.sub(rb"[ \t]+", b"\t", bare))
+        start += len(piece)
+    return out.getvalue()
+
+
+def drop_last_blanks(body: pa.Buffer) -> pa.Buffer:
+    """Return text without the blanks and empty lines at its end."""
+    while body.size:
+        last = body[max(0, body.size - PIECE) :].to_pybytes()
+        blanks = len(last) - len(last.rstrip())
+        body = body[: body.size - blanks]
+        if blanks < len(last):
+            break
+    return body
+
+
+def say_too_long(name: str) -> str:
+    """Return what is wrong with a file whose lines do not end."""
+    return f"{name} has a line longer than {LONGEST_LINE >> 20} MiB: this is not a table of scores"
+
+
+def count_lines(body: pa.Buffer) -> int | None:
+    """Return how many lines a text has, or None if they do not all end in a bare line feed."""
+    text = np.frombuffer(body, np.uint8)
+    lines = 0
+    for start in range(0, len(text), PIECE):
+        piece = text[start : start + PIECE]
+        if (piece == ord("\r")).any():
+            return None
+        lines += int(np.count_nonzero(piece == ord("\n")))
+    return lines + int(len(text) > 0 and text[-1] != ord("\n"))
+
+
+def find_bad_line(data: pa.Buffer) -> int:
+    """Return the first line, from 1, that is not UTF-8."""
+    raw: bytes = data.to_pybytes()
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return raw.count(b"\n", 0, error.start) + 1
+    return 1
+
+
+def rearm_texts(levels: pa.StringArray) -> pa.StringArray:
+    """Return the different texts of a column as they were before `disarm_text`.
+
+    A column in which a text begins like a formula was not written so, and is left as it is: no two texts become one.
+    """
+    texts = levels.to_pylist()
+    marked = [text is not None and FORMULA.match(text) is not None for text in texts]
+    if not any(marked) or any(mark and not text.startswith("'") for mark, text in zip(marked, texts, strict=True)):
+        return levels
+    return pa.array([text[1:] if mark else text for mark, text in zip(marked, texts, strict=True)], pa.string())

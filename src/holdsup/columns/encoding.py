@@ -48,18 +48,11 @@ class BadNumber(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A column of labels, as codes into sorted levels.
+    """A column of labels, as codes into sorted levels."""
 
-    Attributes
-    ----------
-    codes : level of each row, shape (n,), -1 where there is none
-    levels : the labels that occur, in code-point order unless the column declares another
-    declared : whether the column itself declares the order of its levels
-    """
-
-    codes: NDArray[np.int32]
-    levels: pa.StringArray
-    declared: bool = False
+    codes: NDArray[np.int32]  # level of each row, shape (n,), -1 where there is none
+    levels: pa.StringArray  # the labels that occur, in code-point order unless the column declares another
+    declared: bool = False  # whether the column itself declares the order of its levels
 
     @classmethod
     def of(cls, codes: NDArray[Any], names: Sequence[str]) -> Labels:

@@ -7,31 +7,27 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pa_json
+from numpy.typing import NDArray
 
-from holdsup.columns.limits import LARGEST_DOCUMENT, LONGEST_LINE, reason_of
-from holdsup.columns.nesting import is_shallow
+from holdsup.columns.limits import DEEPEST, LARGEST_DOCUMENT, LONGEST_LINE, reason_of
 from holdsup.columns.typed import TypedTable, flatten, hold_table, open_frame, open_records
 from holdsup.errors import ReadError
 
-__all__ = ["Document", "open_json"]
+__all__ = ["Document", "is_shallow", "open_json"]
 
 SAMPLE, MOST_FIELDS = 2**16, 1000  # bytes looked at, and different fields in them that Arrow may have
+OPENING, CLOSING, NEWLINE, RETURN = (ord(mark) for mark in "{}\n\r")
 
 
 class Document(NamedTuple):
-    """What a JSON document looks like that is one object with records in it.
+    """What a JSON document looks like that is one object with records in it."""
 
-    Attributes
-    ----------
-    records : the field that holds the records
-    header : what other fields must say if they are there
-    """
-
-    records: str
-    header: Mapping[str, Any]
+    records: str  # the field that holds the records
+    header: Mapping[str, Any]  # what other fields must say if they are there
 
 
 def open_json(name: str, stem: str, data: pa.Buffer, *, within: Document | None = None) -> TypedTable:
@@ -160,3 +156,38 @@ def _check_header(name: str, whole: Mapping[str, Any], within: Document) -> None
                 f"{name} is a document whose {field} is {found!r:.60}; the one that can be read here is {wanted!r}: "
                 "correct it, or use the version of holdsup that wrote it"
             )
+
+
+def is_shallow(data: pa.Buffer) -> bool:
+    """Return whether text is lines of JSON objects that nest too little to overrun a parser's stack.
+
+    Each line must begin with "{" and end with "}": no value can then go on in the next line, so that no
+    line is nested deeper than it has opening brackets, those in its text included.
+    """
+    text = np.frombuffer(data, np.uint8)
+    start = 0
+    while start < len(text):
+        piece = text[start : start + LONGEST_LINE]
+        breaks = np.flatnonzero(piece == NEWLINE)
+        if start + len(piece) < len(text):
+            if not len(breaks):
+                return True  # a line beyond the limit: the reader refuses it before it parses it
+            piece = piece[: breaks[-1] + 1]
+        if not _has_shallow_lines(piece, breaks):
+            return False
+        start += len(piece)
+    return True
+
+
+def _has_shallow_lines(piece: NDArray[np.uint8], breaks: NDArray[np.intp]) -> bool:
+    ends = breaks if len(breaks) and breaks[-1] == len(piece) - 1 else np.append(breaks, len(piece))
+    starts = np.append(0, ends[:-1] + 1)
+    ends = ends - (piece[ends - 1] == RETURN)  # at the very first byte this looks at the last one: no harm
+    filled = ends > starts
+    starts, ends = starts[filled], ends[filled]
+    if not len(starts):
+        return True
+    if (piece[starts] != OPENING).any() or (piece[ends - 1] != CLOSING).any():
+        return False
+    opened = (piece | 0x20) == OPENING  # "[" becomes "{"
+    return bool(np.add.reduceat(opened, starts, dtype=np.int32).max() <= DEEPEST)

@@ -12,7 +12,7 @@ from holdsup.columns.typed import check_names
 from holdsup.columns.values import MISSING_TOKENS, TRUTHS, parse_number
 from holdsup.errors import ReadError
 
-__all__ = ["BLANKS", "STATED_FACET", "THOUSANDS", "UNNAMED", "Layout", "find_layout"]
+__all__ = ["BLANKS", "STATED_FACET", "THOUSANDS", "UNNAMED", "FileLayout", "find_layout"]
 
 SAMPLE_ROWS = 200
 BLANKS = " \t"  # a pseudo-delimiter: any run of blanks
@@ -25,28 +25,19 @@ UNNAMED = re.compile(r"unnamed[_:] ?\d+", flags=re.IGNORECASE)  # a column witho
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """What a delimited file looks like.
+class FileLayout:
+    """What a delimited file looks like."""
 
-    Attributes
-    ----------
-    delimiter : what stands between two fields; `BLANKS` for runs of blanks
-    columns : their names; made up for a file without a header line
-    facets : the columns of which the header says that they are facets: facets.rate is a column rate
-    header : the bytes before the first row: the names, and empty lines above them
-    commas : columns of numbers with a decimal comma
-    numeric : columns whose first rows hold nothing but numbers, not all of them written as true or false
-    """
-
-    delimiter: str
-    columns: tuple[str, ...]
-    facets: tuple[str, ...]
-    header: bytes
-    commas: frozenset[str]
+    delimiter: str  # what stands between two fields; `BLANKS` for runs of blanks
+    columns: tuple[str, ...]  # their names; made up for a file without a header line
+    facets: tuple[str, ...]  # the columns of which the header says that they are facets: facets.rate is a column rate
+    header: bytes  # the bytes before the first row: the names, and empty lines above them
+    commas: frozenset[str]  # columns of numbers with a decimal comma
+    # columns whose first rows hold nothing but numbers, not all of them written as true or false
     numeric: frozenset[str]
 
 
-def find_layout(name: str, sample: bytes, *, complete: bool) -> Layout:
+def find_layout(name: str, sample: bytes, *, complete: bool) -> FileLayout:
     """Return the layout of a file from its beginning; `complete` when `sample` is all of it."""
     # Not splitlines: a form feed or a Unicode line separator is part of a field, as it is for Arrow.
     lines = list(io.StringIO(sample.decode("utf-8", "surrogateescape"), newline=""))
@@ -76,7 +67,7 @@ def find_layout(name: str, sample: bytes, *, complete: bool) -> Layout:
         for c, tokens in values.items()
         if _all_numbers(tokens, "," if c in commas else ".") and not _all_truths(tokens)
     )
-    return Layout(delimiter, columns, facets, header, commas, numeric)
+    return FileLayout(delimiter, columns, facets, header, commas, numeric)
 
 
 def _rows(lines: list[str], delimiter: str) -> tuple[list[list[str]], list[int]]:

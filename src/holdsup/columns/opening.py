@@ -8,9 +8,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from holdsup.columns.delimited import open_delimited
+from holdsup.columns.delimited import blank_comments, open_delimited
 from holdsup.columns.jsonl import Document, open_json
-from holdsup.columns.raw_text import blank_comments
 from holdsup.columns.sources import Source, find_sources, read_bytes
 from holdsup.columns.typed import open_frame, open_parquet
 from holdsup.errors import ReadError

@@ -1,10 +1,13 @@
-"""What a user points at (a file, a folder, a pattern, standard input) as named pieces of bytes."""
+"""What a user points at (a file, a folder, a pattern, standard input) as named pieces of bytes; columns in names."""
 
 from __future__ import annotations
 
 import glob
+import os
 import re
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -12,9 +15,9 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from holdsup.columns.limits import LARGEST_STREAM, check_expansion, reason_of
-from holdsup.errors import ReadError
+from holdsup.errors import ColumnError, ReadError, list_names
 
-__all__ = ["Source", "find_sources", "read_bytes", "without_endings"]
+__all__ = ["Source", "columns_in_names", "find_sources", "read_bytes", "without_endings"]
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")  # what is read out of a folder
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
@@ -28,6 +31,7 @@ OTHERS = {
 }
 PICKLE = re.compile(rb"\x80[\x02-\x05]")
 CHUNK = 4 * 2**20
+PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +173,30 @@ def _unpack(name: str, raw: pa.Buffer, packing: str) -> pa.Buffer:
             f"{out.tell():,} unpacked bytes ({reason_of(error)}); copy it again"
         ) from error
     return out.getvalue()
+
+
+def columns_in_names(pattern: str, paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return the columns that a pattern finds in paths: for each `{column}`, its text in each path.
+
+    The pattern is matched against the end of a path, whole folders and the name without its endings; a
+    place takes any text but "/", the first ones as much as they can.
+
+    >>> columns_in_names("{system}/seed{seed}", ["runs/A/seed1.csv", "runs/B/seed2.csv.gz"])
+    {'system': ['A', 'B'], 'seed': ['1', '2']}
+    """
+    columns = PLACE.findall(pattern)
+    if not columns:
+        raise ColumnError(f"the pattern {pattern!r} names no column: write something like {{system}}_seed{{seed}}")
+    if twice := [column for column, count in Counter(columns).items() if count > 1]:
+        raise ColumnError(f"the pattern {pattern!r} names {list_names(twice)} more than once")
+    literals = PLACE.split(pattern)[::2]
+    shape = re.compile("(?:.*/)?" + "([^/]+)".join(re.escape(text) for text in literals), flags=re.DOTALL)
+    found: dict[str, list[str]] = {column: [] for column in columns}
+    for path in paths:
+        whole = os.path.abspath(path).replace(os.sep, "/")  # noqa: PTH100 (a name need not be that of a file)
+        match = shape.fullmatch(without_endings(whole))
+        if match is None:
+            raise ColumnError(f"the name of {path} does not match the pattern {pattern!r}: all files must")
+        for column, text in zip(columns, match.groups(), strict=True):
+            found[column].append(text)
+    return found

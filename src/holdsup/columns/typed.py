@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from holdsup.columns.limits import FLATTENED, LONGEST_NAME, MOST_COLUMNS, MOST_ROWS
+from holdsup.columns.limits import FLATTENED, LONGEST_NAME, MOST_COLUMNS, MOST_ROWS, check_ratio, reason_of
 from holdsup.columns.objects import from_columns, from_records, to_arrow
-from holdsup.columns.parquet import check_parquet, damaged, parquet_file
 from holdsup.errors import ReadError, list_names
 
 if TYPE_CHECKING:
@@ -24,11 +23,13 @@ __all__ = [
     "ROLES",
     "TypedTable",
     "check_names",
+    "damaged",
     "flatten",
     "hold_table",
     "open_frame",
     "open_parquet",
     "open_records",
+    "parquet_file",
 ]
 
 ROLES = "holdsup.roles"  # key in the metadata of a schema: the roles of columns, as JSON
@@ -37,30 +38,17 @@ UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what Arrow calls the index
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TypedTable:
-    """A table with an Arrow schema; `file` is set when the columns still lie in a Parquet file.
+    """A table with an Arrow schema; `file` is set when the columns still lie in a Parquet file."""
 
-    Attributes
-    ----------
-    name : what messages call it
-    stem : a short name for what is in it
-    schema : names and types; a field of an object is a column of its own: metrics.f1
-    columns : the names in the schema
-    ordered : the columns that declare the order of their levels
-    table : the columns themselves, unless they lie in a file
-    file : the Parquet file
-    path : where it is, if it can be read again from there
-    start : rows before the first one, in a batch of a larger table
-    """
-
-    name: str
-    stem: str
-    schema: pa.Schema
-    columns: tuple[str, ...]
-    ordered: frozenset[str]
-    table: pa.Table | None = None
-    file: ParquetFile | None = field(default=None, repr=False)
-    path: Path | None = None
-    start: int = 0
+    name: str  # what messages call it
+    stem: str  # a short name for what is in it
+    schema: pa.Schema  # names and types; a field of an object is a column of its own: metrics.f1
+    columns: tuple[str, ...]  # the names in the schema
+    ordered: frozenset[str]  # the columns that declare the order of their levels
+    table: pa.Table | None = None  # the columns themselves, unless they lie in a file
+    file: ParquetFile | None = field(default=None, repr=False)  # the Parquet file
+    path: Path | None = None  # where it is, if it can be read again from there
+    start: int = 0  # rows before the first one, in a batch of a larger table
 
     @property
     def rows(self) -> int:
@@ -211,3 +199,32 @@ def open_records(name: str, stem: str, records: list[Any] | tuple[Any, ...]) -> 
     """Return a list of dicts as a table; a key that a record lacks is a missing value."""
     table = from_records(name, records)  # flat already
     return _typed(name, stem, table.schema, table=table)
+
+
+def parquet_file(source: Any) -> ParquetFile:
+    """Return a Parquet file whose strings are read as the dictionaries they are stored as."""
+    import pyarrow.parquet as pq  # only here: it brings file systems, TLS and more
+
+    schema = pq.read_schema(source)
+    strings = [f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+    return pq.ParquetFile(source, read_dictionary=strings, page_checksum_verification=True)
+
+
+def check_parquet(name: str, metadata: Any, size: int) -> None:
+    """Raise if a file claims more than it can hold.
+
+    Only what the groups of rows say is looked at: asking Arrow about a damaged column chunk ends the process.
+    """
+    rows = metadata.num_rows
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    if rows < 0 or sum(group.num_rows for group in groups) != rows:
+        raise ValueError("its numbers of rows disagree")
+    # A run of equal values takes no room in the file, but eight bytes a row once it is read.
+    for expanded, packed in ((sum(group.total_byte_size for group in groups), size), (8 * rows, 8 * size)):
+        if problem := check_ratio(name, packed, expanded):
+            raise ReadError(problem)
+
+
+def damaged(name: str, error: Exception) -> ReadError:
+    """Return the error for a Parquet file that cannot be read."""
+    return ReadError(f"{name} is a damaged Parquet file ({reason_of(error)}): copy or write it again")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,20 +30,12 @@ GRID = {
 
 @dataclass(frozen=True, slots=True)
 class PublishedEffect:
-    """A row of Tables 1 to 3, as printed.
+    """A row of Tables 1 to 3, as printed."""
 
-    Attributes
-    ----------
-    table : 1 (nuisance factors), 2 (contributions) or 3 (random terms)
-    name : the effect, as the paper calls it
-    value : the coefficient; in Table 3 the variance
-    se : its standard error; None in Table 3
-    """
-
-    table: int
-    name: str
-    value: float
-    se: float | None
+    table: int  # 1 (nuisance factors), 2 (contributions) or 3 (random terms)
+    name: str  # the effect, as the paper calls it
+    value: float  # the coefficient; in Table 3 the variance
+    se: float | None  # its standard error; None in Table 3
 
 
 def carmona2025() -> tuple[PublishedEffect, ...]:
@@ -106,7 +99,7 @@ def simulate_carmona2025(*, seed: int = 0, draw_systems: bool = False, epoch_sd:
     columns["num_epochs"] = columns["num_epochs"].astype(float)
     rng = np.random.default_rng(seed)
     drawn = rng.normal(0, spread["model choice"], len(SYSTEMS))
-    score = printed[1, "Intercept"] + (drawn if draw_systems else system_effects())[system]
+    score = printed[1, "Intercept"] + (drawn if draw_systems else _contribute(printed))[system]
     score = score + rng.normal(0, spread["dataset choice"], len(DATASETS))[dataset]
     score = score + rng.normal(0, spread["model*dataset"], len(SYSTEMS) * len(DATASETS))[cell]
     for (table, name), slope in printed.items():
@@ -119,9 +112,8 @@ def simulate_carmona2025(*, seed: int = 0, draw_systems: bool = False, epoch_sd:
     return pa.table({**labels, **columns, "score": score})
 
 
-def system_effects() -> np.ndarray:
+def _contribute(printed: Mapping[tuple[int, str], float]) -> np.ndarray:
     """Return the systems' effects by the contributions of Table 2, with mean zero."""
-    value = {effect.name: effect.value for effect in carmona2025() if effect.table == 2}
     having = carmona2025_contributions()
-    effects = np.array([sum(value[name] for name in having if system in having[name]) for system in SYSTEMS])
+    effects = np.array([sum(printed[2, name] for name in having if system in having[name]) for system in SYSTEMS])
     return np.asarray(effects - effects.mean())

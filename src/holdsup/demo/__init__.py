@@ -1,6 +1,5 @@
 """The six questions of `holdsup demo`, each with what is true, what it seems and what holdsup says."""
 
-from holdsup.demo.questions import QUESTIONS, Question, write_page
-from holdsup.demo.tales import Tale
+from holdsup.demo.tales import QUESTIONS, Chapter, Tale, write_page
 
-__all__ = ["QUESTIONS", "Question", "Tale", "write_page"]
+__all__ = ["QUESTIONS", "Chapter", "Tale", "write_page"]

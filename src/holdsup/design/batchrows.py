@@ -12,43 +12,39 @@ from numpy.typing import NDArray
 from holdsup.columns import OpenTable
 from holdsup.columns.books import LevelBook
 from holdsup.columns.reading import convert_numbers, converting
-from holdsup.design.grammar import Formula
-from holdsup.design.tables import check_columns, complete_rows, looks_numeric
-from holdsup.design.terms import Factor
+from holdsup.design.formulas import Factor, Formula
 from holdsup.design.transforms import ELEMENTWISE
-from holdsup.design.variables import mentioned_factors, negative_weights, uses_of
+from holdsup.design.variables import (
+    check_columns,
+    complete_rows,
+    looks_numeric,
+    mentioned_factors,
+    negative_weights,
+    uses_of,
+)
 from holdsup.results import Rows
 
-__all__ = ["BatchRows", "Plan", "complete_batch", "read_batch"]
+__all__ = ["BatchColumns", "BatchRows", "complete_batch", "read_batch"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is asked of every batch.
+class BatchColumns:
+    """What is asked of every batch."""
 
-    Attributes
-    ----------
-    labels : columns used as labels, in the order in which their gaps are counted
-    numbers : columns used as numbers
-    groups : the columns of each grouping term, once each
-    tracked : the columns of numbers, and functions of them, whose statistics are needed
-    weights : the column of weights
-    blank : labels that count as none in some columns, besides the empty one
-    """
-
-    labels: tuple[str, ...]
-    numbers: tuple[str, ...]
-    groups: tuple[tuple[str, ...], ...]
-    tracked: tuple[Factor, ...]
-    weights: str | None
+    labels: tuple[str, ...]  # columns used as labels, in the order in which their gaps are counted
+    numbers: tuple[str, ...]  # columns used as numbers
+    groups: tuple[tuple[str, ...], ...]  # the columns of each grouping term, once each
+    tracked: tuple[Factor, ...]  # the columns of numbers, and functions of them, whose statistics are needed
+    weights: str | None  # the column of weights
+    # labels that count as none in some columns, besides the empty one
     blank: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, formula: Formula, tables: Sequence[OpenTable], weights: str | None) -> Plan:
-        """Return the plan of a formula for tables whose columns are known."""
+    def of(cls, formula: Formula, tables: Sequence[OpenTable], weights: str | None) -> BatchColumns:
+        """Return what a formula needs, for tables whose columns are known."""
         uses, tables = uses_of(formula, weights), list(tables)
         check_columns(tables, uses.columns())
         as_labels = dict.fromkeys(uses.labels)
@@ -87,18 +83,11 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class BatchRows:
-    """Rows of a batch.
+    """Rows of a batch."""
 
-    Attributes
-    ----------
-    labels : for each column of labels, the number of each row's level
-    numbers : the columns of numbers
-    rows : how many there are, and why others are not
-    """
-
-    labels: Mapping[str, Codes]
-    numbers: Mapping[str, Array]
-    rows: Rows
+    labels: Mapping[str, Codes]  # for each column of labels, the number of each row's level
+    numbers: Mapping[str, Array]  # the columns of numbers
+    rows: Rows  # how many there are, and why others are not
 
     def take(self, places: Codes) -> BatchRows:
         """Return some rows."""
@@ -106,13 +95,15 @@ class BatchRows:
         return BatchRows(labels, {name: values[places] for name, values in self.numbers.items()}, self.rows)
 
 
-def read_batch(table: OpenTable, plan: Plan, books: Mapping[str, LevelBook]) -> BatchRows:
+def read_batch(table: OpenTable, needed: BatchColumns, books: Mapping[str, LevelBook]) -> BatchRows:
     """Return all rows of a batch; levels that it is the first to show are entered into the books."""
-    held = table.read(dict.fromkeys((c for c in plan.columns() if c in table.columns), ""))
+    held = table.read(dict.fromkeys((c for c in needed.columns() if c in table.columns), ""))
     n = len(next(iter(held.values()), ()))
-    numbers = {name: _numbers(table, name, held[name]) if name in held else np.full(n, np.nan) for name in plan.numbers}
+    numbers = {
+        name: _numbers(table, name, held[name]) if name in held else np.full(n, np.nan) for name in needed.numbers
+    }
     labels: dict[str, Codes] = {}
-    for name in plan.labels:
+    for name in needed.labels:
         if name in held:
             with converting(table, name):
                 labels[name] = books[name].code(held[name], declared=table.declares_order(name))
@@ -127,9 +118,9 @@ def _numbers(table: OpenTable, name: str, column: pa.ChunkedArray) -> Array:
     return convert_numbers(table, name, column)[0]
 
 
-def complete_batch(batch: BatchRows, plan: Plan) -> BatchRows:
+def complete_batch(batch: BatchRows, needed: BatchColumns) -> BatchRows:
     """Return the rows without a gap; each of the others counts under its first reason, as in memory."""
-    gaps = dict(_gaps(batch, plan))
+    gaps = dict(_gaps(batch, needed))
     if not gaps:
         return batch
     places, rows = complete_rows(gaps)
@@ -137,7 +128,7 @@ def complete_batch(batch: BatchRows, plan: Plan) -> BatchRows:
     return BatchRows(kept.labels, kept.numbers, rows)
 
 
-def _gaps(batch: BatchRows, plan: Plan) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _gaps(batch: BatchRows, needed: BatchColumns) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield for each reason that some row has the rows that it takes out."""
     lacking = {name: codes < 0 for name, codes in batch.labels.items() if codes.min(initial=0) < 0}
     for name, values in batch.numbers.items():
@@ -146,9 +137,9 @@ def _gaps(batch: BatchRows, plan: Plan) -> Iterator[tuple[str, NDArray[np.bool_]
             yield f"no {name}", ~finite | lacking.pop(name, False)
     for name, gap in lacking.items():
         yield f"no {name}", gap
-    if plan.weights is not None:
-        values = batch.numbers[plan.weights]
+    if needed.weights is not None:
+        values = batch.numbers[needed.weights]
         if (values < 0).any():
-            raise negative_weights(plan.weights)
+            raise negative_weights(needed.weights)
         if not values.all():
-            yield f"a {plan.weights} of zero", values == 0
+            yield f"a {needed.weights} of zero", values == 0

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.design.terms import INTERCEPT, Factor, Term
+from holdsup.design.formulas import INTERCEPT, Factor, Term
 from holdsup.numerics.layout import ColumnSpec
 
 Value = TypeVar("Value")
@@ -25,34 +25,21 @@ __all__ = ["Coded", "DesignColumn", "code_terms", "dense_columns"]
 
 @dataclass(frozen=True, slots=True)
 class DesignColumn:
-    """One column of a model matrix.
+    """One column of a model matrix."""
 
-    Attributes
-    ----------
-    name : as lme4 has it: ``(Intercept)``, ``systemB``, ``systemB:x``
-    numbers : indices of the numeric variables that are multiplied
-    levels : (index of a factor, code of its level) for each indicator that is multiplied
-    """
-
-    name: str
-    numbers: tuple[int, ...] = ()
+    name: str  # as lme4 has it: ``(Intercept)``, ``systemB``, ``systemB:x``
+    numbers: tuple[int, ...] = ()  # indices of the numeric variables that are multiplied
+    # (index of a factor, code of its level) for each indicator that is multiplied
     levels: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """How a factor of the formula is represented: numeric variables, or the levels of a factor.
+    """How a factor of the formula is represented: numeric variables, or the levels of a factor."""
 
-    Attributes
-    ----------
-    numbers : (name, index of a numeric variable) for each column of numbers
-    factor : index of the factor, None for numbers
-    levels : its labels
-    """
-
-    numbers: tuple[tuple[str, int], ...] = ()
-    factor: int | None = None
-    levels: tuple[str, ...] = ()
+    numbers: tuple[tuple[str, int], ...] = ()  # (name, index of a numeric variable) for each column of numbers
+    factor: int | None = None  # index of the factor, None for numbers
+    levels: tuple[str, ...] = ()  # its labels
 
 
 def code_terms(terms: Sequence[Term], coded: Mapping[Factor, Coded]) -> tuple[DesignColumn, ...]:

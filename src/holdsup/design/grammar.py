@@ -9,19 +9,24 @@
     group    =  product, of names
     factor   =  name | function "(" name [ "," number ] ")"
 
-Binding, from loose to tight: ``+ -``, ``*`` and ``/``, ``:``, ``^``; as in R.
+Binding, from loose to tight: ``+ -``, ``*`` and ``/``, ``:``, ``^``; as in R. `formulas.write_formula` is the way back.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from holdsup.design.terms import INTERCEPT, Factor, Term, Terms, cross_terms, nest_terms, sort_terms
-from holdsup.design.tokens import Token, one_line, point_at, split_tokens
+from holdsup.design.formulas import INTERCEPT, Factor, Formula, RandomTerm, Terms, cross_terms, nest_terms, sort_terms
+from holdsup.errors import FormulaError
 
-__all__ = ["FUNCTIONS", "Formula", "RandomTerm", "parse_formula"]
+__all__ = ["parse_formula"]
 
+LONGEST = 10_000  # characters; a formula is written by a person
+DIGITS = "0123456789"  # the others that Unicode has are no numbers here
+SYMBOLS = ("||", "~", "+", "-", "*", ":", "/", "^", "(", ")", "|", ",")
 # Each with whether it takes a number: the only functions there are.
 FUNCTIONS = {
     "log": False, "log2": False, "log10": False, "log1p": False, "exp": False, "sqrt": False, "abs": False,
@@ -30,49 +35,6 @@ FUNCTIONS = {
 POWERS = ("1", "2", "3", "4", "5", "6")  # of ^ and poly
 MOST_TERMS = 500
 MOST_FACTORS = 30  # in one term
-
-
-@dataclass(frozen=True, slots=True)
-class RandomTerm:
-    """``(terms | group)``: effects that vary between the levels of `group`.
-
-    Attributes
-    ----------
-    terms : what varies, the intercept () among them unless it was taken out
-    group : the variables whose combinations are the levels
-    correlated : false for ``||``, where every column has a variance of its own and no correlations
-    """
-
-    terms: tuple[Term, ...]
-    group: tuple[str, ...]
-    correlated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A parsed formula.
-
-    Attributes
-    ----------
-    text : as it was written, on one line
-    response : the left side
-    fixed : the fixed terms, by degree
-    random : the random terms, in the order in which they were written
-    """
-
-    text: str
-    response: Factor
-    fixed: tuple[Term, ...]
-    random: tuple[RandomTerm, ...]
-
-    def variables(self) -> tuple[str, ...]:
-        """Return every column that the formula mentions, the response first."""
-        named = [self.response.variable]
-        named.extend(f.variable for term in self.fixed for f in term)
-        for random in self.random:
-            named.extend(f.variable for term in random.terms for f in term)
-            named.extend(random.group)
-        return tuple(dict.fromkeys(named))
 
 
 def parse_formula(text: str) -> Formula:
@@ -299,3 +261,75 @@ class _Parser:
 def with_intercept(terms: Terms) -> Terms:
     """Return terms with the intercept, which is meant unless it was taken out."""
     return terms if terms.no_intercept or INTERCEPT in terms else Terms((INTERCEPT, *terms.kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of a formula: its kind ("name", "number", "end" or the symbol itself), text and place, for errors."""
+
+    kind: str
+    text: str
+    place: int
+
+
+def split_tokens(formula: str) -> list[Token]:
+    """Return the tokens of a formula, closed by one of kind "end"."""
+    if len(formula) > LONGEST:
+        raise point_at(formula, LONGEST, f"the formula has {len(formula):,} characters and is not read further")
+    tokens: list[Token] = []
+    place = 0
+    while place < len(formula):
+        char = formula[place]
+        if char.isspace():
+            place += 1
+            continue
+        token = _next(formula, place)
+        tokens.append(token)
+        place += len(token.text) + (2 if char == "`" else 0)
+    return [*tokens, Token("end", "", len(formula))]
+
+
+def _next(formula: str, place: int) -> Token:
+    char = formula[place]
+    if char == "`":
+        end = formula.find("`", place + 1)
+        if end < 0:
+            raise point_at(formula, place, "this back-quote is never closed")
+        if end == place + 1:
+            raise point_at(formula, place, "a name between back-quotes cannot be empty")
+        return Token("name", formula[place + 1 : end], place)
+    for symbol in SYMBOLS:
+        if formula.startswith(symbol, place):
+            return Token(symbol, symbol, place)
+    if char in DIGITS or (char == "." and formula[place + 1 : place + 2] in tuple(DIGITS)):
+        return Token("number", _run(formula, place, lambda c: c in DIGITS or c == "."), place)
+    if char.isidentifier() or char == ".":
+        return Token("name", _run(formula, place, _in_name), place)
+    raise point_at(formula, place, f"{char!r} has no meaning here; a name with such a character goes in `...`")
+
+
+def _in_name(char: str) -> bool:
+    return char == "." or char.isalnum() or f"_{char}".isidentifier()
+
+
+def _run(formula: str, place: int, belongs: Callable[[str], bool]) -> str:
+    end = place
+    while end < len(formula) and belongs(formula[end]):
+        end += 1
+    return formula[place:end]
+
+
+def point_at(formula: str, place: int, message: str) -> FormulaError:
+    """Return the error that points at a character; line breaks and control characters are shown as spaces."""
+    return FormulaError.at(_printable(formula), place, _printable(message))
+
+
+def _printable(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def one_line(formula: str) -> str:
+    """Return a formula with the white space between its tokens made single spaces; names stay as they are."""
+    pieces = formula.split("`")
+    pieces[::2] = [re.sub(r"\s+", " ", piece) for piece in pieces[::2]]
+    return "`".join(pieces).strip()

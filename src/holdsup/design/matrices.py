@@ -1,4 +1,4 @@
-"""`Design`: a formula and a table as the engine's layout and data, with the names of everything."""
+"""`Design`: a formula and a table as the engine's layout and data, with all names; and rows coded by it."""
 
 from __future__ import annotations
 
@@ -12,57 +12,53 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from holdsup.design.centring import center_columns, restrict_transform
+from holdsup.columns import Labels, OpenTable, open_tables, read_columns
 from holdsup.design.coding import DesignColumn, code_terms, dense_columns
-from holdsup.design.grammar import Formula, RandomTerm, parse_formula
-from holdsup.design.groups import Group, make_group, same_levels
-from holdsup.design.merging import RandomBlock, merge_blocks
-from holdsup.design.scaling import Derived, NumberPool, scale_columns
-from holdsup.design.variables import Variables, read_variables
+from holdsup.design.formulas import Factor, Formula, RandomTerm
+from holdsup.design.groups import Group, RandomBlock, find_levels, make_group, match_labels, merge_blocks, same_levels
+from holdsup.design.rescaling import Derived, NumberPool, center_columns, restrict_transform, scale_columns
+from holdsup.design.transforms import apply_transform
+from holdsup.design.variables import (
+    TableColumns,
+    Variables,
+    complete_rows,
+    mentioned_factors,
+    read_table,
+)
 from holdsup.errors import FitError, FormulaError, list_names
 from holdsup.numerics.layout import Layout, Sample
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 
-__all__ = ["Design", "Group", "RandomBlock", "build_design", "make_design"]
+__all__ = ["CodedRows", "Design", "RandomBlock", "build_design", "code_fitted_rows", "code_rows"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.integer]
+KnownLabels = dict[str, tuple[int, Labels]]  # the columns that the fit used as labels: their index and levels
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Everything that the engine and the reader of its results need.
+    """Everything that the engine and the reader of its results need."""
 
-    Attributes
-    ----------
-    formula : as parsed
-    fixed : the columns of X, as the formula has them
-    random : the random terms
-    layout : the model as the engine sees it
-    sample : its data
-    shift : what was taken off the response before fitting
-    constant : the fixed columns that add up to 1, to which the shift is given back
-    rows : how many rows were used, and why the others were not
-    variables : what was read
-    transform : beta of the formula = transform @ beta of the engine, shape (p, p): the identity, unless the
-        engine's columns are centred; unit upper triangular, so that both have the same REML criterion
-    weight_unit : weights of the formula = weight_unit * those of the engine, which are near one; the formula's
-        residual variance is as many times the engine's
-    derived : how the numbers of the sample beyond those read are made from these
-    gram : X'WX of the engine's columns, where the table was read in batches; then the sample and the variables are
-        a skeleton of the table, rows that show every level
-    """
-
-    formula: Formula
-    fixed: tuple[DesignColumn, ...]
-    random: tuple[RandomBlock, ...]
-    layout: Layout
-    sample: Sample
-    shift: float
-    constant: tuple[int, ...]
-    rows: Rows
-    variables: Variables
+    formula: Formula  # as parsed
+    fixed: tuple[DesignColumn, ...]  # the columns of X, as the formula has them
+    random: tuple[RandomBlock, ...]  # the random terms
+    layout: Layout  # the model as the engine sees it
+    sample: Sample  # its data
+    shift: float  # what was taken off the response before fitting
+    constant: tuple[int, ...]  # the fixed columns that add up to 1, to which the shift is given back
+    rows: Rows  # how many rows were used, and why the others were not
+    variables: Variables  # what was read
+    # beta of the formula = transform @ beta of the engine, shape (p, p): the identity, unless the engine's columns are
+    # centred; unit upper triangular, so that both have the same REML criterion
     transform: NDArray[np.float64]
+    # weights of the formula = weight_unit * those of the engine, which are near one; the formula's residual variance is
+    # as many times the engine's
     weight_unit: float = 1.0
-    derived: tuple[Derived, ...] = ()
+    derived: tuple[Derived, ...] = ()  # how the numbers of the sample beyond those read are made from these
+    # X'WX of the engine's columns, where the table was read in batches; then the sample and the variables are a
+    # skeleton of the table, rows that show every level
     gram: NDArray[np.float64] | None = None
 
     @property
@@ -109,12 +105,6 @@ class Design:
             return root_of(self.gram)
         codes = [labels.codes for labels in self.variables.factors]
         return dense_columns(self.layout.fixed, self.sample.numbers, codes, len(self.sample.response))
-
-
-def make_design(formula: str, data: Any, *, weights: str | None = None, progress: Progress = no_progress) -> Design:
-    """Return the design of a formula on a table."""
-    parsed = parse_formula(formula)
-    return build_design(parsed, read_variables(parsed, data, weights=weights, progress=progress))
 
 
 def build_design(formula: Formula, variables: Variables) -> Design:
@@ -191,7 +181,7 @@ def _check_repetition(earlier: RandomBlock, later: RandomBlock) -> None:
         one, other = earlier.group.label, later.group.label
         both = f"the groups {one!r} and {other!r} put the same rows together, and both have {list_names(twice)}"
         what = f"two random terms of the group {one!r} have {list_names(twice)}" if one == other else both
-        raise FormulaError(f"{what}: their variances cannot be told apart, so leave one out")
+        raise FormulaError(f"{what}: their variances can't be separated, so leave one out")
 
 
 def _check_group(group: Group, width: int, rows: int) -> None:
@@ -219,3 +209,104 @@ def _constant(fixed: Sequence[DesignColumn], variables: Variables) -> tuple[int,
         if len(places) == math.prod(variables.factors[factor].count for factor in factors):
             return tuple(places)
     return ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedRows:
+    """Rows as a fit sees them; beta is that of the formula, and nothing is centred."""
+
+    fixed: Array  # all columns of X, in the order of `Design.fixed`, shape (n, p)
+    columns: tuple[Array, ...]  # for each random term, what varies, shape (n, k)
+    # for each random term, the level of its group, shape (n,), -1 for one that the fit did not see; like `columns`, ()
+    # if the random terms were not asked for
+    levels: tuple[Codes, ...]
+    places: Codes  # which rows of the table these are, shape (n,), from 0
+    rows: Rows  # how many there are, and why others are not
+
+
+def code_fitted_rows(design: Design) -> CodedRows:
+    """Return the rows of the fit, as they were used; `places` counts these."""
+    design.require_rows()
+    codes = [labels.codes for labels in design.variables.factors]
+    n = len(design.variables.response)
+    return CodedRows(
+        fixed=dense_columns(design.fixed, design.variables.numbers, codes, n),
+        columns=tuple(dense_columns(block.columns, design.variables.numbers, codes, n) for block in design.random),
+        levels=tuple(block.group.codes for block in design.random),
+        places=np.arange(n),
+        rows=design.rows,
+    )
+
+
+def code_rows(design: Design, data: Any, *, random: bool = True, progress: Progress = no_progress) -> CodedRows:
+    """Return the rows of a new table, coded with the levels, means and polynomials of the fit.
+
+    The table needs the columns of the right side only, without `random` those of the fixed terms. A row with a gap
+    in one of them is left out and counted.
+
+    Raises
+    ------
+    FormulaError : a level of a fixed factor that the fit did not see, or a function that is not defined
+    """
+    tables = open_tables(data, progress=progress)
+    known = _known_labels(design, random=random)
+    mentioned = mentioned_factors(design.formula, random=random)
+    numbers = [f for f in mentioned if f in design.variables.transforms]
+    if not known and not numbers:
+        return _intercepts(design, tables)
+    table = read_table(tables, labels=known, numbers=[f.variable for f in numbers], progress=progress)
+    table = table.fold_truths(name for name, (_, labels) in known.items() if {*labels.names} <= {"False", "True"})
+    places, rows = complete_rows(table.gaps())
+    if rows.used < rows.planned:
+        table = table.take(places)
+    codes = {index: match_labels(table.labels[name], labels) for name, (index, labels) in known.items()}
+    _check_levels(design, known, table)
+    values = _transformed(design, numbers, table)
+    columns, levels = [], []
+    for block in design.random if random else ():
+        level = find_levels(block.group, tuple(codes[known[name][0]] for name in block.group.variables))
+        for factor in {factor for column in block.columns for factor, _ in column.levels}:
+            level[codes[factor] < 0] = -1  # what varies cannot be coded there
+        columns.append(dense_columns(block.columns, values, codes, rows.used))
+        levels.append(level)
+    fixed = dense_columns(design.fixed, values, codes, rows.used)
+    return CodedRows(fixed, tuple(columns), tuple(levels), places, rows)
+
+
+def _known_labels(design: Design, *, random: bool) -> KnownLabels:
+    variables = design.variables
+    blocks = design.random if random else ()
+    index = {name: variables.grouping[name] for block in blocks for name in block.group.variables}
+    for factor in mentioned_factors(design.formula, random=random):
+        place = variables.coded[factor].factor
+        if place is not None:
+            index[factor.variable] = place
+    return {name: (i, variables.factors[i]) for name, i in index.items()}
+
+
+def _intercepts(design: Design, tables: list[OpenTable]) -> CodedRows:
+    """Return the rows of a formula without variables: as many as there are in any column."""
+    n = sum(read_columns(tables, labels=tables[0].columns[:1]).lengths)
+    return CodedRows(dense_columns(design.fixed, (), (), n), (), (), np.arange(n), Rows(n, n))
+
+
+def _check_levels(design: Design, known_labels: KnownLabels, table: TableColumns) -> None:
+    used = {factor for column in design.fixed for factor, _ in column.levels}
+    for name, (index, known) in known_labels.items():
+        new = [level for level in table.labels[name].names if level not in set(known.names)] if index in used else []
+        if new:
+            raise FormulaError(
+                f"{name} has {list_names(new)} in the new rows, of which the fit knows no effect; "
+                f"it knows {list_names(known.names)}"
+            )
+
+
+def _transformed(design: Design, factors: list[Factor], table: TableColumns) -> dict[int, Array]:
+    """Return the numeric variables of new rows by their index."""
+    values: dict[int, Array] = {}
+    for factor in factors:
+        raw = table.numbers[factor.variable].values
+        columns = apply_transform(factor, design.variables.transforms[factor], raw)
+        for (_, index), (_, column) in zip(design.variables.coded[factor].numbers, columns, strict=True):
+            values[index] = column
+    return values

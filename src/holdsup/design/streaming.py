@@ -11,19 +11,18 @@ import numpy as np
 from holdsup.columns import OpenTable
 from holdsup.columns.batches import Batches
 from holdsup.columns.books import LevelBook
-from holdsup.design.batchrows import BatchRows, Plan, complete_batch, read_batch
-from holdsup.design.grammar import Formula
+from holdsup.design.batchrows import BatchColumns, BatchRows, complete_batch, read_batch
+from holdsup.design.formulas import Formula
 from holdsup.design.groups import LevelFinder
 from holdsup.design.matrices import Design, build_design
-from holdsup.design.scaling import Derived
+from holdsup.design.rescaling import Derived
 from holdsup.design.survey import Survey
 from holdsup.design.transforms import Transform
 from holdsup.design.variables import no_complete_row, represent
 from holdsup.errors import ReadError
 from holdsup.numerics.layout import Effects, Layout, Sample
 from holdsup.numerics.moments import Moments
-from holdsup.numerics.rowwise import PreparedRows
-from holdsup.numerics.summation import MomentPart, MomentSum
+from holdsup.numerics.summation import MomentPart, MomentSum, PreparedRows
 from holdsup.progress import Progress, no_progress
 
 __all__ = ["read_moments"]
@@ -33,17 +32,17 @@ def read_moments(
     formula: Formula, source: Batches, *, weights: str | None = None, progress: Progress = no_progress
 ) -> tuple[Design, Moments]:
     """Return a design without rows, and its cross-products, in two passes over the batches."""
-    plan = Plan.of(formula, source.tables, weights)
-    survey = source.fold(partial(Survey, plan), plan.columns(), label="surveying rows", progress=progress)
+    needed = BatchColumns.of(formula, source.tables, weights)
+    survey = source.fold(partial(Survey, needed), needed.columns(), label="surveying rows", progress=progress)
     if blank := survey.blanks():  # "NA" beside true and false is no label: known only now, so count again
-        plan = replace(plan, blank=blank)
-        survey = source.fold(partial(Survey, plan), plan.columns(), label="surveying rows", progress=progress)
+        needed = replace(needed, blank=blank)
+        survey = source.fold(partial(Survey, needed), needed.columns(), label="surveying rows", progress=progress)
     table, rows, books = survey.finish()
     if not rows.used:
         raise no_complete_row(formula)
     design = build_design(formula, represent(formula, table, weights, rows, survey.statistics()))
-    make = partial(MomentBatches, BatchCoder.of(design, plan, books))
-    total = source.fold(make, plan.columns(), label="adding up rows", progress=progress)
+    make = partial(MomentBatches, BatchCoder.of(design, needed, books))
+    total = source.fold(make, needed.columns(), label="adding up rows", progress=progress)
     moments = total.moments()
     if moments.n != rows.used:
         raise ReadError(f"the batches had {rows.used:,} complete rows when first read, and then {moments.n:,}")
@@ -53,37 +52,23 @@ def read_moments(
 
 @dataclass(frozen=True, eq=False)
 class BatchCoder:
-    """What turns rows of a batch into the engine's layout and sample.
+    """What turns rows of a batch into the engine's layout and sample."""
 
-    Attributes
-    ----------
-    plan : which columns are read, and as what
-    books : the code of each level
-    factors : the column of each factor
-    numbers : the column, the function and the place of each numeric variable
-    response : the column of the response and its function
-    derived : variables made from others
-    shift : what is taken off the response
-    weight_unit : what weights are divided by
-    layout : the model, without levels of rows
-    finders : for each of its grouping factors with several columns, how the level of a row is found
-    total : rows in all batches
-    """
-
-    plan: Plan
-    books: Mapping[str, LevelBook]
-    factors: tuple[str, ...]
-    numbers: tuple[tuple[str, Transform, int], ...]
-    response: tuple[str, Transform]
-    derived: tuple[Derived, ...]
-    shift: float
-    weight_unit: float
-    layout: Layout
+    needed: BatchColumns  # which columns are read, and as what
+    books: Mapping[str, LevelBook]  # the code of each level
+    factors: tuple[str, ...]  # the column of each factor
+    numbers: tuple[tuple[str, Transform, int], ...]  # the column, the function and the place of each numeric variable
+    response: tuple[str, Transform]  # the column of the response and its function
+    derived: tuple[Derived, ...]  # variables made from others
+    shift: float  # what is taken off the response
+    weight_unit: float  # what weights are divided by
+    layout: Layout  # the model, without levels of rows
+    # for each of its grouping factors with several columns, how the level of a row is found
     finders: tuple[LevelFinder | None, ...]
-    total: int
+    total: int  # rows in all batches
 
     @classmethod
-    def of(cls, design: Design, plan: Plan, books: Mapping[str, LevelBook]) -> BatchCoder:
+    def of(cls, design: Design, needed: BatchColumns, books: Mapping[str, LevelBook]) -> BatchCoder:
         """Return the coder of a design."""
         variables = design.variables
         named = {coded.factor: f.variable for f, coded in variables.coded.items() if coded.factor is not None}
@@ -96,7 +81,7 @@ class BatchCoder:
         response = design.formula.response
         bare = tuple(replace(effects, codes=np.empty(0, np.int32)) for effects in design.layout.effects)
         return cls(
-            plan=plan,
+            needed=needed,
             books=books,
             factors=tuple(named[i] for i in range(len(variables.factors))),
             numbers=tuple(sorted(numbers, key=lambda number: number[2])),
@@ -117,7 +102,7 @@ class BatchCoder:
             numbers.append(recipe.of(numbers[recipe.number]))
         name, transform = self.response
         (response,) = transform.apply(rows.numbers[name])
-        weights = rows.numbers[self.plan.weights] / self.weight_unit if self.plan.weights else None
+        weights = rows.numbers[self.needed.weights] / self.weight_unit if self.needed.weights else None
         effects = []
         for known, finder in zip(self.layout.effects, self.finders, strict=True):
             codes = [factors[i] for i in known.factors]
@@ -143,7 +128,7 @@ class MomentBatches:
 
     def prepare(self, batch: OpenTable) -> MomentPart | PreparedRows | None:
         """Return a batch as it is added up, None if it has no complete row."""
-        rows = complete_batch(read_batch(batch, self.coder.plan, self.books), self.coder.plan)
+        rows = complete_batch(read_batch(batch, self.coder.needed, self.books), self.coder.needed)
         return self.sum.prepare(*self.coder.code(rows)) if rows.rows.used else None
 
     def add(self, prepared: MomentPart | PreparedRows | None) -> None:

@@ -10,25 +10,94 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.design.statistics import Statistics, summarize
-from holdsup.design.terms import Factor
+from holdsup.design.formulas import Factor
 from holdsup.errors import FormulaError
 
 __all__ = [
     "ELEMENTWISE",
-    "Elementwise",
-    "Polynomial",
     "Standardization",
+    "Statistics",
     "Transform",
     "apply_transform",
     "learn_transform",
+    "summarize",
     "undefined",
 ]
 
+PIECE = 2**15  # values whose distances from the mean stay in the cache
+SQUARABLE = 1e-150, 1e150  # sizes whose squares neither vanish nor overflow
 Array = NDArray[np.float64]
 ELEMENTWISE: dict[str, Callable[[Array], Array]] = {
     "log": np.log, "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "exp": np.exp, "sqrt": np.sqrt, "abs": np.abs,
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Statistics of a variable over the rows used: enough to centre it and to bring it near one.
+
+    Those of parts add up to those of the whole (Chan, Golub & LeVeque 1983, *The American Statistician* 37:242), so
+    that a table may be read in batches.
+    """
+
+    n: int  # number of rows
+    mean: float  # their mean
+    spread: float  # standard deviation with divisor n
+    low: float  # the smallest value
+    high: float  # the largest value
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute value."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def varies(self) -> bool:
+        """Whether there are two different values."""
+        return self.low < self.high
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation with divisor n - 1."""
+        return self.spread * math.sqrt(self.n / (self.n - 1))
+
+    def size_about(self, centre: float) -> float:
+        """Return the root mean square distance from a centre."""
+        return math.hypot(self.spread, self.mean - centre)
+
+    def moved(self, centre: float, scale: float) -> Statistics:
+        """Return the statistics of (x - centre) / scale, where scale is positive."""
+        low, mean, high = ((value - centre) / scale for value in (self.low, self.mean, self.high))
+        return Statistics(self.n, mean, self.spread / scale, low, high)
+
+    def plus(self, other: Statistics) -> Statistics:
+        """Return the statistics of the rows of both."""
+        if not self.n or not other.n:
+            return self if self.n else other
+        n, distance = self.n + other.n, other.mean - self.mean
+        mean = self.mean + distance * (other.n / n)
+        between = distance * math.sqrt(self.n / n * (other.n / n))
+        # hypot, not squares: values may be as large as 1e200
+        spread = math.hypot(self.spread * math.sqrt(self.n / n), other.spread * math.sqrt(other.n / n), between)
+        return Statistics(n, mean, spread, min(self.low, other.low), max(self.high, other.high))
+
+
+def summarize(values: NDArray[np.float64]) -> Statistics:
+    """Return the statistics of an array; those of no values are zero of nothing."""
+    if not len(values):
+        return Statistics(0, 0.0, 0.0, math.inf, -math.inf)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is infinitely large is refused by whoever asks
+        low, high, mean = float(values.min()), float(values.max()), float(values.mean())
+        squares = 0.0
+        for start in range(0, len(values), PIECE):
+            distance = values[start : start + PIECE] - mean
+            distance *= distance  # not BLAS's dot, whose threads wait for each other on a busy machine
+            squares += float(distance.sum())
+        spread = math.sqrt(squares / len(values))
+        if low < high and not SQUARABLE[0] < spread < SQUARABLE[1]:
+            largest = float(np.abs(values - mean).max())
+            spread = largest * float(np.sqrt(np.mean(((values - mean) / largest) ** 2)))
+    return Statistics(len(values), mean, spread if low < high else 0.0, low, high)
 
 
 class Transform(Protocol):
@@ -72,19 +141,12 @@ class Polynomial:
 
     needs no powers of x, so it is as accurate for years as for scores in [0, 1]. It is that of R's
     ``predict.poly``, whose ``alpha`` is mean + a_k and whose ``norm2`` is n times the squares of 1, b_1, b_1 b_2...
-
-    Attributes
-    ----------
-    rows : number of rows n of the fit
-    mean : mean of x; a_k is relative to it, so that it is not rounded to the size of a year
-    alpha : a_0 to a_(d-1)
-    beta : b_1 to b_d, all positive, so that each polynomial ends up rising
     """
 
-    rows: int
-    mean: float
-    alpha: tuple[float, ...]
-    beta: tuple[float, ...]
+    rows: int  # number of rows n of the fit
+    mean: float  # mean of x; a_k is relative to it, so that it is not rounded to the size of a year
+    alpha: tuple[float, ...]  # a_0 to a_(d-1)
+    beta: tuple[float, ...]  # b_1 to b_d, all positive, so that each polynomial ends up rising
 
     def apply(self, values: Array) -> tuple[Array, ...]:
         """Return the polynomials at `values`."""

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.columns import Labels, OpenTable, open_tables
+from holdsup.columns import Labels, Numbers, OpenTable, read_columns
+from holdsup.columns.encoding import fold_truths
 from holdsup.design.coding import Coded
-from holdsup.design.grammar import Formula
-from holdsup.design.statistics import Statistics, summarize
-from holdsup.design.tables import TableColumns, complete_rows, read_table
-from holdsup.design.terms import Factor
-from holdsup.design.transforms import Standardization, Transform, apply_transform, learn_transform
+from holdsup.design.formulas import Factor, Formula
+from holdsup.design.transforms import (
+    Standardization,
+    Statistics,
+    Transform,
+    apply_transform,
+    learn_transform,
+    summarize,
+)
 from holdsup.errors import ColumnError, FormulaError
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 
 __all__ = [
-    "Uses",
+    "TableColumns",
     "Variables",
+    "check_columns",
+    "complete_rows",
     "encode_variables",
+    "looks_numeric",
     "mentioned_factors",
     "negative_weights",
     "no_complete_row",
-    "read_variables",
+    "read_table",
     "represent",
     "uses_of",
-    "weight_gaps",
 ]
 
 Array = NDArray[np.float64]
@@ -38,37 +45,96 @@ SMALLEST, LARGEST = 1e-90, 1e90  # size of a variable whose squares and their su
 
 
 @dataclass(frozen=True, eq=False)
+class TableColumns:
+    """Columns of a table: those used as labels and those used as numbers; a column may be both."""
+
+    labels: Mapping[str, Labels]
+    numbers: Mapping[str, Numbers]
+
+    def gaps(self) -> dict[str, NDArray[np.bool_]]:
+        """Return for each reason, such as "no score", the rows that it takes out."""
+        found = {f"no {name}": ~np.isfinite(column.values) for name, column in self.numbers.items()}
+        for name, column in self.labels.items():
+            gap, reason = column.codes < 0, f"no {name}"
+            found[reason] = found[reason] | gap if reason in found else gap
+        return found
+
+    def fold_truths(self, names: Iterable[str]) -> TableColumns:
+        """Return the columns with "False" and "True" in those of `names` that hold true and false, however written."""
+        folded = {name: fold_truths(self.labels[name]) for name in names}
+        return TableColumns({**self.labels, **folded}, self.numbers)
+
+    def take(self, rows: NDArray[np.integer]) -> TableColumns:
+        """Return some rows."""
+        numbers = {name: Numbers(c.values[rows], c.absent[rows]) for name, c in self.numbers.items()}
+        return TableColumns({name: c.take(rows) for name, c in self.labels.items()}, numbers)
+
+
+def read_table(
+    tables: list[OpenTable],
+    *,
+    labels: Iterable[str] = (),
+    numbers: Iterable[str] = (),
+    either: Iterable[str] = (),
+    progress: Progress = no_progress,
+) -> TableColumns:
+    """Return columns as labels, as numbers, or (`either`) as what they hold; in one pass, if none is used as both."""
+    as_labels, as_numbers = dict.fromkeys(labels), dict.fromkeys(numbers)
+    free = dict.fromkeys(name for name in either if name not in as_numbers)
+    check_columns(tables, (*as_numbers, *free, *as_labels))
+    # What is read as labels for a group and does not look like numbers is not read again.
+    free = {name: None for name in free if name not in as_labels or looks_numeric(tables, name)}
+    twice = [name for name in as_labels if name in as_numbers or name in free]
+    once = [name for name in as_labels if name not in twice]
+    found = dict(read_columns(tables, labels=once, numbers=as_numbers, either=free, progress=progress).named)
+    again = read_columns(tables, labels=twice, progress=progress).named if twice else {}
+    named = {name: column for name, column in (*found.items(), *again.items()) if isinstance(column, Labels)}
+    return TableColumns(named, {name: column for name, column in found.items() if isinstance(column, Numbers)})
+
+
+def looks_numeric(tables: list[OpenTable], column: str) -> bool:
+    """Return whether a column seems to hold numbers in every table that has it."""
+    return all(table.guess(column) == "number" for table in tables if column in table.columns)
+
+
+def check_columns(tables: list[OpenTable], names: Iterable[str]) -> None:
+    """Raise if none of the tables has one of the columns."""
+    columns = tuple(dict.fromkeys(column for table in tables for column in table.columns))
+    where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
+    for name in names:
+        if name not in columns:
+            raise ColumnError.not_found(name, columns, where=where)
+
+
+def complete_rows(gaps: Mapping[str, NDArray[np.bool_]]) -> tuple[NDArray[np.intp], Rows]:
+    """Return which rows have no gap; each of the others counts under its first reason."""
+    total = len(next(iter(gaps.values())))
+    keep, reasons = np.ones(total, bool), {}
+    for reason, gap in gaps.items():
+        lost = int((keep & gap).sum())
+        if lost:
+            reasons[reason] = lost
+            keep &= ~gap
+    return np.flatnonzero(keep), Rows(total, int(keep.sum()), reasons)
+
+
+@dataclass(frozen=True, eq=False)
 class Variables:
-    """What a formula asks of a table.
+    """What a formula asks of a table."""
 
-    Attributes
-    ----------
-    response : the left side, shape (n,)
-    weights : case weights, shape (n,), or None
-    numbers : the numeric variables, each of shape (n,)
-    factors : the factors and grouping columns
-    coded : how each factor of the formula is represented
-    transforms : the function that each number of the formula (and the response) is of its column, as learnt here
-    grouping : index into `factors` of each column that is used in a group
-    rows : how many rows were used, and why the others were not
-    response_summary : statistics of the response over all rows used
-    summaries : those of the numbers
-    weight_summary : those of the weights
-    weights_column : the column that the weights are from
-    """
-
-    response: Array
-    weights: Array | None
-    numbers: tuple[Array, ...]
-    factors: tuple[Labels, ...]
-    coded: dict[Factor, Coded]
+    response: Array  # the left side, shape (n,)
+    weights: Array | None  # case weights, shape (n,), or None
+    numbers: tuple[Array, ...]  # the numeric variables, each of shape (n,)
+    factors: tuple[Labels, ...]  # the factors and grouping columns
+    coded: dict[Factor, Coded]  # how each factor of the formula is represented
+    # the function that each number of the formula (and the response) is of its column, as learnt here
     transforms: dict[Factor, Transform]
-    grouping: dict[str, int]
-    rows: Rows
-    response_summary: Statistics
-    summaries: tuple[Statistics, ...]
-    weight_summary: Statistics | None = None
-    weights_column: str | None = None
+    grouping: dict[str, int]  # index into `factors` of each column that is used in a group
+    rows: Rows  # how many rows were used, and why the others were not
+    response_summary: Statistics  # statistics of the response over all rows used
+    summaries: tuple[Statistics, ...]  # those of the numbers
+    weight_summary: Statistics | None = None  # those of the weights
+    weights_column: str | None = None  # the column that the weights are from
 
 
 class Uses(NamedTuple):
@@ -99,13 +165,6 @@ def uses_of(formula: Formula, weights: str | None) -> Uses:
     numbers.extend(f.variable for f in mentioned if f.function not in ("", "factor"))
     either = [f.variable for f in mentioned if f.function == ""]
     return Uses(tuple(labels), tuple(numbers), tuple(either))
-
-
-def read_variables(
-    formula: Formula, data: Any, *, weights: str | None = None, progress: Progress = no_progress
-) -> Variables:
-    """Return the variables of `formula` from anything that `read_scores` takes, incomplete rows left out."""
-    return encode_variables(formula, open_tables(data, progress=progress), weights=weights, progress=progress)
 
 
 def encode_variables(
@@ -227,7 +286,7 @@ def _check_fixed(factor: Factor, labels: Labels, rows: int) -> None:
     """Raise if a column that nobody called a factor has a level for (almost) every row."""
     if not factor.function and labels.count > max(2, rows / 2):
         raise FormulaError(
-            f"{factor.variable!r} was taken for a factor with {labels.count:,} levels in {rows:,} rows, as it "
+            f"{factor.variable!r} counts as a factor with {labels.count:,} levels in {rows:,} rows, as it "
             f"holds labels such as {labels.names[0]!r:.40} (a date, an id?): to use it as a number, add a column of "
             f"numbers to the table (days since the first, say); to use it as a factor, write factor({factor.variable})"
         )

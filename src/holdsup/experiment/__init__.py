@@ -1,12 +1,10 @@
 """Plan -> tasks -> runner -> store: thousands of trainings, nothing lost."""
 
 from holdsup.experiment.executors import ProcessExecutor, SerialExecutor, dask_executor
-from holdsup.experiment.export import export_scores
-from holdsup.experiment.interruption import RunInterrupted
+from holdsup.experiment.export import export_scores, write_scores
 from holdsup.experiment.plan import Outcome, Plan, Task
 from holdsup.experiment.report import RunReport
-from holdsup.experiment.running import read_status, run_plan
-from holdsup.experiment.score_files import write_scores
+from holdsup.experiment.runner import RunInterrupted, read_status, run_plan
 from holdsup.experiment.store import Damage, Recorded, RecordedFailure, Store, rescue_store
 
 __all__ = [

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-import sys
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from threadpoolctl import threadpool_info
 
 from holdsup import __version__
 
@@ -81,10 +82,6 @@ def _git(folder: str, *words: str) -> str | None:
 
 
 def _libraries() -> list[dict[str, Any]]:
-    """Return the numerical libraries that are loaded, with their threads; numpy brings the first."""
-    if "numpy" not in sys.modules:
-        return []
-    from threadpoolctl import threadpool_info
-
+    """Return the numerical libraries that are loaded, with their threads."""
     kept = ("user_api", "internal_api", "version", "num_threads", "architecture")
     return [{name: library.get(name) for name in kept} for library in threadpool_info()]

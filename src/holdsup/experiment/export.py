@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 
-from holdsup.errors import MetricError
-from holdsup.experiment.corpora import read_corpus
-from holdsup.experiment.importing import import_from
+from holdsup.errors import MetricError, ResultError
+from holdsup.experiment.corpora import Corpus, read_corpus
 from holdsup.experiment.plan import Label, Plan, Task
-from holdsup.experiment.scored_rows import Row, rows_by_item, rows_by_run
-from holdsup.experiment.scoring import check_metric
-from holdsup.experiment.store import Store
+from holdsup.experiment.scoring import Scored, check_metric, find_metric, score_counts, score_predictions
+from holdsup.experiment.sources import import_from
+from holdsup.experiment.store import Recorded, Store
+from holdsup.experiment.training import COUNT, find_split
 from holdsup.metrics import Metric, make_metric
+from holdsup.metrics.catalogue import write_metric
 from holdsup.metrics.streams import divert_output
-from holdsup.metrics.writing import write_metric
+from holdsup.rendering.spreadsheet import disarm_text
+from holdsup.results import write_file
+from holdsup.scores.role_finding import state_in_names, state_roles
 from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate
-from holdsup.scores.stated import state_roles
 from holdsup.splits import make_splitter
 
-__all__ = ["export_scores"]
+__all__ = ["check_ending", "export_scores", "rows_by_run", "write_scores"]
 
+ENDINGS = (".parquet", ".csv")
 Run = tuple[tuple[str, Label], ...]  # the labels of a run
 
 
@@ -56,17 +63,150 @@ def export_scores(
     tasks = {task.id: task for task in plan.tasks}
     run_of = _find_runs(plan)
     order = {task: number for number, task in enumerate(tasks)}
+    corpora = {task.labels["dataset"]: read_corpus(task.arguments["data"]) for task in plan.tasks}
     with divert_output():  # the metric may be a function of the user's
-        _check(make_metric(**asked), plan)
+        _check(make_metric(**asked), corpora)
         found = rows_by_item(tasks, store, asked) if by_item else rows_by_run(tasks, store, asked, run_of)
         rows = sorted(found, key=lambda row: order[row.task])  # stable: items stay in their order
     table = _assemble(rows, run_of, write_metric(asked))
-    clusters = _find_clusters(plan)
+    clusters = _find_clusters(corpora)
     if clusters and by_item:
         datasets = table["dataset"].to_pylist()
         names = [clusters[place] for place in zip(datasets, table["item"].to_pylist(), strict=True)]
         table = table.add_column(table.column_names.index("item") + 1, "cluster", pa.array(names))
     return _state_roles(table, [name for name, _ in next(iter(run_of.values())) if name not in ("dataset", "system")])
+
+
+def check_ending(path: Path) -> None:
+    """Raise if the name of a file does not say what to write."""
+    if path.suffix.lower() not in ENDINGS:
+        raise ResultError(f"cannot export to {path}: its name must end in {' or '.join(ENDINGS)}")
+
+
+def write_scores(table: pa.Table, path: Path) -> None:
+    """Write a table of scores, whole or not at all."""
+    check_ending(path)
+    sink = pa.BufferOutputStream()
+    if path.suffix.lower() == ".parquet":
+        pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
+    else:
+        pa_csv.write_csv(state_in_names(_disarm(table)), sink)
+    write_file(path, sink.getvalue().to_pybytes())
+
+
+class Row(NamedTuple):
+    """A score of an item, or of all items of a run (None), which one of its tasks stands for; or why there is none.
+
+    Its status is ok, undefined (the metric has no score), failed, damaged (in the store) or waiting.
+    """
+
+    task: str
+    item: str | None
+    score: float | None
+    status: str
+    reason: str | None
+
+
+def rows_by_item(tasks: Mapping[str, Task], store: Store, asked: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield a row for each item that a task tests, or should have tested."""
+    done = set()
+    for recorded in store.results(tasks):
+        done.add(recorded.task)
+        metric = find_metric(tasks[recorded.task].arguments["data"], asked)
+        items = _items(recorded)
+        counts, problem = _count(recorded, metric, asked)
+        if counts is None:
+            yield from (Row(recorded.task, item, None, "undefined", problem) for item in items)
+            continue
+        for item, score, sums in zip(items, metric.score(counts).tolist(), counts, strict=True):
+            reason = None if np.isfinite(score) else metric.why_undefined(sums)
+            yield _row(recorded.task, item, Scored(None if reason else score, reason))
+    for task, status, reason in _unfinished(tasks, store, done):
+        arguments = tasks[task].arguments
+        names = read_corpus(arguments["data"]).items
+        yield from (Row(task, names[i], None, status, reason) for i in find_split(arguments).test)
+
+
+def rows_by_run(
+    tasks: Mapping[str, Task], store: Store, asked: Mapping[str, Any], run_of: Mapping[str, Any]
+) -> Iterator[Row]:
+    """Yield a row for each run: the score of all items that its tasks test, none if one of them has no result."""
+    parts: dict[Any, list[Any]] = {}
+    last: dict[Any, Task] = {}
+    without: dict[Any, Row] = {}
+    done = set()
+    for recorded in store.results(tasks):
+        done.add(recorded.task)
+        run, task = run_of[recorded.task], tasks[recorded.task]
+        last[run] = task
+        metric = find_metric(task.arguments["data"], asked)
+        if not metric.columns:
+            parts.setdefault(run, []).append(
+                [_read(recorded, "target"), _read(recorded, "prediction"), _items(recorded)]
+            )
+            continue
+        counts, problem = _count(recorded, metric, asked)
+        if counts is None:
+            without[run] = Row(task.id, None, None, "undefined", problem)
+        else:
+            parts.setdefault(run, []).append(counts.sum(axis=0))
+    for name, status, reason in _unfinished(tasks, store, done):
+        without[run_of[name]] = Row(name, None, None, status, reason)
+    yield from without.values()
+    for run, task in last.items():
+        if run not in without:
+            yield _row(task.id, None, _score_parts(find_metric(task.arguments["data"], asked), parts[run]))
+
+
+def _score_parts(metric: Metric, parts: Sequence[Any]) -> Scored:
+    """Return the score of a run: of its summed counts, or of all its predictions."""
+    if metric.columns:
+        return score_counts(metric, np.sum(parts, axis=0))
+    targets, predictions, items = ([value for part in parts for value in part[what]] for what in range(3))
+    return score_predictions(metric, targets, predictions, items)[0]
+
+
+def _row(task: str, item: str | None, scored: Scored) -> Row:
+    return Row(task, item, scored.score, "ok" if scored.reason is None else "undefined", scored.reason)
+
+
+def _count(recorded: Recorded, metric: Metric, asked: Mapping[str, Any]) -> tuple[Any, str | None]:
+    """Return the counts of a result's items, those that are kept if they are of the metric asked for; or why none."""
+    items = recorded.tables["items"]
+    kept = [f"{COUNT}{name}" for name in metric.columns]
+    known = recorded.values["metric"] == asked and metric.keeps_counts
+    if known and set(kept) <= set(items.column_names):
+        return np.column_stack([items[name].to_numpy() for name in kept]), None
+    pairs = _read(recorded, "target"), _read(recorded, "prediction")
+    scored, counts = score_predictions(metric, *pairs, _items(recorded))
+    dense: Any = getattr(counts, "toarray", lambda: counts)()
+    return dense, scored.reason
+
+
+def _read(recorded: Recorded, column: str) -> list[Any]:
+    """Return targets or predictions, which are kept as JSON text."""
+    texts = recorded.tables["items"][column].combine_chunks()
+    values = [json.loads(text) for text in texts.dictionary.to_pylist()]
+    return [values[code] for code in texts.indices.to_pylist()]
+
+
+def _items(recorded: Recorded) -> list[str]:
+    items: list[str] = recorded.tables["items"]["item"].to_pylist()
+    return items
+
+
+def _unfinished(tasks: Mapping[str, Task], store: Store, done: set[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the tasks without a result, each with its status and the reason."""
+    left = [task for task in tasks if task not in done]
+    failures = {failure.task: failure for failure in store.failures(set(left))}
+    damaged = {damage.task: damage.reason for damage in store.damage if damage.place == "results"}
+    for task in left:
+        if task in failures and failures[task].final:
+            yield task, "failed", " ".join(f"{failures[task].error}: {failures[task].message}".split())
+        elif task in damaged:
+            yield task, "damaged", f"its result in the store is damaged: {damaged[task]}"
+        else:
+            yield task, "waiting", "it was not run yet"
 
 
 def _state_roles(table: pa.Table, facets: Sequence[str]) -> pa.Table:
@@ -83,11 +223,9 @@ def _is_by_item(metric: Metric, per: str | None) -> bool:
     return metric.is_mean and per != "run"
 
 
-def _check(metric: Metric, plan: Plan) -> None:
+def _check(metric: Metric, corpora: Mapping[Label, Corpus]) -> None:
     """Refuse a metric that the targets of a corpus rule out."""
-    corpora = {task.labels["dataset"]: task.arguments["data"] for task in plan.tasks}
-    for dataset, data in corpora.items():
-        corpus = read_corpus(data)
+    for dataset, corpus in corpora.items():
         try:
             check_metric(metric, corpus.targets, corpus.items)
         except MetricError as error:
@@ -114,9 +252,8 @@ def _count_replications(task: Task) -> int:
     return index // folds
 
 
-def _find_clusters(plan: Plan) -> dict[tuple[Label, str], str]:
+def _find_clusters(corpora: Mapping[Label, Corpus]) -> dict[tuple[Label, str], str]:
     """Return the group of each item of each dataset, its own where it has none; nothing where no dataset has groups."""
-    corpora = {task.labels["dataset"]: read_corpus(task.arguments["data"]) for task in plan.tasks}
     if all(corpus.groups is None for corpus in corpora.values()):
         return {}
     return {
@@ -172,3 +309,12 @@ def _name_run(run: Run) -> str:
 def _quote(value: Label) -> str:
     is_plain = not isinstance(value, str) or re.fullmatch(r"[^\s\"=]+", value)
     return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
+
+
+def _disarm(table: pa.Table) -> pa.Table:
+    """Return a table whose texts no spreadsheet runs; `read_scores` takes them back to what they were."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            texts = [text if text is None else disarm_text(text) for text in table[place].to_pylist()]
+            table = table.set_column(place, field.name, pa.array(texts, pa.string()))
+    return table

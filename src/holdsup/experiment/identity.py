@@ -6,20 +6,30 @@ of systems and datasets, paths and timeouts, which change no prediction.
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from holdsup.errors import SpecError
-from holdsup.experiment.digests import digest_file
+from holdsup.experiment.sources import digest_file
 
-__all__ = ["Imported", "identify", "probe_sources"]
+__all__ = [
+    "Imported",
+    "find_matching",
+    "find_module",
+    "follow_imports",
+    "identify",
+    "is_python",
+    "name_module",
+    "probe_sources",
+]
 
 PROBE = Path(__file__).with_name("probe.py")
 PATIENCE = 600.0  # seconds that importing a module may take
@@ -27,13 +37,9 @@ PATIENCE = 600.0  # seconds that importing a module may take
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What importing a callable loads.
+    """What importing a callable loads: modules that no distribution owns, with hashes; distributions, with versions.
 
-    Attributes
-    ----------
-    modules : modules that no distribution owns, with the hash of their files
-    versions : distributions that the others come from, with their versions
-    has_source : whether the callable's own module is source or belongs to a distribution
+    It `has_source` if its own module is source or belongs to a distribution.
     """
 
     modules: Mapping[str, str]
@@ -91,3 +97,91 @@ def _probe(folder: Path, request: Mapping[str, Any]) -> Any:
     except ValueError:
         said = " ".join(done.stderr.split())[-300:]
         raise SpecError(f"importing {named} ended Python with code {done.returncode}; it said: {said}") from None
+
+
+def follow_imports(files: Iterable[Path], folders: Sequence[Path]) -> list[Path]:
+    """Return Python files and all files that they import, and these in turn, as far as they lie below some folders.
+
+    Also imports within functions are followed; nothing is executed.
+
+    Parameters
+    ----------
+    files : where to begin
+    folders : where Python would look for modules
+    """
+    found: dict[Path, None] = {}
+    left = list(files)
+    while left:
+        file = left.pop()
+        if file not in found:
+            found[file] = None
+            imported = _imported_by(file, folders)
+            left.extend(other for other in imported if any(other.is_relative_to(folder) for folder in folders))
+    return sorted(found)
+
+
+def find_module(name: str, folder: Path) -> list[Path]:
+    """Return the files below a folder that importing a module runs: its packages, then itself."""
+    found, place = [], folder
+    for part in name.split("."):
+        package, module = place / part / "__init__.py", place / f"{part}.py"
+        found.extend([file for file in (package, module) if file.is_file()][:1])
+        place /= part
+    return found
+
+
+def name_module(file: Path, folder: Path) -> str:
+    """Return the name under which a file below a folder is imported.
+
+    >>> name_module(Path("study/tools/words.py"), Path("study"))
+    'tools.words'
+    """
+    parts = file.relative_to(folder).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_python(file: Path) -> bool:
+    """Return whether a file is a program in Python, by its ending or its first line."""
+    if file.suffix == ".py":
+        return True
+    with file.open("rb") as opened:
+        first = opened.readline(200)
+    return first.startswith(b"#!") and b"python" in first
+
+
+def find_matching(folder: Path, patterns: Iterable[str]) -> dict[str, Path]:
+    """Return the files below a folder that match glob patterns, by their path from there."""
+    found: dict[str, Path] = {}
+    for pattern in patterns:
+        try:
+            files = sorted(file for file in folder.glob(pattern) if file.is_file())
+        except (ValueError, NotImplementedError) as error:
+            raise SpecError(f"code has {pattern!r}, which is no pattern below the spec's folder: {error}") from error
+        if not files:
+            raise SpecError(f"code has {pattern!r}, which matches no file below the spec's folder")
+        found |= {file.relative_to(folder).as_posix(): file for file in files}
+    return found
+
+
+def _imported_by(file: Path, folders: Sequence[Path]) -> Iterator[Path]:
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):  # running it will say what is wrong
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _find(alias.name, folders)
+        elif isinstance(node, ast.ImportFrom):
+            package = [node.module] if node.module else []
+            places = [file.parents[node.level - 1]] if 0 < node.level <= len(file.parents) else folders
+            yield from _find(".".join(package), places)
+            for alias in node.names:
+                yield from _find(".".join([*package, alias.name]), places)
+
+
+def _find(name: str, folders: Sequence[Path]) -> Iterator[Path]:
+    for folder in folders:
+        if found := find_module(name, folder):
+            yield from found
+            return

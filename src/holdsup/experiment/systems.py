@@ -1,30 +1,47 @@
-"""What a system can be: a function that trains, a scikit-learn estimator, a program."""
+"""What a system can be: a function that trains, a scikit-learn estimator, or a program.
+
+A program is given files, and writes one JSON prediction a line. It is an argument list, never a shell.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from holdsup.columns.limits import LARGEST_DOCUMENT
 from holdsup.errors import TaskError
-from holdsup.experiment.commands import run_command
-from holdsup.experiment.holding import find_held
-from holdsup.experiment.importing import load_callable
+from holdsup.experiment.sources import find_held, load_callable
 from holdsup.splits.routing import route_groups
 
-__all__ = ["KINDS", "Trained", "load_system", "split_settings", "train_system"]
+__all__ = [
+    "FILLED",
+    "KINDS",
+    "fill_arguments",
+    "find_placeholders",
+    "load_system",
+    "split_settings",
+    "train_system",
+]
+
+FILLED = ("train", "test", "out", "seed", "python")  # placeholders that a run fills; the others are settings
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+GUARD = Path(__file__).with_name("guard.py")  # ends a program when this process is killed
+TAIL = 500  # characters of a program's last words that go into the error
 
 
-@dataclass(frozen=True, slots=True)
-class Trained:
-    """What came out of one training: predictions as returned, and how long training and predicting took.
+class Trained(NamedTuple):
+    """What came out of one training: what the system returned, not looked at yet, and how many seconds it took.
 
-    Attributes
-    ----------
-    predictions : what the system returned, not looked at yet
-    seconds_train : seconds of training; of the whole program where a program does both
-    seconds_test : seconds of predicting; None where a program does both
+    A program trains and predicts at once: all its seconds are those of training.
     """
 
     predictions: Any
@@ -32,8 +49,7 @@ class Trained:
     seconds_test: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Examples:
+class Examples(NamedTuple):
     """What one training is given: examples with targets, inputs to predict, a seed, groups of the examples if any."""
 
     inputs: Sequence[Any]
@@ -99,13 +115,22 @@ def _estimator(system: Mapping[str, Any], given: Examples) -> Trained:
 
 
 def _command(system: Mapping[str, Any], given: Examples) -> Trained:
-    train = [{"input": x, "target": y} for x, y in zip(given.inputs, given.targets, strict=True)]
-    test = [{"input": x} for x in given.unseen]
+    """Run a program in its folder, with its files in a temporary one."""
     started = time.perf_counter()
-    predictions = run_command(
-        system["source"], system["settings"], train, test,
-        seed=given.seed, folder=system["folder"], timeout=system["timeout"],
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="holdsup-") as own:
+        files = {name: Path(own) / f"{name}.jsonl" for name in ("train", "test", "out")}
+        pairs = zip(given.inputs, given.targets, strict=True)
+        _write_lines(files["train"], ({"input": x, "target": y} for x, y in pairs))
+        _write_lines(files["test"], ({"input": x} for x in given.unseen))
+        values = {**system["settings"], **files, "seed": given.seed, "python": sys.executable}
+        filled, log, timeout = fill_arguments(system["source"], values), Path(own) / "log.txt", system["timeout"]
+        code = _run(filled, system["folder"], log, timeout)
+        program = " ".join(Path(part).name for part in filled[:2])
+        if code is None:
+            raise TaskError(f"{program} was stopped after {timeout:g} seconds: give it a longer timeout{_last(log)}")
+        if code != 0:
+            raise TaskError(f"{program} ended with code {code}{_last(log)}")
+        predictions = _read_predictions(files["out"], program, log)
     return Trained(predictions, time.perf_counter() - started, None)
 
 
@@ -114,16 +139,6 @@ KINDS: Mapping[str, Callable[[Mapping[str, Any], Examples], Trained]] = {
     "estimator": _estimator,
     "command": _command,
 }
-
-
-def split_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what an estimator's function is called with, and what is set on the estimator: names such as svc__C.
-
-    >>> split_settings({"kernel": "rbf", "svc__C": 10})
-    ({'kernel': 'rbf'}, {'svc__C': 10})
-    """
-    parameters = {name: value for name, value in settings.items() if "__" in name}
-    return {name: value for name, value in settings.items() if name not in parameters}, parameters
 
 
 def _load(system: Mapping[str, Any]) -> Callable[..., Any]:
@@ -137,3 +152,81 @@ def _predict(predict: Callable[[Sequence[Any]], Any], given: Examples, started: 
     trained = time.perf_counter()
     predictions = predict(given.unseen)
     return Trained(predictions, trained - started, time.perf_counter() - trained)
+
+
+def split_settings(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what an estimator's function is called with, and what is set on the estimator: names such as svc__C.
+
+    >>> split_settings({"kernel": "rbf", "svc__C": 10})
+    ({'kernel': 'rbf'}, {'svc__C': 10})
+    """
+    parameters = {name: value for name, value in settings.items() if "__" in name}
+    return {name: value for name, value in settings.items() if name not in parameters}, parameters
+
+
+def find_placeholders(arguments: Sequence[str]) -> set[str]:
+    """Return the names in braces.
+
+    >>> sorted(find_placeholders(["{python}", "tag.py", "--rate={rate}"]))
+    ['python', 'rate']
+    """
+    return {name for argument in arguments for name in PLACEHOLDER.findall(argument)}
+
+
+def fill_arguments(arguments: Sequence[str], values: Mapping[str, Any]) -> list[str]:
+    """Return an argument list with its placeholders filled; truth values as true and false."""
+
+    def written(match: re.Match[str]) -> str:
+        value = values.get(match[1], match[0])
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return [PLACEHOLDER.sub(written, argument) for argument in arguments]
+
+
+def _write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _run(arguments: list[str], folder: str, log: Path, timeout: float | None) -> int | None:
+    """Return the exit code of a program, None if it had to be stopped."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(GUARD), *arguments],
+            cwd=folder, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        if process.poll() is None:  # it leads a session, whose group has its number until it is waited for
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+        process.communicate()
+
+
+def _read_predictions(out: Path, program: str, log: Path) -> list[Any]:
+    if not out.exists():
+        raise TaskError(f"{program} wrote no file {{out}}{_last(log)}")
+    if out.stat().st_size > LARGEST_DOCUMENT:
+        raise TaskError(
+            f"{program} wrote {out.stat().st_size:,} bytes to {{out}}: one JSON prediction a line is wanted"
+        )
+    predictions = []
+    for number, line in enumerate(out.read_bytes().splitlines(), start=1):
+        try:
+            predictions.append(json.loads(line))
+        except (ValueError, RecursionError):
+            shown = line[:40].decode("utf-8", "replace")
+            raise TaskError(f"line {number} that {program} wrote to {{out}} is not JSON: {shown!r}") from None
+    return predictions
+
+
+def _last(log: Path) -> str:
+    """Return the last words of a program, ready to end an error."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 4 * TAIL))
+        words = " ".join(file.read().decode("utf-8", "replace").split())
+    return f"; it said: {words[-TAIL:]}" if words else ""

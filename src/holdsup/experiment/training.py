@@ -10,31 +10,23 @@ from typing import Any
 
 import pyarrow as pa
 
+from holdsup.errors import TaskError
 from holdsup.experiment.corpora import read_corpus
-from holdsup.experiment.importing import prepared_by
 from holdsup.experiment.plan import Outcome
-from holdsup.experiment.predictions import check_predictions, note_unknown
 from holdsup.experiment.scoring import find_metric, score_predictions
+from holdsup.experiment.sources import PREPARE
 from holdsup.experiment.systems import load_system, train_system
 from holdsup.metrics.means import Agreement
 from holdsup.splits import Split, make_splitter
 from holdsup.splits.corpus import Codes
 
-__all__ = ["COUNT", "WORK", "find_split", "train_and_test"]
+__all__ = ["COUNT", "WORK", "check_predictions", "find_split", "note_unknown", "train_and_test"]
 
 WORK = "holdsup.experiment.training:train_and_test"
 COUNT = "count_"  # begins the names of columns that hold counts
 KEPT = 16  # splits that a process holds: systems and settings share them
 
 
-def prepare_training(arguments: Mapping[str, Any]) -> None:
-    """Read the corpus and import the system of a task, once in each process."""
-    find_split(arguments)
-    load_system(arguments["system"])
-    pa.array([""])  # Arrow imports pandas, if it is there, for the first array that it makes
-
-
-@prepared_by(prepare_training)
 def train_and_test(arguments: Mapping[str, Any]) -> Outcome:
     """Return what a system does on one split of a corpus.
 
@@ -82,6 +74,16 @@ def train_and_test(arguments: Mapping[str, Any]) -> Outcome:
     return Outcome(values, {"items": pa.table(columns)})
 
 
+def _prepare(arguments: Mapping[str, Any]) -> None:
+    """Read the corpus and import the system of a task, once in each process."""
+    find_split(arguments)
+    load_system(arguments["system"])
+    pa.array([""])  # Arrow imports pandas, if it is there, for the first array that it makes
+
+
+setattr(train_and_test, PREPARE, _prepare)
+
+
 def find_split(arguments: Mapping[str, Any]) -> Split:
     """Return who trains and who tests in a task."""
     return _find_split(json.dumps(arguments["data"]), json.dumps(arguments["split"]))
@@ -93,6 +95,72 @@ def _find_split(data: str, split: str) -> Split:
     options = json.loads(split)
     index = options.pop("index")
     return make_splitter(**options).split_at(index, corpus.inputs, corpus.targets, corpus.groups)
+
+
+def check_predictions(returned: Any, targets: Sequence[Any], *, source: str) -> list[Any]:
+    """Return predictions as plain values that JSON can hold.
+
+    A prediction of another kind than the targets (the text "1" where targets are numbers) would count as wrong
+    without a word, so it is refused.
+    """
+    values = returned.tolist() if hasattr(returned, "tolist") else returned
+    if not isinstance(values, list | tuple):
+        raise TaskError(f"{source} predicts with a {type(returned).__name__}: return a list with a prediction an item")
+    if len(values) != len(targets):
+        raise TaskError(f"{source} gave {len(values):,} predictions for {len(targets):,} items: return one for each")
+    plain = [_plain(value, place, source) for place, value in enumerate(values, start=1)]
+    wanted = {_kind(target) for target in targets}
+    for place, value in enumerate(plain, start=1):
+        if _kind(value) not in wanted:
+            raise TaskError(
+                f"{source} predicts {_kind(value)} ({value!r:.40}, prediction {place}) where the targets are "
+                f"{' or '.join(sorted(wanted))} ({targets[0]!r:.40}): return what the targets are"
+            )
+    return plain
+
+
+def note_unknown(predictions: Sequence[Any], targets: Sequence[Any]) -> str | None:
+    """Return a note on predictions that no target is, where targets are labels; None where there are none.
+
+    Targets are labels if there are at most half as many different ones as items: answers in words differ more.
+
+    >>> note_unknown(["a", "b "], ["a", "b", "a", "b"])
+    "1 of 2 predictions is no label of the data, such as 'b '"
+    """
+    if not all(isinstance(target, str | int) for target in targets) or len(labels := set(targets)) > len(targets) / 2:
+        return None
+    unknown = [value for value in predictions if isinstance(value, list) or value not in labels]
+    if not unknown:
+        return None
+    verb = "is" if len(unknown) == 1 else "are"
+    return (
+        f"{len(unknown):,} of {len(predictions):,} predictions {verb} no label of the data, such as {unknown[0]!r:.40}"
+    )
+
+
+def _plain(value: Any, place: int, source: str) -> Any:
+    if isinstance(value, str | bool | int):
+        return value
+    if hasattr(value, "tolist"):  # of NumPy: a number, a string, an array
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(part, place, source) for part in value]
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        raise TaskError(
+            f"prediction {place} of {source} is {value}, which is no prediction: the training may have diverged"
+        )
+    if isinstance(value, str | bool | int | float):
+        return value
+    raise TaskError(
+        f"prediction {place} of {source} is a {type(value).__name__}: return text, numbers, truth values, or lists "
+        "of these"
+    )
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "text"
+    return "lists" if isinstance(value, list) else "numbers"
 
 
 def _pick(values: Any, places: Codes) -> Any:

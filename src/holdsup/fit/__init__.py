@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from holdsup.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from holdsup.fit.bootstrap import BootstrapTest as BootstrapTest, bootstrap_test as bootstrap_test
-    from holdsup.fit.bootstrap_intervals import (
+    from holdsup.fit.bootstrap import (
         BootstrapFits as BootstrapFits,
         BootstrapInterval as BootstrapInterval,
+        BootstrapTest as BootstrapTest,
         bootstrap_fit as bootstrap_fit,
+        bootstrap_test as bootstrap_test,
     )
     from holdsup.fit.contrasts import (
         JointTest as JointTest,
@@ -19,18 +20,22 @@ if TYPE_CHECKING:
         joint_test as joint_test,
         marginal_means as marginal_means,
     )
-    from holdsup.fit.effects import LevelEffects as LevelEffects, random_effects as random_effects
     from holdsup.fit.fitting import fit_lmm as fit_lmm, fit_within as fit_within
     from holdsup.fit.likelihood import (
         LikelihoodRatioTest as LikelihoodRatioTest,
         RandomTermTest as RandomTermTest,
         likelihood_ratio_test as likelihood_ratio_test,
-        test_random_terms as test_random_terms,
+        random_term_tests as random_term_tests,
     )
     from holdsup.fit.prediction import (
+        LevelEffects as LevelEffects,
         Predictions as Predictions,
+        RSquared as RSquared,
         fitted_values as fitted_values,
+        intraclass_correlations as intraclass_correlations,
         predict as predict,
+        r_squared as r_squared,
+        random_effects as random_effects,
         refit as refit,
         residuals as residuals,
         simulate as simulate,
@@ -40,26 +45,19 @@ if TYPE_CHECKING:
         profile_intervals as profile_intervals,
         profile_share as profile_share,
     )
-    from holdsup.fit.quality import (
-        RSquared as RSquared,
-        intraclass_correlations as intraclass_correlations,
-        r_squared as r_squared,
-    )
     from holdsup.fit.records import Contrast as Contrast
     from holdsup.fit.result import LmmFit as LmmFit
 
 __all__, __getattr__ = load_lazily(
     __name__,
     {
-        "bootstrap": "BootstrapTest bootstrap_test",
-        "bootstrap_intervals": "BootstrapFits BootstrapInterval bootstrap_fit",
+        "bootstrap": "BootstrapFits BootstrapInterval BootstrapTest bootstrap_fit bootstrap_test",
         "contrasts": "JointTest contrast joint_test marginal_means",
-        "effects": "LevelEffects random_effects",
         "fitting": "fit_lmm fit_within",
-        "likelihood": "LikelihoodRatioTest RandomTermTest likelihood_ratio_test test_random_terms",
-        "prediction": "Predictions fitted_values predict refit residuals simulate",
+        "likelihood": "LikelihoodRatioTest RandomTermTest likelihood_ratio_test random_term_tests",
+        "prediction": "LevelEffects Predictions RSquared fitted_values intraclass_correlations predict r_squared "
+        "random_effects refit residuals simulate",
         "profile": "ProfileInterval profile_intervals profile_share",
-        "quality": "RSquared intraclass_correlations r_squared",
         "records": "Contrast",
         "result": "LmmFit",
     },

@@ -11,39 +11,21 @@ import numpy as np
 from holdsup.errors import FitError, list_names
 from holdsup.fit.records import Contrast
 from holdsup.fit.result import LmmFit, Model
+from holdsup.numerics.distributions import f_tail
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.tails import f_tail
 
-__all__ = [
-    "Contrast",
-    "JointTest",
-    "average_row",
-    "contrast",
-    "effect_weights",
-    "joint_test",
-    "marginal_means",
-    "marginal_weights",
-]
+__all__ = ["JointTest", "average_row", "contrast", "effect_weights", "joint_test", "marginal_means", "marginal_weights"]
 
 
 @dataclass(frozen=True, slots=True)
 class JointTest:
-    """Several combinations of fixed effects tested at once.
+    """Several combinations of fixed effects tested at once."""
 
-    Attributes
-    ----------
-    statistic : F
-    df1 : numerator degrees of freedom, the rank of the combinations
-    df2 : denominator degrees of freedom (Fai & Cornelius 1996)
-    p : p-value
-    log10_p : its decimal logarithm
-    """
-
-    statistic: float
-    df1: int
-    df2: float
-    p: float
-    log10_p: float
+    statistic: float  # F
+    df1: int  # numerator degrees of freedom, the rank of the combinations
+    df2: float  # denominator degrees of freedom (Fai & Cornelius 1996)
+    p: float  # p-value
+    log10_p: float  # its decimal logarithm
 
 
 def contrast(fit: LmmFit, weights: Mapping[str, float] | Sequence[float], *, name: str = "contrast") -> Contrast:

@@ -11,12 +11,11 @@ from holdsup.arguments import check_level
 from holdsup.columns.batches import open_data
 from holdsup.design import Design, build_design, parse_formula
 from holdsup.design.coding import code_terms
-from holdsup.design.statistics import summarize
 from holdsup.design.streaming import read_moments
+from holdsup.design.transforms import summarize
 from holdsup.design.variables import encode_variables, uses_of
 from holdsup.errors import FitError
-from holdsup.fit.description import describe
-from holdsup.fit.result import LmmFit, Model
+from holdsup.fit.result import LmmFit, Model, describe
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import NothingLeft, fit_moments, keep_columns
 from holdsup.numerics.moments import Moments, accumulate
@@ -44,7 +43,7 @@ def fit_lmm(
         frame. Parquet files and iterators with more rows than memory should hold are read in batches
     method : "reml", or "ml" for fits whose fixed effects are to be compared
     weights : column of case weights (the residual variance of a row is sigma^2 / weight)
-    level : coverage of the confidence limits
+    level : coverage of the CIs
 
     Examples
     --------

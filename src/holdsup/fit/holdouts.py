@@ -8,9 +8,8 @@ of all rows ended.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,51 +17,27 @@ from numpy.typing import NDArray
 from holdsup.design import Design
 from holdsup.design.coding import dense_columns
 from holdsup.errors import FitError
+from holdsup.fit.records import Contrast, make_contrast
 from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats, Ints, Layout, Sample
 from holdsup.numerics.mixed import EngineFit, NothingLeft, fit_moments
 from holdsup.numerics.moments import accumulate
 from holdsup.numerics.prediction import PredictedEffects, predict_effects
-from holdsup.numerics.tails import t_tail
 from holdsup.numerics.threads import blas_threads
 
-__all__ = ["Combination", "PartialFit", "fit_without", "predict_parts"]
+__all__ = ["PartialFit", "fit_without", "predict_parts"]
 
 TOLD = 1e-6  # deviation of a column, relative to its largest value, that is rounding
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """A combination of fixed effects.
-
-    Attributes
-    ----------
-    estimate : its value
-    se : its standard error
-    df : Satterthwaite's degrees of freedom; infinite where the standard error is zero
-    p : two-sided p by Satterthwaite's t; not a number where the standard error is zero
-    """
-
-    estimate: float
-    se: float
-    df: float
-    p: float
-
-
 @dataclass(frozen=True, eq=False)
 class PartialFit:
-    """A model fitted to some of the rows of its design.
+    """A model fitted to some of the rows of its design."""
 
-    Attributes
-    ----------
-    design : of all rows
-    engine : the optimum on some of them
-    """
+    design: Design  # of all rows
+    engine: EngineFit  # the optimum on some of them
 
-    design: Design
-    engine: EngineFit
-
-    def combine(self, weights: Floats) -> Combination:
+    def combine(self, weights: Floats, level: float = 0.95) -> Contrast:
         """Return a combination of the formula's fixed effects, `weights` being one for each column of `Design.fixed`.
 
         It must be one that the rows tell, as the mean of a system that has some is: then it does not matter which of
@@ -71,12 +46,9 @@ class PartialFit:
         inference = self.engine.inference
         inside = (weights @ self.design.transform)[self.engine.kept]
         shift = self.design.shift * float(weights[list(self.design.constant)].sum())
+        variance = float(inside @ inference.covariance @ inside)
         estimate = float(inside @ self.engine.solution.beta) + shift
-        se = math.sqrt(max(0.0, float(inside @ inference.covariance @ inside)))
-        if se == 0:
-            return Combination(estimate, 0.0, math.inf, math.nan)
-        df = inference.degrees(inside)
-        return Combination(estimate, se, df, t_tail(estimate / se, df).p)
+        return make_contrast("", estimate, variance, partial(inference.degrees, inside), level)
 
     def predict(self, rows: Ints, *, random: bool = True) -> Floats:
         """Return predictions for rows of the design: the fixed part and (`random`) the effects of levels fitted."""

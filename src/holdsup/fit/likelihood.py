@@ -1,24 +1,23 @@
-"""Likelihood-ratio tests: a fit against a smaller one, and each random term on its own."""
+"""Likelihood-ratio tests: a fit against a smaller one, each random term on its own, and how the smaller lies within."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log10
 
 import numpy as np
 
 from holdsup.design import Design, Formula, build_design
-from holdsup.design.grammar import RandomTerm
-from holdsup.design.newdata import code_fitted_rows
+from holdsup.design.formulas import RandomTerm
+from holdsup.design.matrices import RandomBlock, code_fitted_rows
 from holdsup.errors import FitError, NotNested
-from holdsup.fit.description import describe
 from holdsup.fit.fitting import fit_by, fit_design
-from holdsup.fit.nesting import embed_terms
-from holdsup.fit.result import LmmFit, Model
+from holdsup.fit.result import LmmFit, Model, describe
+from holdsup.numerics.distributions import Tail, chi2_tail
+from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.mixed import NothingLeft, fit_moments
 from holdsup.numerics.restriction import Restriction, restrict
-from holdsup.numerics.tails import Tail, chi2_tail
 from holdsup.rendering import PValue, Table
 from holdsup.rendering.text import render_text
 
@@ -26,9 +25,11 @@ __all__ = [
     "LikelihoodRatioTest",
     "RandomTermTest",
     "Reduction",
+    "embed",
+    "embed_terms",
     "likelihood_ratio_test",
+    "random_term_tests",
     "reduce_terms",
-    "test_random_terms",
 ]
 
 LEAST_START = 0.05  # relative standard deviation from which the search for a variance starts at least
@@ -37,35 +38,22 @@ SAME = 1e-12  # share of its size to which a mean is known, in whatever order it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LikelihoodRatioTest:
-    """Whether the larger of two nested fits explains the response better than chance.
+    """Whether the larger of two nested fits explains the response better than chance."""
 
-    Attributes
-    ----------
-    null : the smaller formula
-    alternative : the larger formula
-    method : "ml" or "reml", by which both were fitted for the test
-    statistic : difference of their criteria
-    df : difference of their numbers of parameters
-    p : p-value
-    log10_p : its decimal logarithm
-    on_boundary : whether the null puts variances at zero; then p refers to an equal mixture of chi-squares
-    p_chi2 : p-value by the plain chi-square with `df`, too large on the boundary
-    """
-
-    null: str
-    alternative: str
-    method: str
-    statistic: float
-    df: int
-    p: float
-    log10_p: float
-    on_boundary: bool
-    p_chi2: float
+    null: str  # the smaller formula
+    alternative: str  # the larger formula
+    method: str  # "ml" or "reml", by which both were fitted for the test
+    statistic: float  # difference of their criteria
+    df: int  # difference of their numbers of parameters
+    p: float  # p-value
+    log10_p: float  # its decimal logarithm
+    on_boundary: bool  # whether the null puts variances at zero; then p refers to an equal mixture of chi-squares
+    p_chi2: float  # p-value by the plain chi-square with `df`, too large on the boundary
 
     def table(self) -> Table:
         """Return the cells that all renderings show."""
         reference = "mixture of chi-squares" if self.on_boundary else "chi-square"
-        row = (self.null, self.alternative, self.statistic, self.df, reference, PValue(self.p, self.log10_p))
+        row = (self.null, self.alternative, self.statistic, self.df, reference, PValue(self.p))
         columns = ("null", "alternative", "statistic", "df", "reference", "p")
         return Table(title=f"Likelihood-ratio test ({self.method.upper()})", columns=columns, rows=(row,))
 
@@ -75,32 +63,19 @@ class LikelihoodRatioTest:
 
 @dataclass(frozen=True, slots=True)
 class RandomTermTest:
-    """The test of one random term (or slope): the fit against the one without it.
+    """The test of one random term (or slope): the fit against the one without it."""
 
-    Attributes
-    ----------
-    group : the grouping factor
-    term : what is taken out
-    test : the likelihood-ratio test
-    """
-
-    group: str
-    term: str
-    test: LikelihoodRatioTest
+    group: str  # the grouping factor
+    term: str  # what is taken out
+    test: LikelihoodRatioTest  # the likelihood-ratio test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reduction:
-    """A fit without one of its random terms, and the test of that term.
+    """A fit without one of its random terms, and the test of that term."""
 
-    Attributes
-    ----------
-    fit : without the term
-    test : of the term
-    """
-
-    fit: LmmFit
-    test: RandomTermTest
+    fit: LmmFit  # without the term
+    test: RandomTermTest  # of the term
 
 
 def likelihood_ratio_test(small: LmmFit, large: LmmFit) -> LikelihoodRatioTest:
@@ -120,7 +95,7 @@ def likelihood_ratio_test(small: LmmFit, large: LmmFit) -> LikelihoodRatioTest:
     return _compare(fit_by(small, method), fit_by(large, method))
 
 
-def test_random_terms(fit: LmmFit) -> tuple[RandomTermTest, ...]:
+def random_term_tests(fit: LmmFit) -> tuple[RandomTermTest, ...]:
     """Return the test of each random term: a slope with its correlations, or the whole of a term with one column.
 
     Unlike lmerTest's ``ranova``, ``(0 + x | g)`` is tested against its absence, not against ``(1 | g)``,
@@ -141,9 +116,6 @@ def reduce_terms(fit: LmmFit) -> Iterator[Reduction]:
             continue
         named = replace(smaller, formula=f"without {term} of {group}")
         yield Reduction(named, RandomTermTest(group, term, _compare(named, fit)))
-
-
-test_random_terms.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
 
 
 def _without(fit: LmmFit, formula: Formula) -> LmmFit:
@@ -263,3 +235,54 @@ def _spans(large: Design, small: Design) -> bool:
 
 def _fixed_names(design: Design) -> set[str]:
     return {column.name for column in design.fixed}
+
+
+def embed(small: Model, large: Model) -> Restriction | None:
+    """Return how `small` lies within the columns and parameters of `large`.
+
+    None if it does not: a fixed effect that the larger fit lacks or codes in another way, or a slope that is
+    centred in the one and not in the other (``0 + x | g`` within ``1 + x | g``).
+    """
+    fixed = _fixed(small, large)
+    if fixed is None:
+        return None
+    parameters = embed_terms(small.design.random, large.design.random)
+    return None if parameters is None else Restriction(fixed, parameters)
+
+
+def embed_terms(small: Sequence[RandomBlock], large: Sequence[RandomBlock]) -> Ints | None:
+    """Return the parameter of the larger fit that each of the smaller one is, None if some is none."""
+    parameters = np.full(sum(len(block.places) for block in small), -1, np.int64)
+    for block in small:
+        if not any(_place(block, other, parameters) for other in large):
+            return None
+    return parameters
+
+
+def _fixed(small: Model, large: Model) -> Floats | None:
+    """Return K in X_small = X_large K, for the columns as the engine has them."""
+    place = {name: i for i, name in enumerate(large.names)}
+    if not set(small.names) <= set(place):
+        return None
+    # X_engine = X_formula T for either fit; by the formula, the columns of the one are columns of the other.
+    inverse = np.linalg.inv(large.transform) if len(place) else large.transform
+    return np.asarray(inverse[:, [place[name] for name in small.names]] @ small.transform)
+
+
+def _place(block: RandomBlock, other: RandomBlock, parameters: Ints) -> bool:
+    """Write where the parameters of a term stand in a term of the larger fit; return whether they do."""
+    column = {c.name: i for i, c in enumerate(other.columns)}
+    if set(block.group.variables) != set(other.group.variables) or not all(c.name in column for c in block.columns):
+        return False
+    if block.correlated and len(block.columns) > 1 and not other.correlated:
+        return False
+    inside = [column[c.name] for c in block.columns]
+    beside = np.delete(other.transform[:, inside], inside, axis=0)
+    if beside.any() or not np.array_equal(other.transform[np.ix_(inside, inside)], block.transform):
+        return False
+    known = {(i, j): parameter for i, j, parameter in other.places}
+    if any((inside[i], inside[j]) not in known for i, j, _ in block.places):
+        return False  # the columns stand in another order, so their triangular factors differ
+    for i, j, parameter in block.places:
+        parameters[parameter] = known[inside[i], inside[j]]
+    return True

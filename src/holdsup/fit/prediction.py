@@ -1,42 +1,50 @@
-"""Predictions, residuals and simulated responses."""
+"""What a fit says of rows and levels: predictions, random effects, simulated responses, shares of variance."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from holdsup.design.newdata import CodedRows, code_fitted_rows, code_rows
+from holdsup.design.matrices import CodedRows, Design, RandomBlock, code_fitted_rows, code_rows
 from holdsup.errors import FitError
-from holdsup.fit.effects import random_effects
 from holdsup.fit.fitting import fit_response
-from holdsup.fit.quality import covariances
 from holdsup.fit.result import LmmFit
-from holdsup.numerics.layout import Floats
+from holdsup.numerics.layout import Floats, Ints
+from holdsup.numerics.prediction import PredictedEffects, predict_effects
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
+from holdsup.results.envelope import to_backend
 
-__all__ = ["Predictions", "fitted_values", "predict", "refit", "residuals", "simulate"]
+__all__ = [
+    "LevelEffects",
+    "Predictions",
+    "RSquared",
+    "find_hosts",
+    "fitted_values",
+    "intraclass_correlations",
+    "predict",
+    "r_squared",
+    "random_effects",
+    "refit",
+    "residuals",
+    "simulate",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
-    """Predicted responses.
+    """Predicted responses."""
 
-    Attributes
-    ----------
-    values : the predictions, shape (n,)
-    new_levels : for each row, in how many random terms its level was not seen by the fit and counts as average
-    places : which rows of the table these are, from 0
-    rows : how many there are, and why others are not
-    """
-
-    values: Floats
+    values: Floats  # the predictions, shape (n,)
+    # for each row, in how many random terms its level was not seen by the fit and counts as average
     new_levels: NDArray[np.int64]
-    places: NDArray[np.integer]
-    rows: Rows
+    places: NDArray[np.integer]  # which rows of the table these are, from 0
+    rows: Rows  # how many there are, and why others are not
 
 
 def predict(fit: LmmFit, data: Any, *, random: bool = True, progress: Progress = no_progress) -> Predictions:
@@ -109,3 +117,116 @@ def refit(fit: LmmFit, response: Floats) -> LmmFit:
         return fit_response(fit, np.asarray(response, dtype=float))
     except (TypeError, ValueError) as error:
         raise FitError(f"refit needs an array of numbers, not {response!r:.40}") from error
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelEffects:
+    """The predicted effects of one random term."""
+
+    group: str  # the grouping factor
+    variables: tuple[str, ...]  # the columns whose combinations are its levels
+    levels: tuple[tuple[str, ...], ...]  # the labels of each level, one for each variable
+    terms: tuple[str, ...]  # what varies
+    values: Floats  # predicted effects, shape (levels, terms)
+    sd: Floats  # their standard deviations given the fixed effects, same shape
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return a frame with a row for each level and term."""
+        k = len(self.terms)
+        labels = {name: np.repeat([level[i] for level in self.levels], k) for i, name in enumerate(self.variables)}
+        columns = {**labels, "term": list(self.terms) * len(self.levels)}
+        return to_backend(pa.table({**columns, "value": self.values.ravel(), "sd": self.sd.ravel()}), backend)
+
+
+def random_effects(fit: LmmFit, *, with_sd: bool = True) -> tuple[LevelEffects, ...]:
+    """Return the predicted effects (BLUPs) of every random term, with their conditional standard deviations."""
+    model = fit.model()
+    predicted = predict_effects(model.engine, with_spread=with_sd)
+    return tuple(_block(model.design, block, predicted) for block in model.design.random)
+
+
+def _block(design: Design, block: RandomBlock, predicted: PredictedEffects) -> LevelEffects:
+    k = len(block.columns)
+    values, spread = np.empty((block.group.count, k)), np.full((block.group.count, k, k), np.nan)
+    for levels, effects, host, columns in find_hosts(design, block):
+        values[levels] = predicted.values[effects][host][:, columns]
+        if predicted.covariances:
+            spread[levels] = predicted.covariances[effects][host][:, columns][:, :, columns]
+    T = block.transform
+    sd = np.sqrt(np.diagonal(T @ spread @ T.T, axis1=1, axis2=2))
+    names = tuple(column.name for column in block.columns)
+    labels = tuple(block.group.level_names())
+    return LevelEffects(block.group.label, block.group.variables, labels, names, values @ T.T, sd)
+
+
+def find_hosts(design: Design, block: RandomBlock) -> Iterator[tuple[Ints, int, Ints, list[int]]]:
+    """Yield where a term stands in the engine: (levels of the term, effects, their levels, their columns).
+
+    A term of ``system:item`` may be written as one column per system within ``item``; then its levels
+    are spread over several of the engine's columns.
+    """
+    shown = block.group.shown
+    own = [next(p for row, col, p in block.places if row == col == i) for i in range(len(block.columns))]
+    for number, effects in enumerate(design.layout.effects):
+        mine = [c for c in range(len(effects.columns)) if effects.pattern[c, c] in own]
+        inside = [
+            f for f in (design.variables.grouping[name] for name in block.group.variables) if f not in effects.factors
+        ]
+        for start in range(0, len(mine), len(own)):  # one copy of the term after another
+            columns = mine[start : start + len(own)]
+            wanted = dict(effects.columns[columns[0]].levels)
+            mask = np.ones(len(shown), bool)
+            for factor in inside:
+                mask &= design.sample.factors[factor][shown] == wanted[factor]
+            levels = np.flatnonzero(mask)
+            yield levels, number, effects.codes[shown[levels]].astype(np.int64), columns
+
+
+@dataclass(frozen=True, slots=True)
+class RSquared:
+    """Shares of the variance of the response."""
+
+    marginal: float  # explained by the fixed effects
+    conditional: float  # explained by the fixed and the random effects
+
+
+def r_squared(fit: LmmFit) -> RSquared:
+    """Return Nakagawa and Schielzeth's R2, with random slopes weighed by their regressors.
+
+    The variance of a random term with slopes is the mean over rows of z'Sigma z (Johnson 2014, Methods
+    in Ecology and Evolution 5:944), so that it does not depend on where a regressor has its zero.
+    """
+    model = fit.model()
+    coded = code_fitted_rows(model.design)
+    fitted = coded.fixed[:, model.engine.kept] @ model.beta
+    fixed = float(np.var(fitted, ddof=1))
+    random = sum(term_variance(columns, sigma) for columns, sigma in zip(coded.columns, covariances(fit), strict=True))
+    total = fixed + random + fit.sigma**2
+    return RSquared(fixed / total, (fixed + random) / total)
+
+
+def intraclass_correlations(fit: LmmFit) -> dict[str, float]:
+    """Return for each grouping factor the share of the random variance that lies between its levels."""
+    coded = code_fitted_rows(fit.model().design)
+    parts: dict[str, float] = {}
+    for block, columns, sigma in zip(fit.model().design.random, coded.columns, covariances(fit), strict=True):
+        parts[block.group.label] = parts.get(block.group.label, 0.0) + term_variance(columns, sigma)
+    total = sum(parts.values()) + fit.sigma**2
+    return {group: variance / total for group, variance in parts.items()}
+
+
+def term_variance(columns: Floats, sigma: Floats) -> float:
+    """Return the mean over rows of z'Sigma z."""
+    return float(np.einsum("ni,ij,nj->", columns, sigma, columns) / len(columns))
+
+
+def covariances(fit: LmmFit) -> list[Floats]:
+    """Return the covariance matrix of each random term."""
+    model = fit.model()
+    return [covariance(block, model.engine.optimum.theta, model.engine_sigma) for block in model.design.random]
+
+
+def covariance(block: RandomBlock, theta: Floats, sigma: float) -> Floats:
+    """Return the covariance matrix of a random term at theta."""
+    factor = block.factor(theta)
+    return sigma**2 * factor @ factor.T

@@ -25,24 +25,14 @@ TINY = 1e-6  # a relative standard deviation below this is one of zero, with no 
 
 @dataclass(frozen=True, slots=True)
 class ProfileInterval:
-    """The profile-likelihood interval of one standard deviation, correlation or share of variance.
+    """The profile-likelihood interval of one standard deviation, correlation or share of variance."""
 
-    Attributes
-    ----------
-    group : the grouping factor, "Residual" for the residual
-    term : what varies; for a correlation both terms
-    parameter : "sd", "correlation" or "share"
-    estimate : its value at the optimum
-    low : lower limit
-    high : upper limit
-    """
-
-    group: str
-    term: str
-    parameter: str
-    estimate: float
-    low: float
-    high: float
+    group: str  # the grouping factor, "Residual" for the residual
+    term: str  # what varies; for a correlation both terms
+    parameter: str  # "sd", "correlation" or "share"
+    estimate: float  # its value at the optimum
+    low: float  # lower limit
+    high: float  # upper limit
 
 
 def profile_intervals(
@@ -65,7 +55,7 @@ def profile_intervals(
             low, high = -1.0, 1.0  # a singular term: the profile of its correlation has corners, and tells nothing
         else:
             with blas_threads(threads_for(len(model.engine.moments.C))):
-                low, high = profile.limits(quantity)
+                low, high = profile.interval(quantity)
         found.append(ProfileInterval(group, term, parameter, estimate, low, high))
     return tuple(found)
 
@@ -76,7 +66,7 @@ def profile_share(
     """Return the profile interval of the share of some groups in the total variance.
 
     ``profile_share(fit, "item")`` of a fit with random intercepts is the reliability coefficient phi. `reaches` are the
-    roots of the rise of the criterion at which the limits lie, by default those of the chi-square for `level`.
+    roots of the rise of the criterion at the ends of the CI, by default those of the chi-square for `level`.
     """
     _check(fit, level)
     model = fit.model()
@@ -87,7 +77,7 @@ def profile_share(
     profile = _start(model, level or fit.level)
     quantity = _root_odds(model.design.random, set(groups), len(model.engine.optimum.theta), model.design.weight_unit)
     with blas_threads(threads_for(len(model.engine.moments.C))):
-        low, high = profile.limits(quantity, reaches)
+        low, high = profile.interval(quantity, reaches)
     estimate = quantity.shown(quantity.value(profile.optimum))
     return ProfileInterval(", ".join(groups), "", "share", estimate, low, high)
 

@@ -2,77 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["Contrast", "OptimizerRecord", "RandomComponent"]
+from holdsup.numerics.distributions import t_quantile, t_tail
+
+__all__ = ["Contrast", "LevelPair", "OptimizerRecord", "RandomComponent", "make_contrast"]
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A fixed effect, or a combination of some, with Satterthwaite's t-test.
+    """A fixed effect, or a combination of some, with Satterthwaite's t-test."""
 
-    Attributes
-    ----------
-    name : the effect, named as in lme4, or what the combination is called
-    estimate : its value
-    se : its standard error
-    df : Satterthwaite's degrees of freedom
-    t : estimate / se
-    p : two-sided p-value
-    log10_p : its decimal logarithm
-    low : lower confidence limit
-    high : upper confidence limit
-    """
-
-    name: str
-    estimate: float
-    se: float
-    df: float
-    t: float
-    p: float
-    log10_p: float
-    low: float
-    high: float
+    name: str  # the effect, named as in lme4, or what the combination is called
+    estimate: float  # its value
+    se: float  # its standard error
+    df: float  # Satterthwaite's degrees of freedom
+    t: float  # estimate / se
+    p: float  # two-sided p-value
+    log10_p: float  # its decimal logarithm
+    low: float  # lower confidence limit
+    high: float  # upper confidence limit
 
 
 @dataclass(frozen=True, slots=True)
 class RandomComponent:
-    """One variance component.
+    """One variance component."""
 
-    Attributes
-    ----------
-    group : the grouping factor, "Residual" for the last
-    term : what varies between its levels
-    variance : its variance
-    sd : its standard deviation
-    corr : correlation with each earlier term of the same random term; null where a variance is zero
-    """
-
-    group: str
-    term: str
-    variance: float
-    sd: float
+    group: str  # the grouping factor, "Residual" for the last
+    term: str  # what varies between its levels
+    variance: float  # its variance
+    sd: float  # its standard deviation
+    # correlation with each earlier term of the same random term; null where a variance is zero
     corr: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class OptimizerRecord:
-    """How the optimum was found.
+    """How the optimum was found."""
 
-    Attributes
-    ----------
-    evaluations : evaluations of the criterion, with or without gradient
-    steps : Newton steps
-    reason : why the search ended
-    gradient : largest component of the gradient, each scaled by its curvature
-    decrease : decrease of the criterion that another step would bring
-    theta : the optimum, relative covariance factors as in lme4
-    """
+    evaluations: int  # evaluations of the criterion, with or without gradient
+    steps: int  # Newton steps
+    reason: str  # why the search ended
+    gradient: float  # largest component of the gradient, each scaled by its curvature
+    decrease: float  # decrease of the criterion that another step would bring
+    theta: tuple[float, ...]  # the optimum, relative covariance factors as in lme4
 
-    evaluations: int
-    steps: int
-    reason: str
-    gradient: float
-    decrease: float
-    theta: tuple[float, ...]
+
+@dataclass(frozen=True, slots=True)
+class LevelPair:
+    """Two levels of a factor that an effect compares."""
+
+    response: str  # in what
+    variable: str  # the factor
+    level: str  # the level whose effect it is
+    reference: str  # the level that it is compared with
+
+
+def make_contrast(name: str, estimate: float, variance: float, degrees: Callable[[], float], level: float) -> Contrast:
+    """Return a combination of fixed effects with its t-test; one that is known exactly has none."""
+    se = math.sqrt(max(0.0, variance))
+    if se == 0:
+        return Contrast(name, estimate, 0.0, math.inf, math.nan, math.nan, math.nan, estimate, estimate)
+    df = degrees()
+    tail = t_tail(estimate / se, df)
+    reach = t_quantile((1 + level) / 2, df) * se
+    return Contrast(name, estimate, se, df, estimate / se, tail.p, tail.log10_p, estimate - reach, estimate + reach)

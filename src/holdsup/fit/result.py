@@ -1,41 +1,38 @@
-"""`LmmFit`: a fitted linear mixed model."""
+"""`LmmFit`: a fitted linear mixed model, and how an optimum is put into it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
 
 from holdsup.design import Design
+from holdsup.design.formulas import INTERCEPT
+from holdsup.design.matrices import RandomBlock
 from holdsup.errors import ResultError
-from holdsup.fit.records import Contrast, OptimizerRecord, RandomComponent
+from holdsup.fit.records import Contrast, LevelPair, OptimizerRecord, RandomComponent, make_contrast
+from holdsup.fit.words import caution_fit, describe_method, tabulate_effects, write_answer
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import EngineFit
-from holdsup.numerics.quantiles import t_quantile
-from holdsup.numerics.tails import t_tail
-from holdsup.rendering import Estimate, Interval, PValue, Table
+from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_number
-from holdsup.results import Result
+from holdsup.results import Asked, Method, Result
 
-__all__ = ["LmmFit", "Model"]
+__all__ = ["LmmFit", "Model", "describe"]
+
+SINGULAR = 1e-4  # a relative standard deviation below this is zero, as in lme4's isSingular
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The live part of a fit: what questions beyond the saved table are answered from.
+    """The live part of a fit: what questions beyond the saved table are answered from."""
 
-    Attributes
-    ----------
-    design : the formula on its data
-    engine : the optimum
-    """
-
-    design: Design
-    engine: EngineFit
+    design: Design  # the formula on its data
+    engine: EngineFit  # the optimum
 
     @property
     def sigma(self) -> float:
@@ -73,76 +70,49 @@ class Model:
 
     def combine(self, weights: Floats, name: str, level: float) -> Contrast:
         """Return a combination of fixed effects, with its test and its limits."""
-        estimate = float(weights @ self.beta)
-        se = math.sqrt(max(0.0, float(weights @ self.covariance @ weights)))
-        if se == 0:  # the combination is known exactly
-            return Contrast(name, estimate, 0.0, math.inf, math.nan, math.nan, math.nan, estimate, estimate)
-        df = self.degrees(weights)
-        tail = t_tail(estimate / se, df)
-        reach = t_quantile((1 + level) / 2, df) * se
-        return Contrast(name, estimate, se, df, estimate / se, tail.p, tail.log10_p, estimate - reach, estimate + reach)
+        variance = float(weights @ self.covariance @ weights)
+        return make_contrast(name, float(weights @ self.beta), variance, partial(self.degrees, weights), level)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LmmFit(Result):
-    """A linear mixed model, fitted by maximum likelihood or REML.
-
-    Attributes
-    ----------
-    formula : the model
-    n : rows used
-    method : "ml" or "reml"
-    criterion : -2 log-likelihood (ML) or REML criterion at the optimum
-    loglik : log-likelihood (restricted, for REML)
-    aic : Akaike's criterion
-    bic : Bayesian information criterion
-    npar : number of parameters
-    sigma : residual standard deviation
-    converged : whether the optimum is certified: no gradient, no direction that curves down
-    singular : whether some variance is zero or some correlation is -1 or 1
-    dropped : fixed columns that are combinations of others
-    levels : number of levels of each grouping factor
-    fixed : the fixed effects
-    random : the variance components
-    optimizer : how the optimum was found
-    level : coverage of the confidence limits
-    live : what further questions are answered from; not saved
-    """
+    """A linear mixed model, fitted by maximum likelihood or REML."""
 
     kind: ClassVar[str] = "fit"
 
-    formula: str
-    n: int
-    method: str
-    criterion: float
-    loglik: float
-    aic: float
-    bic: float
-    npar: int
-    sigma: float
-    converged: bool
-    singular: bool
-    dropped: tuple[str, ...]
-    levels: Mapping[str, int]
-    fixed: tuple[Contrast, ...]
-    random: tuple[RandomComponent, ...]
-    optimizer: OptimizerRecord
-    level: float = 0.95
+    formula: str  # the model
+    n: int  # rows used
+    method: str  # "ml" or "reml"
+    criterion: float  # -2 log-likelihood (ML) or REML criterion at the optimum
+    loglik: float  # log-likelihood (restricted, for REML)
+    aic: float  # Akaike's criterion
+    bic: float  # Bayesian information criterion
+    npar: int  # number of parameters
+    sigma: float  # residual standard deviation
+    converged: bool  # whether the optimum is certified: no gradient, no direction that curves down
+    singular: bool  # whether some variance is zero or some correlation is -1 or 1
+    dropped: tuple[str, ...]  # fixed columns that are combinations of others
+    levels: Mapping[str, int]  # number of levels of each grouping factor
+    fixed: tuple[Contrast, ...]  # the fixed effects
+    random: tuple[RandomComponent, ...]  # the variance components
+    optimizer: OptimizerRecord  # how the optimum was found
+    level: float = 0.95  # coverage of the CIs
+    # the levels that the only effect beside the intercept compares; null where there are more, or numbers
+    pair: LevelPair | None = None
+    # what further questions are answered from; not saved
     live: Model | None = field(default=None, repr=False, compare=False, metadata={"saved": False})
+
+    def answer(self) -> Answer:
+        """Return what the fixed effects say, and how large the variances are."""
+        return write_answer(
+            self.fixed, self.random, self.levels, self.pair, self.cautions, self.rows,
+            converged=self.converged, level=self.level, signature=self.signature,
+        )  # fmt: skip
 
     def tables(self) -> tuple[Table, ...]:
         """Return the fixed effects and the variance components."""
-        percent = f"{100 * self.level:g}%"
-        fixed = Table(
-            title=f"Fixed effects, {percent} limits and tests by Satterthwaite's t",
-            columns=("effect", "estimate", "se", "df", "t", "p", f"{percent} limits"),
-            rows=tuple(
-                (e.name, Estimate(e.estimate, e.se), Estimate(e.se, e.se), e.df, e.t, PValue(e.p, e.log10_p),
-                 Interval(e.low, e.high, e.estimate, drawn=e.name != "(Intercept)"))
-                for e in self.fixed
-            ),
-        )  # fmt: skip
         random = Table(
+            name="random",
             title="Variance components",
             columns=("group", "term", "variance", "sd", "correlations"),
             rows=tuple(
@@ -151,7 +121,11 @@ class LmmFit(Result):
             ),
             notes=tuple(f"{group}: {count:,} levels." for group, count in self.levels.items()),
         )
-        return (fixed, random)
+        return (tabulate_effects(self.fixed, self.level), random)
+
+    def describe_method(self) -> Method:
+        """Return what was done, in words that a paper can print."""
+        return describe_method(self.formula, self.method, self.n)
 
     def model(self) -> Model:
         """Return the live part of the fit; a fit restored from a file has none."""
@@ -162,3 +136,97 @@ class LmmFit(Result):
 
 def _corr(value: float) -> str:
     return "undefined" if math.isnan(value) else format_number(value)
+
+
+def describe(model: Model, *, method: str, level: float) -> LmmFit:
+    """Return the tables of a fitted model."""
+    design, engine = model.design, model.engine
+    theta = engine.optimum.theta
+    npar = len(model.names) + len(theta) + 1
+    units = np.eye(len(model.names))
+    criterion, n = engine.solution.value, engine.moments.n
+    singular = bool((theta[engine.moments.lower == 0] < SINGULAR).any())
+    dropped = tuple(c.name for i, c in enumerate(design.fixed) if i not in engine.kept)
+    return LmmFit(
+        asked=_signature(design, method, level, n, criterion),
+        seed=None,
+        cautions=tuple(
+            caution_fit(converged=engine.converged, reason=engine.optimum.reason, singular=singular, dropped=dropped)
+        ),
+        rows=design.rows,
+        formula=design.formula.text,
+        n=n,
+        method=method,
+        criterion=criterion,
+        loglik=-criterion / 2,
+        aic=criterion + 2 * npar,
+        bic=criterion + math.log(n) * npar,
+        npar=npar,
+        sigma=model.sigma,
+        converged=engine.converged,
+        singular=singular,
+        dropped=dropped,
+        levels={block.group.label: block.group.count for block in design.random},
+        fixed=tuple(model.combine(row, name, level) for row, name in zip(units, model.names, strict=True)),
+        random=tuple(_random(model)),
+        optimizer=_record(design, engine),
+        level=level,
+        pair=_find_pair(model),
+        live=model,
+    )
+
+
+def _signature(design: Design, method: str, level: float, n: int, criterion: float) -> Asked:
+    """Return the signature; the criterion to ten digits is what only the same rows and the same model give."""
+    formula, weights = design.formula.text, design.variables.weights_column
+    return Asked.about(
+        "fit", method=method, formula=formula, weights=weights, level=level, n=n, criterion=f"{criterion:.10g}"
+    )
+
+
+def _find_pair(model: Model) -> LevelPair | None:
+    """Return the levels that the only effect beside the intercept compares, if it compares two."""
+    formula, effects = model.design.formula, [model.design.fixed[i] for i in model.engine.kept]
+    if len(effects) != 2 or formula.fixed[0] != INTERCEPT or len(formula.fixed[1]) != 1:
+        return None
+    (factor,) = formula.fixed[1]
+    coded = model.design.variables.coded[factor]
+    if coded.factor is None or len(coded.levels) != 2:
+        return None
+    reference, level = coded.levels
+    return LevelPair(str(formula.response), factor.variable, level, reference)
+
+
+def _random(model: Model) -> list[RandomComponent]:
+    rows = []
+    for block in model.design.random:
+        factor = model.engine_sigma * block.factor(model.engine.optimum.theta)
+        covariance = factor @ factor.T
+        sd = np.sqrt(np.diag(covariance))
+        for i, column in enumerate(block.columns):
+            earlier = range(i) if block.correlated else ()
+            corr = {
+                block.columns[j].name: float(covariance[i, j] / (sd[i] * sd[j])) if sd[i] * sd[j] > 0 else math.nan
+                for j in earlier
+            }
+            rows.append(RandomComponent(block.group.label, column.name, float(covariance[i, i]), float(sd[i]), corr))
+    rows.append(RandomComponent("Residual", "", model.sigma**2, model.sigma, {}))
+    return rows
+
+
+def _record(design: Design, engine: EngineFit) -> OptimizerRecord:
+    optimum = engine.optimum
+    curvature = np.sqrt(np.maximum(np.abs(np.diag(engine.inference.curvature)), 1e-300))
+    gradient = float(np.abs(engine.inference.gradient / curvature).max()) if len(curvature) else 0.0
+    relative = optimum.theta / math.sqrt(design.weight_unit)
+    theta = tuple(float(t) for block in design.random for t in _lower_triangle(block, relative))
+    return OptimizerRecord(engine.lean.evaluations, optimum.steps, optimum.reason, gradient, engine.decrease, theta)
+
+
+def _lower_triangle(block: RandomBlock, theta: Floats) -> list[float]:
+    """Return the parameters of a term as lme4 has them: the lower triangular factor for the formula's own columns."""
+    factor = block.factor(theta)
+    if block.correlated and not np.array_equal(block.transform, np.eye(len(factor))):
+        lower = np.linalg.qr(factor.T)[1].T
+        factor = lower * np.where(np.diag(lower) < 0, -1.0, 1.0)
+    return [float(factor[i, j]) for i, j, _ in block.places]

@@ -5,8 +5,9 @@ The words are those of metrology (VIM, JCGM 2012), as Belz, Popović and Mille (
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from typing import Literal, NamedTuple
 from holdsup.columns.values import MISSING_TOKENS
 from holdsup.errors import MeasurementError
 
-__all__ = ["CONDITIONS", "Condition", "Measurement"]
+__all__ = ["CONDITIONS", "Condition", "Measurement", "digest_measurements"]
 
 # In place of a condition these say that it is not known. "none" may be a condition: no preprocessing.
 NOTHING = {token.lower() for token in MISSING_TOKENS if token} - {"none"} | {
@@ -24,18 +25,11 @@ NOTHING = {token.lower() for token in MISSING_TOKENS if token} - {"none"} | {
 
 
 class Condition(NamedTuple):
-    """A standard condition of measurement.
+    """A standard condition of measurement."""
 
-    Attributes
-    ----------
-    group : "object", "method" or "procedure": what the condition is a condition of
-    title : its name in the paper
-    explanation : what to write down, with an example
-    """
-
-    group: str
-    title: str
-    explanation: str
+    group: str  # "object", "method" or "procedure": what the condition is a condition of
+    title: str  # its name in the paper
+    explanation: str  # what to write down, with an example
 
 
 CONDITIONS: Mapping[str, Condition] = MappingProxyType(
@@ -67,33 +61,22 @@ CONDITIONS: Mapping[str, Condition] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Measurement:
-    """One measured value.
+    """One measured value."""
 
-    Attributes
-    ----------
-    object : what was measured, such as a system
-    measurand : the quantity measured, such as BLEU or fluency
-    value : the value, in the unit that `unit` says
-    scale_minimum : the lowest value that the scale has; 1 for ratings from 1 to 7
-    conditions : the conditions of measurement as they are written, the standard ones (CONDITIONS) first; one that is
-        not here is not reported
-    source : where the value is published
-    time : when it was measured
-    unit : "percent" or "proportion", or another word if the source gives one; empty where nothing is said
-    reported : the value as its source writes it, such as "91 %"; two measurements that differ only here are equal
-    scale_from : who says the scale minimum: the source ("stated"), the values ("guess"), or nobody ("default");
-        two measurements that differ only here are equal
-    """
-
-    object: str
-    measurand: str
-    value: float
-    scale_minimum: float = 0.0
+    object: str  # what was measured, such as a system
+    measurand: str  # the quantity measured, such as BLEU or fluency
+    value: float  # the value, in the unit that `unit` says
+    scale_minimum: float = 0.0  # the lowest value that the scale has; 1 for ratings from 1 to 7
+    # the conditions of measurement as they are written, the standard ones (CONDITIONS) first; one that is not here is
+    # not reported
     conditions: Mapping[str, str] = field(default_factory=dict, hash=False)
-    source: str = ""
-    time: str = ""
-    unit: str = ""
+    source: str = ""  # where the value is published
+    time: str = ""  # when it was measured
+    unit: str = ""  # "percent" or "proportion", or another word if the source gives one; empty where nothing is said
+    # the value as its source writes it, such as "91 %"; two measurements that differ only here are equal
     reported: str = field(default="", compare=False)
+    # who says the scale minimum: the source ("stated"), the values ("guess"), or nobody ("default"); two measurements
+    # that differ only here are equal
     scale_from: Literal["stated", "guess", "default"] = field(default="default", compare=False)
 
     @cached_property
@@ -107,3 +90,12 @@ class Measurement:
                 f"a measurement of {self.measurand} of {self.object} has value {self.value} and scale minimum "
                 f"{self.scale_minimum}: both must be finite numbers"
             )
+
+
+def digest_measurements(measurements: Sequence[Measurement]) -> str:
+    """Return eight hex digits that change when any value or condition does, but not with the order of measurements."""
+    lines = sorted(
+        repr((m.object, m.measurand, m.value, m.scale_minimum, sorted(m.conditions.items()), m.source, m.time))
+        for m in measurements
+    )
+    return hashlib.blake2b("\n".join(lines).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

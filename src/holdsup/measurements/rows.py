@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdsup.columns import Labels, OpenTable, open_tables, read_columns
 from holdsup.columns.jsonl import Document
@@ -14,10 +15,10 @@ from holdsup.columns.layout import UNNAMED
 from holdsup.columns.limits import MOST_MEASUREMENTS
 from holdsup.columns.values import MISSING_TOKENS
 from holdsup.errors import ColumnError, MeasurementError, quote_text
-from holdsup.measurements.fields import PREFIX, Place, place_of, require_columns
-from holdsup.measurements.values import parse_value
+from holdsup.measurements.record import CONDITIONS
+from holdsup.measurements.units import parse_value
 
-__all__ = ["COMMENT", "DOCUMENT", "RECORDS", "Row", "read_rows"]
+__all__ = ["COMMENT", "DOCUMENT", "PREFIX", "RECORDS", "REQUIRED", "Row", "meaning_of", "near_field", "read_rows"]
 
 COMMENT = "#"
 RECORDS = "measurements"  # the field of a JSON document that holds its records
@@ -25,25 +26,45 @@ DOCUMENT = Document(RECORDS, {"kind": "measurements", "schema": 1})
 SUMMARIES = re.compile(r"n|sample[ _]size|mean|average|median|sd|std|stdev.*|var|variance|ci|cv\W*|rank", re.IGNORECASE)
 NUMBERED = re.compile(r"(random[ _])?seed|run|id|version|epochs?|batch[ _]size", re.IGNORECASE)
 
+REQUIRED = ("object", "measurand", "value")
+FIELDS = (*REQUIRED, "unit", "scale_minimum", "source", "time")
+PREFIX = "conditions."  # of a column that is a condition whatever it is called; nested in JSON, it has this name too
+ALIASES = {  # heads of the paper's tables, its names of conditions, and what scores are called elsewhere
+    "system": "object",
+    "metric": "measurand",
+    "evaluation_measure": "measurand",
+    "score": "value",
+    "measured_value": "value",
+    "measured_quantity_value": "value",
+    "scale_min": "scale_minimum",
+    "paper": "source",
+    "date": "time",
+    "year": "time",
+    "code_by": "code",
+    "system_code": "code",
+    "comp_trained_by": "compile_training",
+    "compiled_trained_by": "compile_training",
+    "compile_training_information": "compile_training",
+    "method": "specification",
+    "method_specification": "specification",
+    "implem_by": "implementation",
+    "implemented_by": "implementation",
+}
+# Columns that tables of judgements and scores have, and tables of measurements have not.
+ITEM_NAMES = frozenset({"item", "item_id", "id", "sentence_id", "question_id"})
+STUDY_NAMES = frozenset({"study", "rater", "annotator", "team"})
+RUN_NAMES = frozenset({"seed", "random_seed", "run", "trial", "replicate"})
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measurement as its source has it.
+    """One measurement as its source has it."""
 
-    Attributes
-    ----------
-    fields : the cells that are filled, by the field of the record
-    conditions : the conditions that are filled, by name
-    number : its row in the table, from 0
-    table : the table that it is from; None for a measurement that is none of a table
-    clash : a field or condition that two columns fill, if there is one
-    """
-
-    fields: Mapping[str, str]
-    conditions: Mapping[str, str]
-    number: int
-    table: OpenTable | None = None
-    clash: str = ""
+    fields: Mapping[str, str]  # the cells that are filled, by the field of the record
+    conditions: Mapping[str, str]  # the conditions that are filled, by name
+    number: int  # its row in the table, from 0
+    table: OpenTable | None = None  # the table that it is from; None for a measurement that is none of a table
+    clash: str = ""  # a field or condition that two columns fill, if there is one
 
     @property
     def where(self) -> str:
@@ -74,36 +95,40 @@ def read_rows(source: Any) -> list[Row]:
 def _rows_of(table: OpenTable) -> Iterator[Row]:
     require_columns(table.columns, ["object", "measurand"], where=table.name)
     cells = _read_cells(table)
-    places = {column: place_of(column) for column in table.columns if not _numbers_rows(table, column, cells[column])}
-    is_tidy = Place(False, "value") in places.values()
-    values = [] if is_tidy else _value_columns(table, places, cells)
-    columns = {column: place or Place(True, column) for column, place in places.items() if column not in values}
+    meanings = {
+        column: meaning_of(column) for column in table.columns if not _numbers_rows(table, column, cells[column])
+    }
+    is_tidy = Meaning(False, "value") in meanings.values()
+    values = [] if is_tidy else _value_columns(table, meanings, cells)
+    columns = {column: meaning or Meaning(True, column) for column, meaning in meanings.items() if column not in values}
     for number in range(len(next(iter(cells.values())))):
-        there = [(place, cells[column][number]) for column, place in columns.items() if cells[column][number]]
+        there = [(meaning, cells[column][number]) for column, meaning in columns.items() if cells[column][number]]
         if is_tidy:
             if there:  # spreadsheets leave empty rows
                 yield _row(table, number, there)
             continue
         for column in values:
             if cells[column][number] not in MISSING_TOKENS:
-                yield _row(table, number, [*_from_head(there, column), (Place(False, "value"), cells[column][number])])
+                yield _row(
+                    table, number, [*_from_head(there, column), (Meaning(False, "value"), cells[column][number])]
+                )
 
 
-def _from_head(there: list[tuple[Place, str]], head: str) -> list[tuple[Place, str]]:
+def _from_head(there: list[tuple[Meaning, str]], head: str) -> list[tuple[Meaning, str]]:
     """Return the cells of a row with the head of a column of values in the source: it says whose measurement it is."""
-    source = Place(False, "source")
-    others = [(place, text) for place, text in there if place != source]
-    return [*others, (source, ", ".join([text for place, text in there if place == source] + [head]))]
+    source = Meaning(False, "source")
+    others = [(meaning, text) for meaning, text in there if meaning != source]
+    return [*others, (source, ", ".join([text for meaning, text in there if meaning == source] + [head]))]
 
 
-def _row(table: OpenTable, number: int, there: list[tuple[Place, str]]) -> Row:
+def _row(table: OpenTable, number: int, there: list[tuple[Meaning, str]]) -> Row:
     fields: dict[str, str] = {}
     conditions: dict[str, str] = {}
     clash = ""
-    for place, text in there:
-        cells = conditions if place.is_condition else fields
-        clash = place.name if place.name in cells else clash
-        cells[place.name] = text
+    for meaning, text in there:
+        cells = conditions if meaning.is_condition else fields
+        clash = meaning.name if meaning.name in cells else clash
+        cells[meaning.name] = text
     return Row(fields, conditions, number, table, clash)
 
 
@@ -134,9 +159,9 @@ def _numbers_rows(table: OpenTable, column: str, texts: list[str]) -> bool:
     return True
 
 
-def _value_columns(table: OpenTable, places: Mapping[str, Place | None], cells: dict[str, list[str]]) -> list[str]:
+def _value_columns(table: OpenTable, meanings: Mapping[str, Meaning | None], cells: dict[str, list[str]]) -> list[str]:
     """Return the columns of a wide table that hold values: those without a known name, all of them numbers or gaps."""
-    unknown = [column for column, place in places.items() if not place]
+    unknown = [column for column, meaning in meanings.items() if not meaning]
     for column in unknown:
         _check_head(table, column)
     texts = {column: [text for text in cells[column] if text not in MISSING_TOKENS] for column in unknown}
@@ -175,3 +200,63 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class Meaning(NamedTuple):
+    """What the cells of a column are: a field of the record, or a condition under its name."""
+
+    is_condition: bool
+    name: str
+
+
+def meaning_of(column: str) -> Meaning | None:
+    """Return what the cells of a column are by its name; None for a name that says nothing.
+
+    >>> meaning_of("Performed by"), meaning_of("seed")
+    (Meaning(is_condition=True, name='performed_by'), None)
+    >>> meaning_of("System"), meaning_of("conditions.seed")
+    (Meaning(is_condition=False, name='object'), Meaning(is_condition=True, name='seed'))
+    """
+    bare = column.removeprefix(PREFIX)
+    name = _standard(bare)
+    if name in CONDITIONS:
+        return Meaning(True, name)
+    if bare != column:
+        return Meaning(True, bare)
+    return Meaning(False, name) if name in FIELDS else None
+
+
+def near_field(name: str) -> str | None:
+    """Return the field or standard condition that a name, which is neither, may be meant for.
+
+    >>> near_field("preformed_by"), near_field("seed")
+    ('performed_by', None)
+    """
+    near = get_close_matches(_standard(name), [*FIELDS, *CONDITIONS, *ALIASES], n=1, cutoff=0.8)
+    return ALIASES.get(near[0], near[0]) if near else None
+
+
+def require_columns(columns: Iterable[str], names: Iterable[str], *, where: str) -> None:
+    """Raise if a table lacks a column for one of the fields in `names`."""
+    columns = list(columns)
+    there = {meaning.name for column in columns if (meaning := meaning_of(column)) and not meaning.is_condition}
+    for name in names:
+        if name not in there:
+            raise ColumnError(f"{ColumnError.not_found(name, columns, where=where)}{_other_question(columns)}")
+
+
+def _other_question(columns: Iterable[str]) -> str:
+    """Return what to ask instead of a table that holds something else than measurements, by its columns."""
+    there = {_standard(column) for column in columns}
+    if there & ITEM_NAMES and there & {"label", "category"}:
+        return " If these are labels that studies gave the same items: --kind labels."
+    if there & ITEM_NAMES and there & STUDY_NAMES:
+        return " If these are scores that studies gave the same items: --kind scores."
+    if there & ITEM_NAMES or there & RUN_NAMES:
+        return " If these are scores of your own runs: --seeds."
+    return ""
+
+
+def _standard(column: str) -> str:
+    words = re.sub(r"[^0-9a-z]+", "_", column.lower()).strip("_")
+    return ALIASES.get(words, words)

@@ -1,8 +1,11 @@
-"""The metrics by their names, as a spec's [metric] has them."""
+"""The metrics by their names, as a spec's [metric], --metric and tables of scores have them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -13,7 +16,7 @@ from holdsup.metrics.means import Agreement, NumberError, TokenAgreement
 from holdsup.metrics.metric import Metric
 from holdsup.metrics.scorers import FunctionMetric
 
-__all__ = ["METRICS", "make_metric"]
+__all__ = ["METRICS", "make_metric", "read_metric", "write_metric"]
 
 LABELS = ("average", "positive", "labels", "zero_division", "allow_unknown")
 CHUNKS = ("scheme", "zero_division")
@@ -41,6 +44,9 @@ TYPES = {
     "labels": (list | tuple, "a list of labels"),
     "zero_division": (int | float, "0, 1 or nan"),
 }
+QUOTED = r"\"[^\"]*\"|'[^']*'"
+PART = re.compile(rf"(?:\[(?:{QUOTED}|[^\]\"'])*\]|{QUOTED}|[^,])+")  # up to a comma that is in no list and no text
+SPECIAL = set(",[]\"'")  # text with one of these needs quotation marks
 
 
 def make_metric(name: str, **options: Any) -> Metric:
@@ -86,7 +92,7 @@ def _label_metric(
     if positive is not None or average not in AVERAGES:
         raise MetricError(
             f"{name} of which labels? Name the one to find with positive = ..., or set average to micro, macro or "
-            "weighted, not both; labels = [...] goes with an average."
+            "weighted, not both; labels = [...] needs an average."
         )
     if average == "micro":
         return LabelMetric(name=name, measure=measure, **options)
@@ -111,3 +117,42 @@ def _check_options(name: str, options: dict[str, Any]) -> None:
         kind, words = TYPES[option]
         if not isinstance(value, kind):
             raise MetricError(f"{option} = {value!r:.40} of the metric {name}: it must be {words}.")
+
+
+def read_metric(line: str) -> dict[str, Any]:
+    """Return name and options of a metric; values are TOML, and text needs no quotation marks.
+
+    >>> read_metric('f1,average=micro,labels=["pos", "neg"]')
+    {'name': 'f1', 'average': 'micro', 'labels': ['pos', 'neg']}
+    """
+    name, *options = [part.strip() for part in PART.findall(line)] or [""]
+    found: dict[str, Any] = {"name": name}
+    for option in options:
+        key, equals, value = (part.strip() for part in option.partition("="))
+        if not (key and equals and value):
+            raise MetricError(f"{option!r} is not of the form average=macro")
+        found[key] = _read_value(value)
+    return found
+
+
+def write_metric(metric: Mapping[str, Any]) -> str:
+    """Return a metric in one line, from which `read_metric` reads the same.
+
+    >>> write_metric({"name": "f1", "average": "micro", "labels": ["pos", "neg"]})
+    'f1,average=micro,labels=["pos", "neg"]'
+    """
+    options = [f"{option}={_write_value(value)}" for option, value in metric.items() if option != "name"]
+    return ",".join([str(metric["name"]), *options])
+
+
+def _read_value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:  # text without quotation marks
+        return text
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, str) and not SPECIAL & set(value) and _read_value(value) == value == value.strip():
+        return value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool | list | tuple) else str(value)

@@ -27,11 +27,6 @@ NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 class MeanMetric(Metric):
     """A sum over something, divided by how many there are."""
 
-    @property
-    def is_mean(self) -> bool:
-        """Whether the score of a set is the mean of its items' scores."""
-        return True
-
     def score(self, sums: NDArray[Any]) -> Floats:
         """Return the means of summed counts."""
         total, number = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
@@ -46,20 +41,12 @@ class MeanMetric(Metric):
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement(MeanMetric):
-    """The share of items whose prediction is the target: accuracy, exact match.
+    """The share of items whose prediction is the target: accuracy, exact match."""
 
-    Attributes
-    ----------
-    name : as in a spec
-    normalize : whether texts are compared as SQuAD does: without case, punctuation, articles and extra blanks
-    """
-
+    is_mean = True
+    columns = ("correct", "items")
+    # whether texts are compared as SQuAD does: without case, punctuation, articles and extra blanks
     normalize: bool = False
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the counts."""
-        return ("correct", "items")
 
     def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
         """Return whether each item is correct, and 1."""
@@ -75,15 +62,7 @@ class Agreement(MeanMetric):
 class TokenAgreement(MeanMetric):
     """The share of correct tags over all tokens, as conlleval's accuracy; long items weigh more."""
 
-    @property
-    def is_mean(self) -> bool:
-        """Whether the score of a set is the mean of its items' scores: not when items differ in length."""
-        return False
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the counts."""
-        return ("correct", "tokens")
+    columns = ("correct", "tokens")
 
     def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
         """Return how many tags of each item are correct, and how many there are."""
@@ -94,22 +73,14 @@ class TokenAgreement(MeanMetric):
 
 @dataclass(frozen=True, kw_only=True)
 class NumberError(MeanMetric):
-    """How far predicted numbers are from targets: mean squared error, its root, or mean absolute error.
+    """How far predicted numbers are from targets: mean squared error (mse), its root (rmse), or mean absolute error."""
 
-    Attributes
-    ----------
-    name : mse, rmse or mae
-    """
+    higher_is_better = False
 
     @property
     def is_mean(self) -> bool:
         """Whether the score of a set is the mean of its items' scores."""
         return self.name != "rmse"
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether a larger score is a better one: an error should be small."""
-        return False
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -6,30 +6,40 @@ a sum of rows, and `score` takes thousands of such sums at once.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Counts", "Floats", "Metric"]
+from holdsup.errors import MetricError
+from holdsup.metrics.pairs import read_pairs
+from holdsup.results import Caution
+
+__all__ = [
+    "MATCHES",
+    "Counted",
+    "Counts",
+    "Floats",
+    "Metric",
+    "RatioMetric",
+    "count_systems",
+    "ratio",
+]
 
 Floats = NDArray[np.float64]
 Counts = Any  # an array (items, counts), or a scipy.sparse.csr_array where every label has its counts
+MATCHES = ("matched", "predicted", "expected")  # the three counts of precision, recall and F1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric(ABC):
-    """How predictions are scored: `count` gives a row of counts for each item, `score` the score of summed rows.
+    """How predictions are scored: `count` gives a row of counts for each item, `score` the score of summed rows."""
 
-    Attributes
-    ----------
-    name : what it is called, as in a spec
-    """
-
-    name: str
+    name: str  # what it is called, as in a spec
 
     @property
     def is_mean(self) -> bool:
@@ -42,7 +52,7 @@ class Metric(ABC):
         return True
 
     @property
-    def cautions(self) -> tuple[str, ...]:
+    def cautions(self) -> tuple[Caution, ...]:
         """What a reader of the scores must know."""
         return ()
 
@@ -76,3 +86,86 @@ class Metric(ABC):
         """Return the score of all predictions; NaN where it is undefined."""
         metric = self.for_targets(targets)
         return float(metric.score(metric.count(targets, predictions).sum(axis=0)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioMetric(Metric):
+    """Precision, recall or F1 of something that is to be found in items."""
+
+    measure: str  # precision, recall or f1
+    zero_division: float = 0.0  # the precision where nothing was predicted, the recall where nothing is to be found
+
+    def __post_init__(self) -> None:
+        if self.zero_division not in (0, 1) and not math.isnan(self.zero_division):
+            raise MetricError(f"zero_division = {self.zero_division!r} stands for 0/0: it must be 0, 1 or nan.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the counts."""
+        return MATCHES
+
+    @property
+    @abstractmethod
+    def noun(self) -> str:
+        """What is to be found."""
+
+    def score(self, sums: NDArray[Any]) -> Floats:
+        """Return the scores of summed counts, (..., 3) -> (...)."""
+        return ratio(self.measure, sums, zero_division=self.zero_division)
+
+    def why_undefined(self, sums: NDArray[Any]) -> str | None:
+        """Return why a sum of counts has no score."""
+        if not np.isnan(self.score(sums)):
+            return None
+        _, predicted, expected = sums
+        if predicted + expected == 0:
+            return f"there is no {self.noun} to find, and none was predicted"
+        return f"no {self.noun} was predicted" if expected else f"there is no {self.noun} to find"
+
+
+def ratio(measure: str, sums: NDArray[Any], *, zero_division: float) -> Floats:
+    """Return precision, recall or F1 of counts (..., 3), in the order of `MATCHES`.
+
+    Precision without a prediction and recall without anything to find are 0/0 and become `zero_division`, as in
+    scikit-learn. Where nothing was predicted and nothing was to be found there is no score: NaN. F1 is
+    2 matched / (predicted + expected), which is never 0/0 otherwise.
+    """
+    matched, predicted, expected = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
+    below = {"precision": predicted, "recall": expected, "f1": (predicted + expected) / 2}[measure]
+    score = np.full(below.shape, float(zero_division))
+    np.divide(matched, below, out=score, where=below > 0)
+    score[predicted + expected == 0] = np.nan
+    return score
+
+
+class Counted(NamedTuple):
+    """The counts of each system, and the score of their sums."""
+
+    counts: tuple[Counts, ...]
+    score: Callable[[NDArray[Any]], Floats]
+
+
+def count_systems(metric: Metric, targets: Sequence[Any], *systems: Sequence[Any]) -> Counted:
+    """Return the counts of each system's predictions, and what scores sums of them.
+
+    A metric without counts gets them here: a count for each prediction of each system, which says how often it is in a
+    set. Each set is then scored again from its predictions, which is as slow as the metric is.
+    """
+    metric = metric.for_targets(targets)
+    if metric.columns:
+        return Counted(tuple(metric.count(targets, predictions) for predictions in systems), metric.score)
+    from scipy import sparse
+
+    pairs = [read_pairs(targets, predictions) for predictions in systems]
+    known = [value for targets, _ in pairs for value in targets]
+    predicted = [value for _, predictions in pairs for value in predictions]
+    which = sparse.eye_array(len(known), format="csr")
+    places = np.split(np.arange(len(known)), len(systems))
+
+    def score(sums: NDArray[Any]) -> Floats:
+        sets = np.reshape(sums, (-1, len(known))).astype(np.intp)
+        drawn = [np.repeat(np.arange(len(known)), times) for times in sets]
+        scores = [metric.evaluate([known[i] for i in those], [predicted[i] for i in those]) for those in drawn]
+        return np.reshape(scores, np.shape(sums)[:-1])
+
+    return Counted(tuple(which[rows] for rows in places), score)

@@ -21,7 +21,8 @@ from holdsup.metrics.metric import Counts, Floats, Metric
 from holdsup.metrics.pairs import read_pairs
 from holdsup.metrics.streams import divert_output
 from holdsup.rendering.numbers import format_counted
-from holdsup.results.direction_names import find_direction, say_by_name
+from holdsup.results import Caution
+from holdsup.results.direction_names import find_direction
 
 __all__ = ["FunctionMetric"]
 
@@ -37,14 +38,15 @@ class FunctionMetric(Metric):
     Attributes
     ----------
     name : "module:function", or "sklearn:scorer" for one of scikit-learn's scorers by its name
-    lower_is_better : whether a smaller score is a better one; None where the name of the function tells.
-        scikit-learn's scorers never are
-    options : what the function is called with besides
-    warned : what the function warned of, and at how many scores
     """
 
+    columns = ()
+    keeps_counts = False  # so that predictions are
+    # whether a smaller score is a better one; None where the name of the function tells. scikit-learn's scorers never
+    # are
     lower_is_better: bool | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # what the function is called with besides
+    # what the function warned of, and at how many scores
     warned: Counter[str] = field(default_factory=Counter, compare=False, repr=False)
 
     @property
@@ -53,26 +55,24 @@ class FunctionMetric(Metric):
         return not self._is_lower_by_name() if self.lower_is_better is None else not self.lower_is_better
 
     @property
-    def cautions(self) -> tuple[str, ...]:
+    def cautions(self) -> tuple[Caution, ...]:
         """What a reader of the scores must know: which way is better, where only the name tells, and warnings."""
         by_name = self.lower_is_better is None and self._is_lower_by_name()
-        said = [say_by_name([self.name], "lower_is_better = false in [metric]")] if by_name else []
+        said = []
+        if by_name:
+            message = f"Lower {self.name} counts as better, judged by its name."
+            advice = "If higher is better, set lower_is_better = false in [metric]."
+            said.append(Caution(code="direction-by-name", about=self._about(), message=message, advice=advice))
         for words, count in self.warned.items():
-            said.append(f"{self.name} warned at {format_counted(count, 'score')}: {words}")
+            message = f"{self.name} warned at {format_counted(count, 'score')}: {words}"
+            said.append(Caution(code="metric-warned", about=self._about(), message=message, count=count))
         return tuple(said)
+
+    def _about(self) -> str:
+        return f"metric:{self.name}"
 
     def _is_lower_by_name(self) -> bool:
         return not self.name.startswith(f"{SKLEARN}:") and find_direction(self.name) == "lower"
-
-    @property
-    def keeps_counts(self) -> bool:
-        """Whether counts are kept: there are none, so predictions must be kept."""
-        return False
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the counts, of which there are none."""
-        return ()
 
     def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
         """Return no counts for each item."""

@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 
 from holdsup.numerics.layout import Floats, Ints
 
-__all__ = ["add_rows", "available", "compile_loops", "gather_pairs", "load", "loaded", "scatter_pairs", "sum_cells"]
+__all__ = [
+    "add_rows",
+    "available",
+    "compile_exactly",
+    "compile_loops",
+    "gather_pairs",
+    "load",
+    "loaded",
+    "scatter_pairs",
+    "sum_cells",
+]
 
 Places = NDArray[np.uint32]
 
@@ -31,11 +41,24 @@ def available() -> bool:
 
 @cache
 def compile_loops(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of arrays compiled by numba, from its cache where it was compiled before."""
+    """Return a function of arrays compiled by numba, from its cache where it was; as it is where there is no numba.
+
+    Sums may be added up in another order, so that they use the processor's vectors.
+    """
+    return _compile(function, {"reassoc", "contract"})
+
+
+def compile_exactly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a compiled function whose sums are added up as they are written."""
+    return _compile(function, False)
+
+
+def _compile(function: Callable[..., Any], fastmath: bool | set[str]) -> Callable[..., Any]:
+    if not available():
+        return function
     import numba
 
-    # Sums may be added up in another order, so that they use the processor's vectors.
-    return numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function)
+    return numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
 
 
 def load() -> None:

@@ -1,4 +1,4 @@
-"""Differences of two systems over splits of one corpus: signal to noise, how often the sign stays, and tests.
+"""Differences of two systems over splits of one corpus: signal to noise, how often the sign stays, tests, votes.
 
 Equation numbers are those of Xue et al. (2023), "We Need to Talk About Reproducibility in NLP Model Comparison".
 docs/maths/contest.md derives what is not in it.
@@ -13,20 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from holdsup.numerics.roots import find_root
-from holdsup.numerics.rounding import NOISE, without_noise
-from holdsup.numerics.tails import Tail, f_tail, t_tail
+from holdsup.numerics.arithmetic import NOISE, find_root, without_noise
+from holdsup.numerics.distributions import Tail, f_tail, t_tail
 
 __all__ = [
     "FoldTest",
-    "Limits",
-    "Stability",
     "assess_stability",
-    "binomial_limits",
+    "binomial_interval",
     "blocked_t",
     "chance_share",
     "combined_f",
     "confidence_sequence",
+    "elect",
     "mix_estimates",
     "normal_share",
     "pool_freedom",
@@ -35,10 +33,11 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Interval:
     """Lower and upper limit of a probability."""
 
     low: float
@@ -47,26 +46,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability:
-    """How an estimator of a difference behaves from partition to partition.
+    """How an estimator of a difference behaves from partition to partition."""
 
-    Attributes
-    ----------
-    mean : its mean
-    sd : its standard deviation; NaN for one partition
-    snr : signal to noise, mean over standard deviation, eq. 4; infinite where there is no noise
-    bound : what the probability of a positive sign is at least, eq. 3; 0 where the mean is not positive
-    normal : that probability if the estimator is normal, Phi(SNR)
-    positive : partitions in which it is above zero
-    ties : partitions in which neither sign is beyond the margin
-    """
-
-    mean: float
-    sd: float
-    snr: float
-    bound: float
-    normal: float
-    positive: int
-    ties: int
+    mean: float  # its mean
+    sd: float  # its standard deviation; NaN for one partition
+    snr: float  # signal to noise, mean over standard deviation, eq. 4; infinite where there is no noise
+    bound: float  # what the probability of a positive sign is at least, eq. 3; 0 where the mean is not positive
+    normal: float  # that probability if the estimator is normal, Phi(SNR)
+    positive: int  # partitions in which it is above zero
+    ties: int  # partitions in which neither sign is beyond the margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,12 +121,12 @@ def mix_estimates(averaged: Floats, vote: Floats, *, symmetric: bool) -> Floats:
     return np.where(takes_vote, vote, averaged)
 
 
-def binomial_limits(positive: int, number: int, *, level: float) -> Limits:
+def binomial_interval(positive: int, number: int, *, level: float) -> Interval:
     """Return Clopper and Pearson's (1934) limits of a probability, which cover it at least as often as `level` says."""
     tail = (1 - level) / 2
     low = 0.0 if positive == 0 else float(special.betaincinv(positive, number - positive + 1, tail))
     high = 1.0 if positive == number else float(special.betaincinv(positive + 1, number - positive, 1 - tail))
-    return Limits(low, high)
+    return Interval(low, high)
 
 
 def chance_share(number: int) -> float:
@@ -152,14 +140,14 @@ def chance_share(number: int) -> float:
     return float(np.exp(logs - number * math.log(2)) @ (np.maximum(heads, number - heads) / number))
 
 
-def confidence_sequence(positive: int, number: int, *, level: float) -> Limits:
+def confidence_sequence(positive: int, number: int, *, level: float) -> Interval:
     """Return limits of a probability that hold at all looks together, however often one looks and whenever one stops.
 
     Robbins' (1970) mixture: the likelihood ratio of Jeffreys' prior against p is a martingale if p is true, and by
     Ville's inequality it exceeds 1 / (1 - level) at any look with probability 1 - level at most.
     """
     if number == 0:
-        return Limits(0.0, 1.0)
+        return Interval(0.0, 1.0)
     negative = number - positive
     most = special.betaln(positive + 0.5, negative + 0.5) - special.betaln(0.5, 0.5) + math.log(1 - level)
 
@@ -169,7 +157,7 @@ def confidence_sequence(positive: int, number: int, *, level: float) -> Limits:
     share, edge = positive / number, 1e-15
     low = find_root(excess, edge, share) if positive and excess(edge) < 0 else 0.0
     high = find_root(excess, share, 1 - edge) if negative and excess(1 - edge) < 0 else 1.0
-    return Limits(low, high)
+    return Interval(low, high)
 
 
 def pool_freedom(own: float, partitions: int, units: float | None) -> float:
@@ -239,3 +227,33 @@ def _t_test(mean: float, se: float, df: float, margin: float) -> FoldTest:
     beyond = math.copysign(max(abs(mean) - margin, 0.0), mean)
     statistic = beyond / se if se > 0 else math.copysign(math.inf, mean) if beyond else 0.0
     return FoldTest(difference=mean, se=se, statistic=statistic, df=df, df2=None, tail=t_tail(statistic, df))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Election:
+    """The winner of each vote, as a code, and where it took a rule to break a tie."""
+
+    winner: Ints
+    tied: NDArray[np.bool_]
+
+
+def elect(ballots: Ints, support: NDArray[np.float64] | None = None) -> Election:
+    """Return what most of some voters chose, vote by vote.
+
+    Parameters
+    ----------
+    ballots : the codes chosen, shape (voters, votes); the earlier voter wins a tie
+    support : summed probability of what each voter chose, shape (voters, votes), to break ties with first
+
+    Examples
+    --------
+    >>> elect(np.array([[0, 1, 2], [1, 1, 0], [2, 0, 1]])).winner.tolist()
+    [0, 1, 2]
+    """
+    agreeing = np.zeros(ballots.shape, dtype=np.intp)
+    for own in ballots:
+        agreeing += ballots == own
+    most = agreeing == agreeing.max(axis=0)
+    first = most.argmax(axis=0) if support is None else np.where(most, support, -np.inf).argmax(axis=0)
+    winner = np.take_along_axis(ballots, first[None], axis=0)[0]
+    return Election(winner, (most & (ballots != winner)).any(axis=0))

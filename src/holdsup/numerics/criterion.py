@@ -16,42 +16,35 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from holdsup.numerics import compiled
-from holdsup.numerics.elimination import Elimination, Levels, Patterns, choose_elimination
-from holdsup.numerics.information import average_information, has_information
+from holdsup.numerics.elimination import FEW_LEVELS, Elimination, Levels, Patterns, choose_elimination
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
-from holdsup.numerics.small import LARGEST, SmallModel, small_slopes
 
-__all__ = ["DEAR", "Criterion", "Solution"]
+if TYPE_CHECKING:
+    from holdsup.numerics.loops import SmallModel
+
+__all__ = ["DEAR", "LARGEST", "Criterion", "Solution", "average_information", "has_information"]
 
 DEAR = 300  # columns of M from which an evaluation (of the order of their cube) is worth saving
+LARGEST = 64  # columns of M up to which compiled loops beat LAPACK's calls
 MANY = 8  # parameters from which their differences of gradients are worth saving
-FEW_LEVELS = 20  # levels with a pattern each, up to which a loop over them beats NumPy's stacked arrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """What a value of theta implies.
+    """What a value of theta implies."""
 
-    Attributes
-    ----------
-    value : the criterion, -2 log-likelihood or REML criterion
-    beta : fixed effects, shape (p,)
-    unscaled : their covariance divided by sigma^2, shape (p, p)
-    sigma2 : residual variance
-    L : the factor of S~, shape (m, m)
-    """
-
-    value: float
-    beta: Floats
-    unscaled: Floats
-    sigma2: float
-    L: Floats
+    value: float  # the criterion, -2 log-likelihood or REML criterion
+    beta: Floats  # fixed effects, shape (p,)
+    unscaled: Floats  # their covariance divided by sigma^2, shape (p, p)
+    sigma2: float  # residual variance
+    L: Floats  # the factor of S~, shape (m, m)
 
 
 class Criterion:
@@ -61,7 +54,7 @@ class Criterion:
         self.moments = moments
         self.reml = reml
         self.dof = moments.n - (moments.p if reml else 0)
-        self.elimination = choose_elimination(moments) if elimination is None else elimination
+        self.elimination = choose_elimination(moments, exact=True) if elimination is None else elimination
         self.evaluations = 0
         self.last: tuple[Floats, Floats] | None = None  # theta and L of the last gradient
         self.scalar = all(block.width == 1 for block in moments.blocks)
@@ -81,18 +74,15 @@ class Criterion:
             return None
         P = self.elimination.P if isinstance(self.elimination, Patterns) else None
         blocks = self.elimination.blocks
+        from holdsup.numerics.loops import SmallModel
+
         return SmallModel(self.moments, blocks.A, blocks.counts, P, reml=self.reml)
 
-    def value(self, theta: Floats) -> float:
-        """Return d(theta); infinite where rounding leaves no positive definite matrix."""
-        found = self._factor(theta)
-        return math.inf if found is None else self._value(*found[:2])
-
     def slopes(self, theta: Floats) -> tuple[float, Floats]:
-        """Return d(theta) and its gradient."""
+        """Return d(theta) and its gradient; infinite where rounding leaves no positive definite matrix."""
         if self.small is not None:
             self.evaluations += 1
-            return small_slopes(theta, self.small)
+            return self.small.slopes(theta)
         found = self._factor(theta)
         if found is None:
             return math.inf, np.full(len(theta), math.nan)
@@ -242,6 +232,22 @@ def lambda_of(pattern: Ints, theta: Floats) -> Floats:
     return np.where(pattern >= 0, theta[pattern], 0.0)
 
 
+def lambda_of_blocks(moments: Moments, theta: Floats) -> Floats:
+    """Return Lambda2, the factor of all grouping factors but the first, shape (q2, q2)."""
+    scale = np.zeros((moments.q2, moments.q2))
+    for block in moments.blocks:
+        factor = lambda_of(block.pattern, theta)
+        for start in range(block.start, block.stop, block.width):
+            scale[start : start + block.width, start : start + block.width] = factor
+    return scale
+
+
+def kernels_of(A: Floats, factor: Floats) -> Floats:
+    """Return H_j = Lambda (Lambda'A_j Lambda + I)^-1 Lambda' of every level of the first factor."""
+    omega = factor.T @ A @ factor + np.eye(len(factor))
+    return np.asarray(factor @ np.linalg.solve(omega, np.broadcast_to(factor.T, omega.shape)))
+
+
 def _left(factor: Floats, rows: Floats, block: Block) -> Floats:
     """Return the rows of a block, those of each level multiplied by `factor` from the left."""
     if block.width == 1:
@@ -253,3 +259,64 @@ def _gather(gradient: Floats, pattern: Ints, slopes: Floats) -> None:
     """Add the derivative by each place of Lambda to the parameter that stands there."""
     held = pattern >= 0
     np.add.at(gradient, pattern[held], slopes[held])
+
+
+def has_information(moments: Moments) -> bool:
+    """Return whether every term has a single column, for which the formula below is written."""
+    return len(moments.first) == 1 and all(block.width == 1 for block in moments.blocks)
+
+
+def average_information(moments: Moments, theta: Floats, L: Floats, dof: float) -> Floats | None:
+    """Return the approximate Hessian of the profiled criterion at theta, whose factor is L; None at a zero theta.
+
+    Of the criterion at fixed sigma, the observed and the expected Hessian average to y'P V_s P V_t P y
+    (Gilmour, Thompson & Cullis 1995, Biometrics 51:1440), V_t the derivative of the variance by theta_t.
+    With b_t the predicted effects of term t, V_t P y = 2 Z_t b_t / theta_t: working vectors w_t = Z_t b_t in the
+    span of Z, so that all products are linear in the cross-products that are there already. Profiling over
+    sigma takes dof (d log r^2)(d log r^2)' off.
+    """
+    terms = [int(moments.first[0, 0]), *(int(block.pattern[0, 0]) for block in moments.blocks)]
+    if len(set(terms)) < len(terms) or (np.abs(theta) < 1e-3).any():
+        return None
+    B: Any = moments.B[:, 0, :] if isinstance(moments.B, np.ndarray) else moments.B[0]
+    A, C = moments.A[:, 0, 0], moments.C
+    scale = np.ones(len(C) - 1)
+    for block in moments.blocks:
+        scale[block.start : block.stop] = theta[block.pattern[0, 0]]
+    effects = scale * solve_triangular(L[:-1, :-1], L[-1, :-1], lower=True, trans="T")
+    kernel = theta[terms[0]] ** 2 / (theta[terms[0]] ** 2 * A + 1)
+    first = kernel * (B[:, [-1]].toarray().ravel() if not isinstance(B, np.ndarray) else B[:, -1])
+    first = first - kernel * (B @ np.append(effects, 0.0))
+    # Each working vector by its products with M, with Z1, and with the others.
+    by_M, by_Z1, squares = [np.asarray(B.T @ first)[:-1]], [A * first], [float(first @ first)]
+    own = [None, *(_only(effects, block.start, block.stop) for block in moments.blocks)]
+    for vector in own[1:]:
+        assert vector is not None
+        by_M.append(C[:-1, :-1] @ vector)
+        by_Z1.append(np.asarray(B @ np.append(vector, 0.0)))
+        squares.append(float(vector @ vector))
+    k = len(terms)
+    products = np.empty((k, k))
+    products[0, 0] = (A * first) @ first
+    for t in range(1, k):
+        products[0, t] = products[t, 0] = by_M[0] @ own[t]
+        for s in range(1, t + 1):
+            products[s, t] = products[t, s] = by_M[t] @ own[s]
+    Z = np.stack(by_Z1)
+    products -= (Z * kernel) @ Z.T
+    M = np.stack(by_M) - np.asarray(B.T @ (kernel * Z).T).T[:, :-1]
+    solved = solve_triangular(L[:-1, :-1], (scale * M).T, lower=True)
+    products -= solved.T @ solved
+    order = np.array(terms)
+    sigma2 = L[-1, -1] ** 2 / dof
+    by_residual = -2 * np.array(squares) / theta[order] ** 3 / (dof * sigma2)
+    H = np.empty((k, k))
+    H[np.ix_(order, order)] = 4 * products / np.outer(theta[order], theta[order]) / sigma2
+    H[np.ix_(order, order)] -= dof * np.outer(by_residual, by_residual)
+    return H
+
+
+def _only(vector: Floats, start: int, stop: int) -> Floats:
+    alone = np.zeros(len(vector))
+    alone[start:stop] = vector[start:stop]
+    return alone

@@ -1,8 +1,20 @@
-"""The difference between two systems, with a test and an interval that keep their promise.
+"""The difference between two systems, with a test and an interval that keep their promise: a function for each design.
 
-One function for each design. Scores are arrays of items x runs, one for each system, rows aligned on
-the items that both have, NaN where a cell is missing. Which rule carries which claim was decided by
-measured calibration: docs/calibration.md, docs/decisions/0009-compare-rule.md.
+Scores are arrays of items x runs, one for each system, rows aligned on the items that both have, NaN where a cell is
+missing. Which rule carries which claim was decided by measured calibration: docs/calibration.md,
+docs/decisions/0009-compare-rule.md.
+
+Over several datasets, each of the same weight or, if asked for, of its items, three readings differ in what is drawn
+anew:
+
+- these datasets: new items and new runs in each, datasets as given;
+- new datasets, where each dataset has runs of its own (a system is trained on each);
+- new datasets, where the same runs are scored on all (one trained system, many benchmarks): a run that
+  is lucky is lucky everywhere, so runs are a source of their own.
+
+`dataset_means` makes a table of datasets x runs, of which `compare_over_datasets` tests both of the last.
+Where items weigh the same, datasets are clusters of items: large ones weigh more, and the mean is a ratio of two
+sums over datasets.
 """
 
 from __future__ import annotations
@@ -13,13 +25,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.decisions import FEWEST_DF, ROUNDING, Criterion, Difference, decide, reach_of
+from holdsup.numerics.decisions import Criterion, Difference, decide
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.least_squares import fit_additive
 from holdsup.numerics.spread import (
     Arm,
     Spread,
     cautious_df,
+    find_clusters,
     measure_arm,
     measure_run_spread,
     measure_spread,
@@ -27,18 +40,16 @@ from holdsup.numerics.spread import (
 )
 
 __all__ = [
-    "FEWEST_DF",
-    "ROUNDING",
     "Codes",
-    "Criterion",
-    "Difference",
+    "choose_tests",
     "compare_new_runs",
+    "compare_over_datasets",
     "compare_run_scores",
     "compare_shared_seeds",
+    "compare_these_datasets",
     "compare_these_runs",
-    "decide",
+    "dataset_means",
     "new_runs_test",
-    "reach_of",
     "read_pair",
     "these_runs_test",
     "with_components",
@@ -68,13 +79,8 @@ def compare_these_runs(
     >>> found.estimate, found.df, round(found.p, 4)
     (1.0, 2.0, 0.2254)
     """
-    left, right, scale = read_pair(left, right)
-    found = find_clusters(clusters, len(left))
-    arms = [measure_arm(left, left_settings, found), measure_arm(right, right_settings, found)]
-    spread = measure_spread(arms, arms[0].items - arms[1].items, found)
-    return with_components(
-        decide(float(spread.estimate), [these_runs_test([spread])], scale, level, tails=tails), arms, spread
-    )
+    measured = _measure_pair(left, right, left_settings, right_settings, clusters)
+    return _answer(*measured, level, new_runs=False, tails=tails)
 
 
 def compare_new_runs(
@@ -102,12 +108,7 @@ def compare_new_runs(
     >>> round(found.estimate, 4), found.claim, found.p > 0.05
     (0.1333, 'new-runs', True)
     """
-    left, right, scale = read_pair(left, right)
-    found = find_clusters(clusters, len(left))
-    arms = [measure_arm(left, left_settings, found), measure_arm(right, right_settings, found)]
-    spread = measure_spread(arms, arms[0].items - arms[1].items, found)
-    tests = [new_runs_test([spread]), these_runs_test([spread])]
-    return with_components(decide(float(spread.estimate), tests, scale, level), arms, spread)
+    return _answer(*_measure_pair(left, right, left_settings, right_settings, clusters), level)
 
 
 def compare_shared_seeds(
@@ -129,9 +130,7 @@ def compare_shared_seeds(
         raise ValueError(f"shared seeds pair runs, but one system has {left.shape[1]} and the other {right.shape[1]}.")
     found = find_clusters(clusters, len(left))
     arm = measure_arm(left - right, settings, found)
-    spread = measure_spread([arm], arm.items, found)
-    tests = [new_runs_test([spread]), these_runs_test([spread])]
-    return with_components(decide(float(spread.estimate), tests, scale, level, tails=tails), [arm], spread)
+    return _answer([arm], measure_spread([arm], arm.items, found), scale, level, tails=tails)
 
 
 def compare_run_scores(left: ArrayLike, right: ArrayLike, *, level: float = 0.95) -> Difference:
@@ -153,6 +152,108 @@ def compare_run_scores(left: ArrayLike, right: ArrayLike, *, level: float = 0.95
     return decide(float(spread.estimate), [new_runs_test([spread])], _largest(scores), level)
 
 
+def compare_these_datasets(
+    left: ArrayLike,
+    right: ArrayLike,
+    datasets: Codes,
+    *,
+    clusters: Codes | None = None,
+    new_runs: bool = True,
+    by_items: bool = False,
+    level: float = 0.95,
+) -> Difference:
+    """Return the difference over new items, and new runs, of these datasets, each with runs of its own.
+
+    The variances of the datasets' differences add up; each part keeps its degrees of freedom. A column
+    that a dataset does not use is NaN throughout it. With `by_items` a dataset has the weight of its items.
+    """
+    left, right, scale = read_pair(left, right)
+    rows = _rows(datasets, len(left))
+    spreads = []
+    for at in rows:
+        inside = None if clusters is None else clusters[at]
+        _, spread, _ = _measure_pair(_used(left[at]), _used(right[at]), None, None, inside)
+        spreads.append(spread.scaled(len(at) / len(left) if by_items else 1 / len(rows)))
+    total = float(sum(each.estimate for each in spreads))
+    return decide(total, choose_tests(spreads, new_runs=new_runs), scale, level)
+
+
+def compare_over_datasets(
+    left: ArrayLike,
+    right: ArrayLike,
+    *,
+    left_settings: Codes | None = None,
+    right_settings: Codes | None = None,
+    nested: tuple[bool, bool] = (False, False),
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> Difference:
+    """Return the difference over new datasets and new runs, of scores by datasets x runs.
+
+    Where a side is `nested`, each dataset has runs of its own, whose luck is in the spread between datasets; where not,
+    a column is one run, scored on all of them. Settings, a code for each run, weigh the same. With `clusters`, the
+    dataset of each item, scores are by items x runs, and items weigh the same.
+
+    Examples
+    --------
+    >>> x, y = [[0.5, 0.7], [0.6, 0.8], [0.2, 0.7]], [[0.4, 0.5], [0.5, 0.6], [0.3, 0.5]]
+    >>> [round(compare_over_datasets(x, y, nested=(own, own)).p, 3) for own in (True, False)]
+    [0.073, 0.579]
+    """
+    left, right, scale = read_pair(left, right)
+    found = find_clusters(clusters, len(left))
+    arms: list[Arm] = []
+    means: list[Floats] = []
+    for scores, settings, own in zip((left, right), (left_settings, right_settings), nested, strict=True):
+        if own:
+            means.append(_mean_of_settings(scores, settings))
+        else:
+            arms.append(measure_arm(scores, settings, found))
+            means.append(arms[-1].items)
+    spread = measure_spread(arms, means[0] - means[1], found)
+    if not arms:
+        return decide(float(spread.estimate), [these_runs_test([spread], "new-datasets")], scale, level)
+    return _answer(arms, spread, scale, level)
+
+
+def _mean_of_settings(scores: Floats, settings: Codes | None) -> Floats:
+    """Return the mean of each row over the settings that it has, each the mean of its columns."""
+    codes = np.zeros(scores.shape[1], int) if settings is None else np.asarray(settings)
+    there = ~np.isnan(scores)
+    known, means = np.where(there, scores, 0.0), []
+    for code in np.unique(codes):
+        count = there[:, codes == code].sum(axis=1)
+        means.append(np.where(count > 0, known[:, codes == code].sum(axis=1) / np.maximum(count, 1), np.nan))
+    return np.asarray(np.nanmean(means, axis=0))
+
+
+def dataset_means(scores: ArrayLike, datasets: Codes) -> Floats:
+    """Return the mean of each run in each dataset, shape (..., datasets, runs).
+
+    Missing cells are made up for by least squares within the dataset; a run without any score there has NaN.
+    """
+    scores = np.asarray(scores, float)
+    means = []
+    for at in _rows(datasets, scores.shape[-2]):
+        part = scores[..., at, :]
+        used = ~np.isnan(part).all(axis=tuple(range(part.ndim - 1)))
+        means.append(np.full((*part.shape[:-2], part.shape[-1]), np.nan))
+        means[-1][..., used] = fit_additive(part[..., used]).runs
+    return np.stack(means, axis=-2)
+
+
+def _used(scores: Floats) -> Floats:
+    """Return the columns that hold a score."""
+    return scores[:, ~np.isnan(scores).all(0)]
+
+
+def _rows(datasets: Codes, count: int) -> list[Codes]:
+    """Return the rows of each dataset."""
+    if np.shape(datasets) != (count,):
+        raise ValueError(f"a dataset is needed for each of {count} items, but there are {np.size(datasets)} codes.")
+    return [np.flatnonzero(np.asarray(datasets) == code) for code in np.unique(datasets)]
+
+
 def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]:
     """Return both systems' scores as arrays of items x runs, checked, and the largest score."""
     scores = [np.asarray(each, float) for each in (left, right)]
@@ -164,6 +265,28 @@ def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]
     if any(np.isinf(each).any() for each in scores):
         raise ValueError("a score is infinite: give NaN where a score is missing.")
     return scores[0], scores[1], _largest(scores)
+
+
+def _measure_pair(
+    left: ArrayLike, right: ArrayLike, left_settings: Codes | None, right_settings: Codes | None, clusters: Codes | None
+) -> tuple[list[Arm], Spread, float]:
+    """Return what the runs of each system say, the parts of the variance of their difference, and the largest score."""
+    left, right, scale = read_pair(left, right)
+    found = find_clusters(clusters, len(left))
+    arms = [measure_arm(left, left_settings, found), measure_arm(right, right_settings, found)]
+    return arms, measure_spread(arms, arms[0].items - arms[1].items, found), scale
+
+
+def _answer(
+    arms: Sequence[Arm], spread: Spread, scale: float, level: float, *, new_runs: bool = True, tails: bool = True
+) -> Difference:
+    found = decide(float(spread.estimate), choose_tests([spread], new_runs=new_runs), scale, level, tails=tails)
+    return with_components(found, arms, spread)
+
+
+def choose_tests(spreads: Sequence[Spread], *, new_runs: bool) -> list[Criterion]:
+    """Return the tests that a claim needs: one over new runs never says more than that over these."""
+    return [new_runs_test(spreads), these_runs_test(spreads)] if new_runs else [these_runs_test(spreads)]
 
 
 def these_runs_test(spreads: Sequence[Spread], claim: str = "these-runs") -> Criterion:

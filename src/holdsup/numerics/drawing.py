@@ -33,45 +33,33 @@ NOTHING = 1e-10  # share of its column's length below which a direction of the c
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
-    """The parameters from which responses are drawn, as the engine has them.
+    """The parameters from which responses are drawn, as the engine has them."""
 
-    Attributes
-    ----------
-    theta : relative covariance factors
-    beta : fixed effects, shape (p,)
-    sigma : residual standard deviation
-    """
-
-    theta: Floats
-    beta: Floats
-    sigma: float
+    theta: Floats  # relative covariance factors
+    beta: Floats  # fixed effects, shape (p,)
+    sigma: float  # residual standard deviation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """Cross-products of d responses with the columns of a model.
+    """Cross-products of d responses with the columns of a model."""
 
-    Attributes
-    ----------
-    products : M0'W y, shape (d, m0)
-    squares : y'W y, shape (d,)
-    sums : Z1j'W y, shape (d, q1, k1); no levels where they act through patterns
-    crossed : sum of b_j[k] (Z1j'W y)[h] over the levels of each pattern, shape (d, patterns, k1, k1, m0)
-    squared : sum of (Z1j'W y)[k] (Z1j'W y)[h], shape (d, patterns, k1, k1)
-    """
-
-    products: Floats
-    squares: Floats
-    sums: Floats
-    crossed: Floats
-    squared: Floats
+    products: Floats  # M0'W y, shape (d, m0)
+    squares: Floats  # y'W y, shape (d,)
+    sums: Floats  # Z1j'W y, shape (d, q1, k1); no levels where they act through patterns
+    crossed: Floats  # sum of b_j[k] (Z1j'W y)[h] over the levels of each pattern, shape (d, patterns, k1, k1, m0)
+    squared: Floats  # sum of (Z1j'W y)[k] (Z1j'W y)[h], shape (d, patterns, k1, k1)
 
     def __len__(self) -> int:
         return len(self.squares)
 
     def take(self, places: Ints) -> Drawn:
         """Return some of the responses."""
-        return Drawn(*(getattr(self, field.name)[places] for field in fields(self)))
+        return Drawn(*(array[places] for array in self.arrays()))
+
+    def arrays(self) -> tuple[Floats, ...]:
+        """Return the fields."""
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     def within(self, columns: Floats) -> Drawn:
         """Return the cross-products with the columns M0 @ columns of a smaller model."""
@@ -92,29 +80,18 @@ class Root(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """What does not change from draw to draw.
+    """What does not change from draw to draw."""
 
-    Attributes
-    ----------
-    moments : the model
-    truth : its parameters
-    kernels : A_j of each pattern, or of each level, shape (u, k1, k1)
-    spread : root of s^2 (Lambda Lambda' + A_j^+), same shape
-    left : root of the Schur complement
-    degrees : of freedom that the columns leave
-    gram : of each pattern, the root of the cross-products of its rows b_j, and how many levels it has beyond the rank
-        of that; () where levels are drawn one by one
-    shared : sums of b_j (x) b_j, shape (patterns, k1, k1, m0, m0)
-    """
-
-    moments: Moments
-    truth: Truth
-    kernels: Floats
-    spread: Floats
-    left: Root
-    degrees: int
+    moments: Moments  # the model
+    truth: Truth  # its parameters
+    kernels: Floats  # A_j of each pattern, or of each level, shape (u, k1, k1)
+    spread: Floats  # root of s^2 (Lambda Lambda' + A_j^+), same shape
+    left: Root  # root of the Schur complement
+    degrees: int  # of freedom that the columns leave
+    # of each pattern, the root of the cross-products of its rows b_j, and how many levels it has beyond the rank of
+    # that; () where levels are drawn one by one
     gram: tuple[tuple[Root, int], ...]
-    shared: Floats
+    shared: Floats  # sums of b_j (x) b_j, shape (patterns, k1, k1, m0, m0)
 
 
 def prepare_drawing(moments: Moments, elimination: Elimination, truth: Truth) -> Drawing:

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from holdsup.numerics import compiled
 from holdsup.numerics.cells import find_alike
 from holdsup.numerics.layout import Floats, Ints
-from holdsup.numerics.moments import Alike, Moments
+from holdsup.numerics.moments import MOST_SUMS, SMALL_SUMS, Alike, Moments, worth_summing
 
-__all__ = ["Blocks", "Elimination", "Levels", "Nothing", "Patterns", "SparseLevels", "choose_elimination"]
+__all__ = ["FEW_LEVELS", "Blocks", "Elimination", "Levels", "Nothing", "Patterns", "SparseLevels", "choose_elimination"]
 
 WORTH_COMPILING = 1_000_000  # products from which importing numba pays within one fit
-SMALL_SUMS, MOST_SUMS = 2**16, 2**25  # entries of the sums over patterns that are made anyway, and at most
-WORTH_SUMMING, WORTH_SUMMING_SPARSE = 8, 16  # and per entry of the rows that they stand for
+WORTH_SUMMING_SPARSE = 16  # entries of the sums over patterns per entry of the sparse rows that they stand for
+FEW_LEVELS = 20  # up to which a loop over levels beats NumPy's stacked arrays, and costs about what patterns do
 MOST_PAIRS = 30_000_000  # products of two entries of a sparse row that are listed once and for all
 
 
@@ -42,23 +42,29 @@ class Elimination(Protocol):
         """Return the derivative by Lambda of tr(slope S), plus log|Omega| if asked; shape (k1, k1)."""
 
 
-def choose_elimination(moments: Moments) -> Elimination:
-    """Return the cheapest way to take out the first factor of this model."""
+def choose_elimination(moments: Moments, *, exact: bool = False) -> Elimination:
+    """Return the cheapest way to take out the first factor of this model; if `exact`, the best where it is cheap too.
+
+    Patterns act through H, which is as large as the variances of factors that are nested in the first, relative to the
+    residual; rows of levels are multiplied by its root alone. With variances 100,000 times the residual's the criterion
+    of 100 rows is off by 1e-3 with patterns and by 1e-8 with levels, and no search ends at the same optimum twice.
+    """
     if not len(moments.first):
         return Nothing(moments)
     k1, m = len(moments.first), len(moments.C)
+    if exact and k1 > 1 and moments.q1 <= FEW_LEVELS and isinstance(moments.B, np.ndarray):
+        return Levels(moments)
     if isinstance(moments.held, Alike):
-        kinds, levels = len(moments.held.A), len(moments.held.kind)
-        if kinds * (k1 * m) ** 2 <= min(MOST_SUMS, max(SMALL_SUMS, WORTH_SUMMING * levels * k1 * m)):
-            return Patterns.of_kinds(moments.held, moments.C)
+        found = find_alike(moments.held.A)
+        if worth_summing(len(found[0]), (len(moments.held.kind), k1, m)):
+            return Patterns.of_kinds(moments.held, moments.C, *found)
     patterns, pattern_of = find_alike(moments.A)
     size = len(patterns) * k1 * k1 * m * m
     if not isinstance(moments.B, np.ndarray):
         few = k1 == 1 and size <= max(SMALL_SUMS, WORTH_SUMMING_SPARSE * moments.B[0].nnz)
         return Patterns.of(moments, patterns, pattern_of) if few and size <= MOST_SUMS else SparseLevels(moments)
-    # Per evaluation: sums of (k1 m)^2 a pattern that are read against rows of k1 m a level that are multiplied.
-    few = size <= max(SMALL_SUMS, WORTH_SUMMING * moments.B.size)
-    return Patterns.of(moments, patterns, pattern_of) if few and size <= MOST_SUMS else Levels(moments)
+    few = worth_summing(len(patterns), moments.B.shape)
+    return Patterns.of(moments, patterns, pattern_of) if few else Levels(moments)
 
 
 class Blocks:
@@ -69,17 +75,18 @@ class Blocks:
         self.last: tuple[Floats, Floats] | None = None  # Lambda and Lambda Omega^-1 of the last evaluation
 
     def solve(self, factor: Floats) -> tuple[float, Floats]:
-        """Return sum log|Omega| and H, shape (u, k1, k1)."""
+        """Return sum log|Omega| and the roots G of H = G'G, shape (u, k1, k1)."""
         if len(factor) == 1:
             omega = factor[0, 0] ** 2 * self.A[:, 0, 0] + 1
-            return float(self.counts @ np.log(omega)), (factor[0, 0] ** 2 / omega)[:, None, None]
+            return float(self.counts @ np.log(omega)), (factor[0, 0] / np.sqrt(omega))[:, None, None]
         omega = factor.T @ self.A @ factor
         omega[:, np.arange(len(factor)), np.arange(len(factor))] += 1
         L = np.linalg.cholesky(omega)
         logdets = 2 * np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
-        right = factor @ np.linalg.inv(omega)
-        self.last = (factor, right)
-        return float(self.counts @ logdets), right @ factor.T
+        inverse = np.linalg.inv(L)
+        G = inverse @ factor.T
+        self.last = (factor, G.transpose(0, 2, 1) @ inverse)
+        return float(self.counts @ logdets), G
 
     def pull(self, factor: Floats, slopes: Floats, *, determinant: bool) -> Floats:
         """Return the derivative of [counts log|Omega|] - tr(slopes H), for slopes of shape (u, k1, k1)."""
@@ -148,17 +155,21 @@ class Patterns:
         return cls(moments.C, blocks, P)
 
     @classmethod
-    def of_kinds(cls, levels: Alike, C: Floats) -> Patterns:
-        """Return the sums over the levels of each kind, which differ in their responses alone."""
+    def of_kinds(cls, levels: Alike, C: Floats, patterns: Ints, pattern_of: Ints) -> Patterns:
+        """Return the sums over the levels of each pattern, from kinds that differ in their responses alone."""
         counts = np.bincount(levels.kind, minlength=len(levels.A)).astype(float)
-        products = counts[:, None, None, None, None] * np.einsum("uka,uhb->ukhab", levels.B, levels.B)
+        k1, m = levels.B.shape[1:]
+        products = np.zeros((len(patterns), k1, k1, m, m))
         for u, base in enumerate(levels.B):
             own = levels.responses if len(counts) == 1 else levels.responses[levels.kind == u]
             across = base[:, None, :] * own.sum(axis=0)[None, :, None]
-            products[u, :, :, :, -1] += across
-            products[u, :, :, -1, :] += across.transpose(1, 0, 2)
-            products[u, :, :, -1, -1] += own.T @ own
-        return cls(C, Blocks(levels.A, counts), products.reshape(-1, C.size))
+            product = products[pattern_of[u]]
+            product += np.einsum("ka,hb->khab", counts[u] * base, base)
+            product[:, :, :, -1] += across
+            product[:, :, -1, :] += across.transpose(1, 0, 2)
+            product[:, :, -1, -1] += own.T @ own
+        pattern_counts = np.bincount(pattern_of, counts, len(patterns)).astype(np.float64)
+        return cls(C, Blocks(levels.A[patterns], pattern_counts), products.reshape(-1, C.size))
 
     @property
     def sums(self) -> Floats:
@@ -168,7 +179,8 @@ class Patterns:
 
     def reduce(self, factor: Floats) -> tuple[float, Floats]:
         """Return the determinant and S."""
-        logdet, H = self.blocks.solve(factor)
+        logdet, G = self.blocks.solve(factor)
+        H = G.transpose(0, 2, 1) @ G
         return logdet, self.C - (H.reshape(-1) @ self.P).reshape(self.C.shape)
 
     def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
@@ -187,9 +199,9 @@ class Levels:
 
     def reduce(self, factor: Floats) -> tuple[float, Floats]:
         """Return the determinant and S."""
-        logdet, H = self.blocks.solve(factor)
-        m = self.C.shape[0]
-        return logdet, self.C - self.B.reshape(-1, m).T @ (H @ self.B).reshape(-1, m)
+        logdet, G = self.blocks.solve(factor)
+        taken = (G @ self.B).reshape(-1, self.C.shape[0])
+        return logdet, self.C - taken.T @ taken
 
     def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
         """Return the derivative with respect to Lambda."""
@@ -210,7 +222,8 @@ class SparseLevels:
 
     def reduce(self, factor: Floats) -> tuple[float, Floats]:
         """Return the determinant and S."""
-        logdet, H = self.blocks.solve(factor)
+        logdet, G = self.blocks.solve(factor)
+        H = G.transpose(0, 2, 1) @ G
         S = self.C.copy()
         for k, h in np.ndindex(self.k1, self.k1):
             pairs = self.pairs[k][h]

@@ -38,22 +38,13 @@ class ColumnSpec(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Effects:
-    """The random columns of one grouping factor.
+    """The random columns of one grouping factor."""
 
-    Attributes
-    ----------
-    factors : indices of the factors whose combinations are the levels
-    codes : level of each row, shape (n,)
-    count : number of levels
-    columns : the k columns that vary between levels
-    pattern : index of the parameter in each place of Lambda, shape (k, k), -1 for zero
-    """
-
-    factors: tuple[int, ...]
-    codes: NDArray[np.integer]
-    count: int
-    columns: tuple[ColumnSpec, ...]
-    pattern: Ints
+    factors: tuple[int, ...]  # indices of the factors whose combinations are the levels
+    codes: NDArray[np.integer]  # level of each row, shape (n,)
+    count: int  # number of levels
+    columns: tuple[ColumnSpec, ...]  # the k columns that vary between levels
+    pattern: Ints  # index of the parameter in each place of Lambda, shape (k, k), -1 for zero
 
     @property
     def size(self) -> int:
@@ -63,18 +54,11 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """A mixed model without its data.
+    """A mixed model without its data."""
 
-    Attributes
-    ----------
-    fixed : the columns of X
-    effects : the random effects; the first are eliminated level by level, the others together
-    lower : lower limit of each parameter: 0 on the diagonal of Lambda, -inf off it
-    """
-
-    fixed: tuple[ColumnSpec, ...]
-    effects: tuple[Effects, ...]
-    lower: Floats
+    fixed: tuple[ColumnSpec, ...]  # the columns of X
+    effects: tuple[Effects, ...]  # the random effects; the first are eliminated level by level, the others together
+    lower: Floats  # lower limit of each parameter: 0 on the diagonal of Lambda, -inf off it
 
     @property
     def width(self) -> int:
@@ -84,19 +68,10 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """The data of a mixed model.
+    """The data of a mixed model."""
 
-    Attributes
-    ----------
-    response : y, shape (n,), centred as far as X allows
-    weights : case weights, shape (n,), or None
-    numbers : numeric variables, each of shape (n,)
-    factors : codes of each factor, each of shape (n,)
-    total : rows of the whole table, of which these may be a batch
-    """
-
-    response: Floats
-    weights: Floats | None
-    numbers: tuple[Floats, ...]
-    factors: tuple[NDArray[np.integer], ...]
-    total: int = 0
+    response: Floats  # y, shape (n,), centred as far as X allows
+    weights: Floats | None  # case weights, shape (n,), or None
+    numbers: tuple[Floats, ...]  # numeric variables, each of shape (n,)
+    factors: tuple[NDArray[np.integer], ...]  # codes of each factor, each of shape (n,)
+    total: int = 0  # rows of the whole table, of which these may be a batch

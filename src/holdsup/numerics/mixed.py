@@ -8,21 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from holdsup.numerics.criterion import DEAR, Criterion, Solution
+from holdsup.numerics.inference import Satterthwaite, prepare
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
 from holdsup.numerics.nested import make_lean
-from holdsup.numerics.optimization import CERTAIN, ENOUGH, ROUGHLY, Optimum, certify, minimize
-from holdsup.numerics.satterthwaite import Satterthwaite, prepare
-from holdsup.numerics.start import starting_point
+from holdsup.numerics.optimization import CERTAIN, ENOUGH, ROUGHLY, Optimum, certify, minimize, starting_point
 from holdsup.numerics.threads import blas_threads, threads_for
 
 __all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "keep_columns"]
 
 DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
-NIL = 1e-6  # a residual with less than this share of the response's length cannot be told from rounding
+NIL = 1e-6  # a residual with less than this share of the response's length may be nothing but rounding
 
 
-NOT_TOLD_APART = "it has no certain minimum: some variance cannot be told from a fixed effect or another variance"
+NOT_TOLD_APART = "it has no certain minimum: some variance can't be separated from a fixed effect or another variance"
 
 
 class NothingLeft(ArithmeticError):
@@ -31,30 +30,17 @@ class NothingLeft(ArithmeticError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EngineFit:
-    """An optimum and what it implies.
+    """An optimum and what it implies."""
 
-    Attributes
-    ----------
-    moments : the cross-products, dependent columns taken out
-    kept : which fixed columns were kept
-    criterion : the function that was minimized, all factors but the first together
-    lean : the same, as quick as it gets
-    optimum : where the search ended, signs put right
-    solution : fixed effects and residual variance there
-    inference : Satterthwaite's parts
-    decrease : the decrease of the criterion that another step would bring
-    converged : whether the optimum is certified to be a minimum
-    """
-
-    moments: Moments
-    kept: Ints
-    criterion: Criterion
-    lean: Criterion
-    optimum: Optimum
-    solution: Solution
-    inference: Satterthwaite
-    decrease: float
-    converged: bool
+    moments: Moments  # the cross-products, dependent columns taken out
+    kept: Ints  # which fixed columns were kept
+    criterion: Criterion  # the function that was minimized, all factors but the first together
+    lean: Criterion  # the same, as quick as it gets
+    optimum: Optimum  # where the search ended, signs put right
+    solution: Solution  # fixed effects and residual variance there
+    inference: Satterthwaite  # Satterthwaite's parts
+    decrease: float  # the decrease of the criterion that another step would bring
+    converged: bool  # whether the optimum is certified to be a minimum
 
 
 def fit_moments(
@@ -78,9 +64,15 @@ def fit_moments(
     with blas_threads(threads_for(len(moments.C))), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         try:
             found = _attempt(criterion, lean, kept, starting_point(moments) if start is None else start, curvature)
-            if not found.converged:  # in doubt: once more, from where lme4 starts
+            # In doubt once more, from where lme4 starts: a search that ends with a variance of zero may have been led
+            # there by the rounding of scores, away from a better optimum without one.
+            nil = (
+                start is None and len(lean.moments.C) <= DEAR and (found.optimum.theta[moments.lower == 0] < NIL).any()
+            )
+            if not found.converged or nil:
                 again = _attempt(criterion, lean, kept, np.where(moments.lower == 0, 1.0, 0.0))
-                if again.solution.value < found.solution.value - CERTAIN or again.converged:
+                better = again.solution.value < found.solution.value - CERTAIN
+                if better or again.converged > found.converged:
                     found = again
         except (
             FloatingPointError,

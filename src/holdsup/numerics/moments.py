@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from holdsup.numerics.cells import Cells, Table, Tables, find_alike
-from holdsup.numerics.indicators import Columns, Indicators
+from holdsup.numerics.cells import Cells, CellSums, Columns, Indicators, Tables, find_alike
 from holdsup.numerics.layout import Effects, Floats, Ints, Layout, Sample
 
 __all__ = [
     "LONG_ROW",
+    "MOST_SUMS",
+    "SMALL_SUMS",
     "SPARSE_SHARE",
     "Alike",
     "Block",
@@ -37,12 +38,15 @@ __all__ = [
     "make_moments",
     "sum_log_weights",
     "sum_squares",
+    "worth_summing",
 ]
 
 Rows = Floats | tuple[sp.csr_array, ...]  # the rows b_j: one array, or a sparse matrix for each column of Z1
 
 FEW_KINDS = 64  # levels a kind, at least, where A and B are held by kind
 KINDS_PER_CELL = 2  # places a row, at most: an emptier grid has few levels alike
+SMALL_SUMS, MOST_SUMS = 2**16, 2**25  # entries of the sums over patterns that are made anyway, and at most
+WORTH_SUMMING = 8  # and per entry of the rows that they stand for
 LONG_ROW, SPARSE_SHARE = 200, 0.1  # a row b_j with more columns of which fewer are filled is kept sparse
 
 
@@ -78,20 +82,12 @@ class Whole(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alike:
-    """The same where few kinds of levels differ in more than their response, as in every complete table.
+    """The same where few kinds of levels differ in more than their response, as in every complete table."""
 
-    Attributes
-    ----------
-    kind : kind of each level, shape (q1,)
-    A : that of each kind, shape (kinds, k1, k1)
-    B : that of each kind, the response's column empty, shape (kinds, k1, m)
-    responses : the response's column of each level, shape (q1, k1)
-    """
-
-    kind: Ints
-    A: Floats
-    B: Floats
-    responses: Floats
+    kind: Ints  # kind of each level, shape (q1,)
+    A: Floats  # that of each kind, shape (kinds, k1, k1)
+    B: Floats  # that of each kind, the response's column empty, shape (kinds, k1, m)
+    responses: Floats  # the response's column of each level, shape (q1, k1)
 
     def with_rows(self, B: Rows) -> Alike:
         """Return the same with other rows of the kinds."""
@@ -100,6 +96,11 @@ class Alike:
 
     def expand(self) -> Whole:
         """Return A and b of each level."""
+        q1, (_, k1, m) = len(self.kind), self.B.shape
+        filled = np.count_nonzero(self.B, axis=(1, 2))[self.kind].sum()
+        if m > LONG_ROW and filled < SPARSE_SHARE * q1 * k1 * m:
+            rows = [sp.csr_array(self.B[:, k])[self.kind] for k in range(k1)]
+            return Whole(self.A[self.kind], _with_responses(rows, self.responses.T))
         B = self.B[self.kind]
         B[:, :, -1] = self.responses
         return Whole(self.A[self.kind], B)
@@ -107,28 +108,16 @@ class Alike:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """The sufficient statistics of a mixed model.
+    """The sufficient statistics of a mixed model."""
 
-    Attributes
-    ----------
-    n : number of rows
-    p : number of fixed columns
-    log_weights : sum of the logarithms of the weights
-    lower : lower limit of each parameter
-    first : pattern of Lambda for the first factor, shape (k1, k1)
-    blocks : the other grouping factors
-    held : A and B, as they are or by kinds of levels
-    C : M'WM, shape (m, m)
-    """
-
-    n: int
-    p: int
-    log_weights: float
-    lower: Floats
-    first: Ints
-    blocks: tuple[Block, ...]
-    held: Whole | Alike
-    C: Floats
+    n: int  # number of rows
+    p: int  # number of fixed columns
+    log_weights: float  # sum of the logarithms of the weights
+    lower: Floats  # lower limit of each parameter
+    first: Ints  # pattern of Lambda for the first factor, shape (k1, k1)
+    blocks: tuple[Block, ...]  # the other grouping factors
+    held: Whole | Alike  # A and B, as they are or by kinds of levels
+    C: Floats  # M'WM, shape (m, m)
 
     @cached_property
     def _whole(self) -> Whole:
@@ -143,6 +132,17 @@ class Moments:
     def B(self) -> Rows:  # noqa: N802 (the paper's letter)
         """Z1j'W M, shape (q1, k1, m), or for each of the k1 columns a sparse matrix of shape (q1, m)."""
         return self._whole.B
+
+    def dense_rows(self, levels: slice = slice(None)) -> Floats:
+        """Return the rows b_j of some levels as an array, shape (levels, k1, m)."""
+        if isinstance(self.B, np.ndarray):
+            return np.asarray(self.B[levels])
+        return np.stack([rows[levels].toarray() for rows in self.B], axis=1)
+
+    @property
+    def q1(self) -> int:
+        """Levels of the first factor, which are not expanded for it."""
+        return len(self.held.kind if isinstance(self.held, Alike) else self.held.A)
 
     @property
     def q2(self) -> int:
@@ -203,7 +203,7 @@ def contract(layout: Layout, sample: Sample, *, alike: bool = False) -> tuple[Wh
         sums = tables.with_response(0)
         indicators.cross_response(C, 0, cells.by_combination(sums))
         C[-1, -1] = sum_squares(sample)
-        responses = sums.sums.reshape(cells.levels, -1) @ np.stack(indicators.first, axis=1)
+        responses = np.asarray(cells.grid(sums) @ np.stack(indicators.first, axis=1))
         return replace(shared, responses=responses), C
     for a, b in itertools.combinations_with_replacement(range(len(columns.products)), 2):
         table = tables.of(a, b)
@@ -219,6 +219,23 @@ def contract(layout: Layout, sample: Sample, *, alike: bool = False) -> tuple[Wh
     return Whole(rows.A, rows.finish()), C
 
 
+def worth_summing(patterns: int, shape: tuple[int, int, int]) -> bool:
+    """Return whether rows of shape (q1, k1, m) had better act through the sums of b_j (x) b_j of each pattern.
+
+    Per evaluation: sums of (k1 m)^2 a pattern that are read against rows of k1 m a level that are multiplied.
+    """
+    q1, k1, m = shape
+    return patterns * (k1 * m) ** 2 <= min(MOST_SUMS, max(SMALL_SUMS, WORTH_SUMMING * q1 * k1 * m))
+
+
+def _with_responses(rows: list[sp.csr_array], responses: Floats) -> tuple[sp.csr_array, ...]:
+    """Return sparse rows with the response in their last column, that of each column of Z1."""
+    q1, m = rows[0].shape
+    place = (np.arange(q1), np.full(q1, m - 1))
+    last = [sp.csr_array((response, place), shape=(q1, m)) for response in responses]
+    return tuple((part + column).tocsr() for part, column in zip(rows, last, strict=True))
+
+
 class _RowSums:
     """A_j and b_j as they are added up, the rows b_j dense or sparse; `held` is the product in each column of Z1."""
 
@@ -229,21 +246,23 @@ class _RowSums:
         self.parts: list[Any] = [sp.csr_array(self.shape) if cells.sparse else np.zeros(self.shape) for _ in held]
         self.responses = np.zeros((len(held), cells.levels))
 
-    def by_kind(self, table: Table) -> Alike | None:
+    def by_kind(self, table: CellSums) -> Alike | None:
         """Return A and b of each kind of level, from the sums of weights in all cells; None where kinds are many."""
         q1, m = self.shape
-        if self.cells.sparse or q1 < FEW_KINDS or self.cells.count > KINDS_PER_CELL * len(self.cells.place):
+        if q1 < FEW_KINDS or self.cells.count > KINDS_PER_CELL * len(self.cells.place):
             return None
-        grid = table.sums.reshape(q1, -1)
+        grid = self.cells.grid(table)
         shown, kind = find_alike(grid)
-        if len(shown) * FEW_KINDS > q1:
+        if len(shown) * FEW_KINDS > q1 or len(shown) * m > self.cells.count:
             return None
-        few = replace(self.cells, levels=len(shown), count=len(shown) * grid.shape[1])
-        sums = _RowSums(self.held, few, self.indicators, m)
-        sums.add(Table(grid[shown].reshape(-1)), 0, 0)
+        few = grid[shown] if isinstance(grid, np.ndarray) else grid[shown].toarray()
+        sums = _RowSums(self.held, self.cells.full(len(shown)), self.indicators, m)
+        sums.add(CellSums(few.reshape(-1)), 0, 0)
+        if self.cells.sparse and not worth_summing(len(find_alike(sums.A)[0]), (q1, len(self.held), m)):
+            return None
         return Alike(kind, sums.A, np.stack(sums.parts, axis=1), np.empty((q1, 0)))
 
-    def add(self, table: Table, mine: int, theirs: int) -> None:
+    def add(self, table: CellSums, mine: int, theirs: int) -> None:
         """Add the sums of w v_mine v_theirs to the columns of Z1 that hold the first of the products."""
         chosen, picked = self.indicators.first, self.indicators.others[theirs]
         for k in (k for k, product in enumerate(self.held) if product == mine):
@@ -259,7 +278,7 @@ class _RowSums:
             wide = sp.csr_array((part.data, places[part.indices], part.indptr), shape=self.shape)
             self.parts[k] = self.parts[k] + wide
 
-    def add_response(self, table: Table, product: int) -> None:
+    def add_response(self, table: CellSums, product: int) -> None:
         """Add the sums of w v y to the columns of Z1 that hold the product v."""
         for k in (k for k, held in enumerate(self.held) if held == product):
             self.responses[k] += self.cells.by_level(table, self.indicators.first[k])
@@ -270,9 +289,7 @@ class _RowSums:
         if self.parts and m > LONG_ROW:
             sparse = [sp.csr_array(part) for part in self.parts]
             if sum(part.nnz for part in sparse) < SPARSE_SHARE * len(sparse) * q1 * m:
-                place = (np.arange(q1), np.full(q1, m - 1))
-                last = [sp.csr_array((response, place), shape=self.shape) for response in self.responses]
-                return tuple((part + column).tocsr() for part, column in zip(sparse, last, strict=True))
+                return _with_responses(sparse, self.responses)
         if not self.parts:
             return np.zeros((q1, 0, m))
         dense = np.stack([part.toarray() if sp.issparse(part) else part for part in self.parts], axis=1)

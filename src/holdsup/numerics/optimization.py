@@ -10,13 +10,23 @@ it is not, told apart by the curvature there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
-from holdsup.numerics.layout import Floats
+from holdsup.numerics.criterion import Criterion
+from holdsup.numerics.layout import Floats, Ints
+from holdsup.numerics.moments import Alike, Moments
 
-__all__ = ["ROUGHLY", "Objective", "Optimum", "certify", "differentiate", "minimize", "newton_step", "update_hessian"]
+__all__ = [
+    "ROUGHLY",
+    "Optimum",
+    "certify",
+    "differentiate",
+    "minimize",
+    "newton_step",
+    "starting_point",
+    "update_hessian",
+]
 
 ENOUGH = 1e-12  # expected further decrease, in units of the criterion (-2 log-likelihood)
 ROUGHLY = 1e-8  # enough for one draw of many, and for a dear model: thousandths of a standard error
@@ -30,45 +40,23 @@ DIFFERENCE = 1e-4  # relative step of the difference quotient of gradients
 SMALLEST = 1e-2  # theta below which the step is absolute
 STRETCH = 3.0  # a step changes no parameter by more than this times itself (or 0.1)
 FLAT = 1e-10  # eigenvalues of the scaled curvature below this times the largest are treated as this
-
-
-class Objective(Protocol):
-    """A smooth function of theta that can be minimized."""
-
-    def value(self, theta: Floats) -> float:
-        """Return the value."""
-
-    def slopes(self, theta: Floats) -> tuple[float, Floats]:
-        """Return the value and the gradient."""
-
-    def information(self, theta: Floats) -> Floats | None:
-        """Return an approximate Hessian if there is one that costs little, else None."""
+LEAST, MOST = 0.03, 30.0  # relative standard deviations within which the search starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """Where the search ended.
+    """Where the search ended."""
 
-    Attributes
-    ----------
-    theta : the parameters
-    value : the criterion
-    gradient : its gradient
-    curvature : its Hessian, shape (k, k), updated from gradients
-    reason : why the search ended, in words
-    steps : steps taken
-    """
-
-    theta: Floats
-    value: float
-    gradient: Floats
-    curvature: Floats
-    reason: str
-    steps: int
+    theta: Floats  # the parameters
+    value: float  # the criterion
+    gradient: Floats  # its gradient
+    curvature: Floats  # its Hessian, shape (k, k), updated from gradients
+    reason: str  # why the search ended, in words
+    steps: int  # steps taken
 
 
 def minimize(
-    objective: Objective, start: Floats, *, enough: float = ENOUGH, curvature: Floats | None = None
+    criterion: Criterion, start: Floats, *, enough: float = ENOUGH, curvature: Floats | None = None
 ) -> Optimum:
     """Return the minimum that Newton's method finds from `start`, to an expected decrease of `enough`.
 
@@ -78,26 +66,26 @@ def minimize(
     is about right, that of the same model for another response, saves making the first one.
     """
     theta = np.array(start, dtype=float)
-    value, gradient = objective.slopes(theta)
+    value, gradient = criterion.slopes(theta)
     H = np.empty((len(theta), len(theta))) if curvature is None else curvature
     if not len(theta):
         return Optimum(theta, value, gradient, H, "there is no variance to estimate", 0)
     age = 0 if curvature is None else 1  # steps since the Hessian was made
     for steps in range(MOST_STEPS):
-        H = _hessian(objective, theta, gradient, H if age else None)
+        H = _hessian(criterion, theta, gradient, H if age else None)
         step, decrease, downhill = newton_step(H, gradient)
         if decrease < enough:
             if not downhill:
                 found = Optimum(theta, value, gradient, H, "the gradient is nil", steps)
-                return _polish(objective, found, step)
+                return _polish(criterion, found, step)
             step = _off_the_saddle(H, theta)
         elif decrease < CLOSE and not downhill:
-            closer = _closer(objective, theta, step, H, decrease, value)
+            closer = _closer(criterion, theta, step, H, decrease, value)
             if closer is not None:
                 H = update_hessian(H, closer[0] - theta, closer[2] - gradient)
                 theta, value, gradient = closer
                 continue
-        moved, tries = _search(objective, theta, value, step, most=40 if age == 0 else SHORT)
+        moved, tries = _search(criterion, theta, value, step, most=40 if age == 0 else SHORT)
         if moved is None:
             if age == 0:
                 return Optimum(theta, value, gradient, H, "rounding leaves no further decrease", steps)
@@ -109,12 +97,12 @@ def minimize(
     return Optimum(theta, value, gradient, H, f"no end after {MOST_STEPS} steps", MOST_STEPS)
 
 
-def _hessian(objective: Objective, theta: Floats, gradient: Floats, updated: Floats | None) -> Floats:
-    """Return the Hessian to step by: what the objective knows of it, else the updated one, else one made anew."""
-    known = objective.information(theta)
+def _hessian(criterion: Criterion, theta: Floats, gradient: Floats, updated: Floats | None) -> Floats:
+    """Return the Hessian to step by: what the criterion knows of it, else the updated one, else one made anew."""
+    known = criterion.information(theta)
     if known is not None:
         return known
-    return differentiate(objective, theta, gradient) if updated is None else updated
+    return differentiate(criterion, theta, gradient) if updated is None else updated
 
 
 def certify(theta: Floats, gradient: Floats, H: Floats) -> tuple[float, bool]:
@@ -132,20 +120,20 @@ def certify(theta: Floats, gradient: Floats, H: Floats) -> tuple[float, bool]:
 
 
 def _closer(
-    objective: Objective, theta: Floats, step: Floats, H: Floats, decrease: float, value: float
+    criterion: Criterion, theta: Floats, step: Floats, H: Floats, decrease: float, value: float
 ) -> tuple[Floats, float, Floats] | None:
     """Return the end of a Newton step if the gradient there is smaller: so near the optimum rounding hides values."""
     moved = theta + step
-    found, gradient = objective.slopes(moved)
+    found, gradient = criterion.slopes(moved)
     if found > value + 1e-12 * abs(value) or newton_step(H, gradient)[1] > decrease / 4:
         return None
     return moved, found, gradient
 
 
-def _polish(objective: Objective, found: Optimum, step: Floats) -> Optimum:
+def _polish(criterion: Criterion, found: Optimum, step: Floats) -> Optimum:
     """Return the optimum after a last Newton step, if that makes it no worse."""
     theta = found.theta + step
-    value, gradient = objective.slopes(theta)
+    value, gradient = criterion.slopes(theta)
     if value <= found.value and _norm(found.curvature, gradient) <= _norm(found.curvature, found.gradient):
         return replace(found, theta=theta, value=value, gradient=gradient)
     return found
@@ -159,14 +147,14 @@ def update_hessian(H: Floats, step: Floats, change: Floats) -> Floats:
     return np.asarray(H + np.outer(change, change) / along - np.outer(Hs, Hs) / float(step @ Hs))
 
 
-def differentiate(objective: Objective, theta: Floats, gradient: Floats) -> Floats:
+def differentiate(criterion: Criterion, theta: Floats, gradient: Floats) -> Floats:
     """Return the Hessian, by forward differences of the exact gradient."""
     k = len(theta)
     H = np.empty((k, k))
     for i in range(k):
         moved = theta.copy()
         moved[i] += DIFFERENCE * max(abs(theta[i]), SMALLEST)
-        H[:, i] = (objective.slopes(moved)[1] - gradient) / (moved[i] - theta[i])
+        H[:, i] = (criterion.slopes(moved)[1] - gradient) / (moved[i] - theta[i])
     return (H + H.T) / 2
 
 
@@ -195,15 +183,64 @@ def _off_the_saddle(H: Floats, theta: Floats) -> Floats:
 
 
 def _search(
-    objective: Objective, theta: Floats, value: float, step: Floats, *, most: int
+    criterion: Criterion, theta: Floats, value: float, step: Floats, *, most: int
 ) -> tuple[tuple[Floats, float, Floats] | None, int]:
     """Return the first point along the step that is lower (None: there is none), and how many were tried."""
     limit = STRETCH * np.maximum(np.abs(theta), 0.1)
     length = min(1.0, float(np.min(limit / np.maximum(np.abs(step), 1e-300))))
     for tries in range(1, most + 1):
         moved = theta + length * step
-        found, gradient = objective.slopes(moved)
+        found, gradient = criterion.slopes(moved)
         if found < value:
             return (moved, found, gradient), tries
         length *= 0.3
     return None, most
+
+
+def starting_point(moments: Moments) -> Floats:
+    """Return theta from the spread of level means about the plain regression, one column at a time.
+
+    For a column with weights a_l (its squared length in level l) and residual sums s_l, s_l / a_l has
+    variance v + sigma^2 / a_l, so that sum s_l^2 / a_l is about q sigma^2 + v sum a_l. Other random
+    terms are ignored: this is a start, not an estimate, and it need only be of the right order.
+    """
+    q2, p = moments.q2, moments.p
+    C = moments.C
+    beta = np.linalg.lstsq(C[q2 : q2 + p, q2 : q2 + p], C[q2 : q2 + p, -1], rcond=None)[0] if p else np.empty(0)
+    total = max(float(C[-1, -1] - beta @ C[q2 : q2 + p, -1]), 1e-300) / moments.n
+    columns: list[tuple[int, Floats, Floats]] = []
+    held, kind = moments.held, slice(None)
+    if isinstance(held, Alike):
+        kind = held.kind  # type: ignore[assignment]  # either tells which A and b each level has
+    for i, parameter in _diagonal(moments.first):
+        rows = held.B[:, i, q2:] if isinstance(held.B, np.ndarray) else held.B[i][:, q2:].toarray()
+        response = held.responses[:, i] if isinstance(held, Alike) else rows[:, -1]
+        columns.append((parameter, held.A[kind, i, i], response - (rows[:, :p] @ beta)[kind]))
+    for block in moments.blocks:
+        for i, parameter in _diagonal(block.pattern):
+            places = np.arange(block.start + i, block.stop, block.width)
+            sums = C[places, -1] - C[np.ix_(places, np.arange(q2, q2 + p))] @ beta
+            columns.append((parameter, C[places, places], sums))
+    return _solve(columns, total, moments)
+
+
+def _diagonal(pattern: Ints) -> list[tuple[int, int]]:
+    return [(i, int(pattern[i, i])) for i in range(len(pattern)) if pattern[i, i] >= 0]
+
+
+def _solve(columns: list[tuple[int, Floats, Floats]], total: float, moments: Moments) -> Floats:
+    theta = np.zeros(len(moments.lower))
+    sigma2 = total
+    for _ in range(3):
+        explained = 0.0
+        found: dict[int, list[float]] = {}
+        for parameter, weights, sums in columns:
+            held = weights > 0
+            spread = float((sums[held] ** 2 / weights[held]).sum()) - sigma2 * int(held.sum())
+            variance = max(0.0, spread / max(float(weights.sum()), 1e-300))
+            found.setdefault(parameter, []).append(variance)
+            explained += variance * float(weights.sum()) / moments.n
+        sigma2 = max(total - explained, 0.02 * total)
+    for parameter, variances in found.items():
+        theta[parameter] = np.clip(np.sqrt(np.mean(variances) / sigma2), LEAST, MOST)
+    return theta

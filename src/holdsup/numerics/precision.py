@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from holdsup.numerics.quantiles import chi2_quantile, t_quantile
-from holdsup.numerics.roots import find_root
+from holdsup.numerics.arithmetic import find_root
+from holdsup.numerics.distributions import chi2_quantile, t_quantile
 
 __all__ = [
     "Precision",
@@ -30,8 +30,7 @@ __all__ = [
     "measure_cv",
     "measure_precision",
     "noncentral_t_cdf",
-    "share_within",
-    "variation_limits",
+    "variation_interval",
 ]
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(100)
@@ -40,42 +39,23 @@ FAR = 9.0  # standard deviations beyond which the normal density is nothing to a
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How closely values agree; see the module for the formulas.
+    """How closely values agree; see the module for the formulas."""
 
-    Attributes
-    ----------
-    n : number of values
-    mean : their mean
-    s : standard deviation, divisor n - 1
-    sd : unbiased standard deviation s*
-    sd_se : its standard error
-    sd_low : lower limit of s* as published, by Student's t; may be negative
-    sd_high : upper limit of s* as published
-    sd_low_chi2 : lower limit of the standard deviation, by chi-square
-    sd_high_chi2 : upper limit of the standard deviation, by chi-square
-    cv : CV* as published, in percent
-    cv_plain : s* over the mean, in percent
-    cv_low : lower limit of the standard deviation over the mean, in percent, by noncentral t
-    cv_high : its upper limit, infinite where there is none
-    next_low : lower limit of the next value
-    next_high : upper limit of the next value
-    """
-
-    n: int
-    mean: float
-    s: float
-    sd: float
-    sd_se: float
-    sd_low: float
-    sd_high: float
-    sd_low_chi2: float
-    sd_high_chi2: float
-    cv: float
-    cv_plain: float
-    cv_low: float
-    cv_high: float
-    next_low: float
-    next_high: float
+    n: int  # number of values
+    mean: float  # their mean
+    s: float  # standard deviation, divisor n - 1
+    sd: float  # unbiased standard deviation s*
+    sd_se: float  # its standard error
+    sd_low: float  # lower limit of s* as published, by Student's t; may be negative
+    sd_high: float  # upper limit of s* as published
+    sd_low_chi2: float  # lower limit of the standard deviation, by chi-square
+    sd_high_chi2: float  # upper limit of the standard deviation, by chi-square
+    cv: float  # CV* as published, in percent
+    cv_plain: float  # s* over the mean, in percent
+    cv_low: float  # lower limit of the standard deviation over the mean, in percent, by noncentral t
+    cv_high: float  # its upper limit, infinite where there is none
+    next_low: float  # lower limit of the next value
+    next_high: float  # upper limit of the next value
 
 
 def measure_precision(values: ArrayLike, *, level: float = 0.95) -> Precision:
@@ -86,7 +66,7 @@ def measure_precision(values: ArrayLike, *, level: float = 0.95) -> Precision:
     se = s * c4(n) / math.sqrt(2 * (n - 1))  # s^2 sqrt(2 / (n - 1)) / (2 s*), which needs no division by s
     tail = (1 - level) / 2
     t = t_quantile(1 - tail, n - 1)
-    cv_low, cv_high = variation_limits(mean, s, n, level=level)
+    cv_low, cv_high = variation_interval(mean, s, n, level=level)
     reach = t * s * math.sqrt(1 + 1 / n)
     return Precision(
         n=n,
@@ -147,7 +127,7 @@ def c4(n: int) -> float:
     return math.exp(math.lgamma(n / 2) - math.lgamma((n - 1) / 2)) * math.sqrt(2 / (n - 1))
 
 
-def variation_limits(mean: float, s: float, n: int, *, level: float) -> tuple[float, float]:
+def variation_interval(mean: float, s: float, n: int, *, level: float) -> tuple[float, float]:
     """Return limits of sigma/mu for a mean and s of n normal values; the upper one may be infinite.
 
     sqrt(n) mean/s has a noncentral t distribution whose noncentrality is sqrt(n) mu/sigma. Where the mean could as well
@@ -187,13 +167,3 @@ def _tail(t: float, df: float, noncentrality: float, left: float, right: float) 
     z: NDArray[np.float64] = left + half * (NODES + 1)
     density = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
     return float(half * (WEIGHTS * density * special.chdtr(df, df * ((z + noncentrality) / t) ** 2)).sum())
-
-
-def share_within(values: ArrayLike, count: float) -> float:
-    """Return the percentage of values within `count` standard deviations s of their mean.
-
-    No value lies farther than (n - 1)/sqrt(n) of them away, so that 2 hold every value up to n = 5.
-    """
-    x = np.asarray(values, float) / magnitude(values)
-    # Values on the edge count, whatever rounding does to them.
-    return float(100 * (np.abs(x - x.mean()) <= count * x.std(ddof=1) * (1 + 1e-12)).mean())

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TypeVar, cast
 from holdsup.errors import FitError
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["cores", "map_tasks", "out_of_reach"]
+__all__ = ["map_tasks", "out_of_reach"]
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")

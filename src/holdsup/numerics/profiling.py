@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdsup.numerics.criterion import Criterion
+from holdsup.numerics.distributions import chi2_quantile
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.optimization import update_hessian
-from holdsup.numerics.quantiles import chi2_quantile
 
 __all__ = ["Profile", "Quantity"]
 
@@ -40,23 +40,15 @@ ON = 1e-12  # how nearly a value is held, relative to it
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
-    """A function of (theta, s) whose limits are wanted.
+    """A function of (theta, s) whose limits are wanted."""
 
-    Attributes
-    ----------
-    value : the function
-    slope : its gradient, shape (k + 1,)
-    lowest, highest : between which it lies
-    nil : rows that (theta, s) is orthogonal to where the quantity is zero, its lowest; None where it has no such end
-    shown : what a value is told as
-    """
-
-    value: Callable[[Floats], float]
-    slope: Callable[[Floats], Floats]
-    lowest: float
+    value: Callable[[Floats], float]  # the function
+    slope: Callable[[Floats], Floats]  # its gradient, shape (k + 1,)
+    lowest: float  # between which it lies
     highest: float
+    # rows that (theta, s) is orthogonal to where the quantity is zero, its lowest; None where it has no such end
     nil: Floats | None = None
-    shown: Callable[[float], float] = float
+    shown: Callable[[float], float] = float  # what a value is told as
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +81,8 @@ class Profile:
         H[:k, :k] = curvature + np.outer(H[:k, k], H[k, :k]) / H[k, k]
         self.hessian = _raise_flat(H)
 
-    def limits(self, quantity: Quantity, reaches: tuple[float, float] | None = None) -> tuple[float, float]:
-        """Return the lower and the upper limit of a quantity, as they are told.
+    def interval(self, quantity: Quantity, reaches: tuple[float, float] | None = None) -> tuple[float, float]:
+        """Return the interval of a quantity, from its lower to its upper limit, as they are told.
 
         `reaches` are the roots of the rise at which they lie, where those are not the chi-square's.
         """

@@ -13,38 +13,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from holdsup.numerics.distributions import Tail, chi2_tail, f_tail
 from holdsup.numerics.layout import Floats, Ints
-from holdsup.numerics.tails import Tail, chi2_tail, f_tail
 
-__all__ = ["FriedmanTest", "critical_difference", "find_cliques", "friedman_test", "rank_each", "share_wins"]
+__all__ = ["critical_difference", "find_cliques", "friedman_test", "rank_each", "share_wins"]
 
 ALIKE = 1e-9  # average ranks that differ by less are the same: they are sums of halves, divided by N
 
 
 @dataclass(frozen=True, slots=True)
 class FriedmanTest:
-    """Friedman's test of "all systems rank alike", and Iman and Davenport's form of it.
+    """Friedman's test of "all systems rank alike", and Iman and Davenport's form of it."""
 
-    Attributes
-    ----------
-    chi2 : Friedman's statistic, corrected for ties
-    df : its degrees of freedom, k - 1
-    chi2_tail : its p
-    f : Iman and Davenport's F; infinite where every dataset ranks the systems alike
-    df1 : k - 1
-    df2 : (k - 1)(N - 1)
-    f_tail : its p
-    spread : what share of the ranks' spread the ties leave; 1 without ties
-    """
-
-    chi2: float
-    df: int
-    chi2_tail: Tail
-    f: float
-    df1: int
-    df2: int
-    f_tail: Tail
-    spread: float
+    chi2: float  # Friedman's statistic, corrected for ties
+    df: int  # its degrees of freedom, k - 1
+    chi2_tail: Tail  # its p
+    f: float  # Iman and Davenport's F; infinite where every dataset ranks the systems alike
+    df1: int  # k - 1
+    df2: int  # (k - 1)(N - 1)
+    f_tail: Tail  # its p
+    spread: float  # what share of the ranks' spread the ties leave; 1 without ties
 
 
 def rank_each(scores: ArrayLike) -> Floats:

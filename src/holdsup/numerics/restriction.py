@@ -16,16 +16,10 @@ __all__ = ["Restriction", "restrict", "restrict_elimination"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restriction:
-    """How a smaller model lies within a larger one.
+    """How a smaller model lies within a larger one."""
 
-    Attributes
-    ----------
-    fixed : K in X_small = X_large K, shape (p_large, p_small)
-    parameters : the parameter of the larger model that each of the smaller one is; all others are zero
-    """
-
-    fixed: Floats
-    parameters: Ints
+    fixed: Floats  # K in X_small = X_large K, shape (p_large, p_small)
+    parameters: Ints  # the parameter of the larger model that each of the smaller one is; all others are zero
 
     @classmethod
     def none(cls, moments: Moments) -> Restriction:

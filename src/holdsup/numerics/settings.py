@@ -1,4 +1,4 @@
-"""How far a difference between two systems may be off over new settings, and the test that goes with it.
+"""How far a difference between two systems may be off over new settings, and its test.
 
 Every facet of the settings (a learning rate, a batch size) is drawn: a system's mean moves with the
 effects of its levels. With m_l the mean of level l over its settings, and w_l the share of settings
@@ -19,37 +19,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from holdsup.numerics.additive import fit_additive
-from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.differences import (
-    Codes,
-    Criterion,
-    Difference,
-    decide,
-    new_runs_test,
-    read_pair,
-    these_runs_test,
-    with_components,
-)
+from holdsup.numerics.decisions import Criterion, Difference, decide
+from holdsup.numerics.differences import Codes, choose_tests, read_pair, with_components
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.spread import Arm, Spread, cautious_df, measure_arm, measure_spread, total_variance
+from holdsup.numerics.least_squares import fit_additive
+from holdsup.numerics.spread import Arm, Spread, cautious_df, find_clusters, measure_arm, measure_spread, total_variance
 
 __all__ = ["FacetPart", "compare_settings", "find_settings", "measure_facets", "measure_over_settings"]
 
 
 class FacetPart(NamedTuple):
-    """What a facet adds to the variance of a system's mean.
+    """What a facet adds to the variance of a system's mean."""
 
-    Attributes
-    ----------
-    part : the variance that it adds, that of runs included
-    df : its degrees of freedom
-    weight : what the mean has of the variance between levels; 1/L where levels have as many settings each
-    """
-
-    part: Floats
-    df: int
-    weight: float
+    part: Floats  # the variance that it adds, that of runs included
+    df: int  # its degrees of freedom
+    weight: float  # what the mean has of the variance between levels; 1/L where levels have as many settings each
 
 
 def compare_settings(
@@ -82,7 +66,7 @@ def compare_settings(
     arms = [measure_arm(scores, find_settings(own), found) for scores, own in systems]
     facets = [() if own is None else tuple(measure_facets(scores, own)) for scores, own in systems]
     here = measure_spread(arms, arms[0].items - sum(arm.items for arm in arms[1:]), found)
-    tests = [_new_settings_test(measure_over_settings(here, facets)), new_runs_test([here]), these_runs_test([here])]
+    tests = [_new_settings_test(measure_over_settings(here, facets)), *choose_tests([here], new_runs=True)]
     answer = with_components(decide(float(here.estimate), tests, scale, level), arms, here)
     return replace(answer, run_variance=tuple(map(_run_variance, arms, facets)))
 

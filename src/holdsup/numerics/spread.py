@@ -18,15 +18,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from holdsup.numerics.additive import Additive, fit_additive
-from holdsup.numerics.clusters import Clusters
-from holdsup.numerics.decisions import ROUNDING
+from holdsup.numerics.arithmetic import ROUNDING
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.least_squares import Additive, fit_additive
 
 __all__ = [
     "Arm",
+    "Clusters",
     "Spread",
     "cautious_df",
+    "find_clusters",
     "measure_arm",
     "measure_run_spread",
     "measure_spread",
@@ -39,47 +40,27 @@ SMALLEST = 1e-30  # level below which one part has all the weight, to the last d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arm:
-    """One system's runs, or the differences of two systems paired by seed.
+    """One system's runs, or the differences of two systems paired by seed."""
 
-    Attributes
-    ----------
-    items : mean score of each item, settings equally weighted, shape (..., I)
-    part : variance of the system's mean due to its runs, residual included: v/k
-    noise : what the residual contributes to `part`
-    df : degrees of freedom of `part`; 0 where no setting has two runs
-    lacking : what the variance of the item means lacks, see `Additive`
-    run_variance, residual_variance : the components
-    """
-
-    items: Floats
-    part: Floats
-    noise: Floats
-    df: int
-    lacking: Floats
-    run_variance: Floats
+    items: Floats  # mean score of each item, settings equally weighted, shape (..., I)
+    part: Floats  # variance of the system's mean due to its runs, residual included: v/k
+    noise: Floats  # what the residual contributes to `part`
+    df: int  # degrees of freedom of `part`; 0 where no setting has two runs
+    lacking: Floats  # what the variance of the item means lacks, see `Additive`
+    run_variance: Floats  # the components
     residual_variance: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """The parts of the variance of one difference.
+    """The parts of the variance of one difference."""
 
-    Attributes
-    ----------
-    estimate : the difference
-    these : its variance over new items, runs as they are
-    item_df : degrees of freedom of `these`
-    runs : variance due to the runs of each arm
-    noise : the share of each of `runs` that `these` holds as well
-    run_df : degrees of freedom of each of `runs`
-    """
-
-    estimate: Floats
-    these: Floats
-    item_df: float
-    runs: tuple[Floats, ...]
-    noise: tuple[Floats, ...]
-    run_df: tuple[int, ...]
+    estimate: Floats  # the difference
+    these: Floats  # its variance over new items, runs as they are
+    item_df: float  # degrees of freedom of `these`
+    runs: tuple[Floats, ...]  # variance due to the runs of each arm
+    noise: tuple[Floats, ...]  # the share of each of `runs` that `these` holds as well
+    run_df: tuple[int, ...]  # degrees of freedom of each of `runs`
 
     def items(self) -> Floats:
         """Return the part due to items alone."""
@@ -182,27 +163,34 @@ def satterthwaite_df(spreads: Sequence[Spread]) -> Floats:
 
 
 def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
-    """Return the smallest Satterthwaite df when each part in turn is raised to its upper limit.
+    """Return the smallest Satterthwaite df when each part in turn is raised as far as its upper limit.
 
     A part on few degrees of freedom that is small by luck makes V small and, as its share is small, the
     df large: both err on the same side. At 5% up to 13% of true nulls are rejected, at 0.5% up to 7%.
-    Here each part in turn is put at an upper limit, and the smallest df count. The limit goes with the
+    Here each part in turn is put at an upper limit, and the smallest df count. The limit depends on the
     level `alpha` of the test, for small levels are the business of rare luck. It costs little where
     parts are measured well: docs/decisions/0009-compare-rule.md.
+
+    The df never grow as the level falls, so that what a test rejects at one level it rejects at all above: p is below
+    a level where the interval of that level leaves out zero, and nowhere else. A part on its way up has the fewest df
+    at an end, but for items whose noise is more than they vary: these have them where the two are equal, for from
+    there on V grows as well. No raise takes the df below one, which each part has.
     """
     variance, uncertainty = total_variance(spreads), np.asarray(sum(each.uncertainty() for each in spreads))
-    smallest = _degrees(variance, uncertainty)
+    plain = smallest = _degrees(variance, uncertainty)
     for each in spreads:
         for part, df in zip(each.runs, each.run_df, strict=True):
             more = _limit(alpha, df) * part
             raised = _degrees(variance - part + more, uncertainty + (more**2 - part**2) / df)
             smallest = np.minimum(smallest, raised)
-        other = replace(each, these=_limit(alpha, each.item_df) * each.these)
-        raised = _degrees(
-            variance - each.items() + other.items(), uncertainty - each.uncertainty() + other.uncertainty()
-        )
-        smallest = np.minimum(smallest, raised)
-    return smallest
+        most = _limit(alpha, each.item_df) * each.these
+        for these in (np.clip(sum(each.noise), each.these, most), most):
+            other = replace(each, these=these)
+            raised = _degrees(
+                variance - each.items() + other.items(), uncertainty - each.uncertainty() + other.uncertainty()
+            )
+            smallest = np.minimum(smallest, raised)
+    return np.maximum(smallest, np.minimum(plain, 1.0))
 
 
 def _limit(alpha: ArrayLike, df: ArrayLike) -> Floats:
@@ -221,3 +209,59 @@ def _degrees(variance: Floats, uncertainty: Floats) -> Floats:
     """Return V^2 / sum(part^2 / df); infinite where nothing varies."""
     some = uncertainty > 0
     return np.where(some, variance**2 / np.where(some, uncertainty, 1.0), np.inf)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Which items belong together: clusters are drawn, items come with them.
+
+    The estimand stays the mean over items: large clusters weigh more. Its variance is the jackknife's over clusters,
+    which for clusters of one size n is exactly s^2 / C of the cluster means, and for single items s^2 / I.
+    """
+
+    order: NDArray[np.intp] | None  # items sorted by cluster; None where every item is its own
+    starts: NDArray[np.intp]  # where each cluster starts in `order`
+    sizes: Floats  # number of items of each cluster, shape (C,)
+    df: float  # degrees of freedom of the variance
+
+    def variance_of_mean(self, values: Floats) -> Floats:
+        """Return the variance of the mean of `values`, shape (..., I)."""
+        count = values.shape[-1]
+        if self.order is None:
+            return np.asarray(values.var(-1, ddof=1) / count)
+        centred = (values - values.mean(-1, keepdims=True))[..., self.order]
+        # Without cluster c the mean moves by totals_c / (I - n_c).
+        moves = np.add.reduceat(centred, self.starts, axis=-1) / (count - self.sizes)
+        return np.asarray((1 - 1 / len(self.sizes)) * (moves**2).sum(-1))
+
+
+def find_clusters(codes: NDArray[np.integer] | None, count: int) -> Clusters:
+    """Return the clusters of `count` items from a code per item; None makes each item its own."""
+    if codes is None:
+        return Clusters(None, np.arange(count), np.ones(count), count - 1.0)
+    if np.shape(codes) != (count,):
+        raise ValueError(f"a cluster is needed for each of {count} items, but there are {np.size(codes)} codes.")
+    order = np.argsort(codes, kind="stable")
+    _, starts, sizes = np.unique(np.asarray(codes)[order], return_index=True, return_counts=True)
+    if len(sizes) == count:
+        return find_clusters(None, count)
+    if len(sizes) < 2:
+        raise ValueError("all items are in one cluster: how much clusters differ is not measured.")
+    return Clusters(order, starts, sizes.astype(float), _cluster_degrees(sizes / count))
+
+
+def _cluster_degrees(share: Floats) -> float:
+    """Return Satterthwaite's degrees of freedom, (tr A)^2 / tr(A^2), of the jackknife variance u'Au.
+
+    u are cluster means of equal variance, as when clusters differ and items hardly do (with independent
+    items the degrees would be more); A = M'DM, M = I - 1 share', D = diag(d). With S = MM', S_ij =
+    delta_ij - p_i - p_j + q, both traces are sums over d, p and q. Bell & McCaffrey (2002).
+    """
+    p, q = share, float(share @ share)
+    d = (p / (1 - p)) ** 2
+    d0, d1, d2 = float(d.sum()), float(d @ p), float(d @ p**2)
+    trace = d0 * (1 + q) - 2 * d1
+    square = (
+        float(d**2 @ (1 + 2 * (q - 2 * p))) + q**2 * d0**2 + 2 * d0 * d2 - 4 * q * d0 * d1 + 2 * d1**2
+    )  # sum over i, j of d_i d_j S_ij^2
+    return trace**2 / square

@@ -1,6 +1,10 @@
 """Cross-products of a table that comes in parts: those of the parts add up.
 
 A part knows only the levels of the first factor that it has seen, so that what a worker sends is small.
+
+Where a batch of a million rows has most of a million items, sums over cells (`cells`) save nothing. Each row is then
+added to A_j and b_j of its level directly, by a compiled loop; the sums of M'WM are still made by combination of the
+other factors.
 """
 
 from __future__ import annotations
@@ -9,9 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from holdsup.numerics import compiled
-from holdsup.numerics.cells import WORTH_COMPILING
+from holdsup.numerics.cells import WORTH_COMPILING, Columns, Indicators, combine
 from holdsup.numerics.layout import Floats, Ints, Layout, Sample, run_starts
 from holdsup.numerics.moments import (
     LONG_ROW,
@@ -23,34 +28,26 @@ from holdsup.numerics.moments import (
     fill_layout,
     make_moments,
     sum_log_weights,
+    sum_squares,
 )
-from holdsup.numerics.rowwise import PreparedRows, add_rows, prepare_rows
 
-__all__ = ["MomentPart", "MomentSum", "make_part"]
+__all__ = ["MomentPart", "MomentSum", "PreparedRows", "make_part"]
 
 MOST_SUMS = 2**22  # sums by combination up to which rows are added one by one
+Places = NDArray[np.uint32]
+FEW_LEVELS = 2**12  # levels of the first factor whose sums are long, so that each batch has sums of its own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MomentPart:
-    """Cross-products of some rows.
+    """Cross-products of some rows."""
 
-    Attributes
-    ----------
-    levels : the levels of the first factor that occur, ascending
-    A : Z1j'W Z1j of these levels
-    B : their rows Z1j'W M, an array or, for each column of Z1, a sparse matrix
-    C : M'WM
-    n : number of rows
-    log_weights : sum of the logarithms of the weights
-    """
-
-    levels: Ints
-    A: Floats
-    B: Rows
-    C: Floats
-    n: int
-    log_weights: float
+    levels: Ints  # the levels of the first factor that occur, ascending
+    A: Floats  # Z1j'W Z1j of these levels
+    B: Rows  # their rows Z1j'W M, an array or, for each column of Z1, a sparse matrix
+    C: Floats  # M'WM
+    n: int  # number of rows
+    log_weights: float  # sum of the logarithms of the weights
 
 
 class MomentSum:
@@ -155,3 +152,79 @@ def _tidy(rows: tuple[sp.csr_array, ...]) -> Rows:
     if sum(part.nnz for part in rows) < SPARSE_SHARE * len(rows) * q1 * m:
         return rows
     return np.stack([part.toarray() for part in rows], axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedRows:
+    """A batch, ready to be added up."""
+
+    # level of the first factor of each row, unsigned like all indices of the compiled loop: a third is saved by not
+    # asking whether they count from the end
+    level: Places
+    combination: Places  # combination of the other factors of each row
+    values: Floats  # the products of numbers but the empty one, shape (n, products - 1)
+    sample: Sample  # the batch itself
+    held: Places  # the product in each column of Z1
+    indicators: Indicators  # which combinations each column picks
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.level)
+
+    @property
+    def sums(self) -> int:
+        """How many sums by combination there are."""
+        return self.indicators.count * int(self.values.shape[1] + 1) ** 2
+
+    @property
+    def log_weights(self) -> float:
+        """Sum of the logarithms of the weights."""
+        return sum_log_weights(self.sample)
+
+
+def prepare_rows(layout: Layout, sample: Sample) -> PreparedRows:
+    """Return a batch ready to be added up; the first of its products of numbers is the empty one."""
+    columns, first = Columns(layout), layout.effects[0]
+    combination, shown = combine([sample.factors[f] for f in columns.used], len(sample.response))
+    values = np.empty((len(combination), len(columns.products) - 1))
+    for a, product in enumerate(columns.values(sample)[1:]):
+        values[:, a] = product
+    held = np.array([columns.index(spec) for spec in first.columns], np.uint32)
+    indicators = Indicators(layout, columns, shown, sample)
+    level, combination = (codes.astype(np.int32, copy=False).view(np.uint32) for codes in (first.codes, combination))
+    return PreparedRows(level, combination, values, sample, held, indicators)
+
+
+def add_rows(rows: PreparedRows, A: Floats, B: Floats) -> Floats:
+    """Add a batch to A and B, and return its C."""
+    indicators, few = rows.indicators, len(A) <= FEW_LEVELS
+    mine = (np.zeros_like(A), np.zeros_like(B)) if few else (A, B)
+    pointers, places, products = _entries(indicators)
+    weights = np.empty(0) if rows.sample.weights is None else rows.sample.weights
+    first = np.stack([*indicators.first, np.ones(indicators.count)], axis=1)[:, : len(rows.held)]
+    pairs, responses = compiled.add_rows(
+        rows.level, rows.combination, rows.values, rows.sample.response, weights,
+        np.ascontiguousarray(first), rows.held, pointers, places, products, *mine,
+    )  # fmt: skip
+    if few:
+        A += mine[0]
+        B += mine[1]
+    C = np.zeros((indicators.width, indicators.width))
+    for a in range(pairs.shape[1]):
+        for b in range(a + 1):
+            indicators.cross(C, a, b, pairs[:, a, b])
+        indicators.cross_response(C, a, responses[:, a])
+    C[-1, -1] = sum_squares(rows.sample)
+    return C
+
+
+def _entries(indicators: Indicators) -> tuple[Places, Places, Places]:
+    """Return the columns of M that each combination picks, one after another: where they begin, places, products."""
+    found = [np.nonzero(picked.matrix) for picked in indicators.others]
+    combination = np.concatenate([r for r, _ in found])
+    places = np.concatenate([p.places[c] for p, (_, c) in zip(indicators.others, found, strict=True)])
+    products = np.concatenate([np.full(len(r), a) for a, (r, _) in enumerate(found)])
+    order = np.argsort(combination, kind="stable")
+    pointers = np.searchsorted(combination[order], np.arange(indicators.count + 1))
+    return pointers.astype(np.uint32), places[order].astype(np.uint32), products[order].astype(np.uint32)

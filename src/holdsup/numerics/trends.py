@@ -10,54 +10,64 @@ of item i in run r, with h the leverages, centred on l'b_r, have l'b as their me
 that mean is, to a part in I, the one that holds whatever the variances of the e_i are (HC3: MacKinnon &
 White 1985; with sqrt(1 - h_i) HC2, which is exact where the properties are classes). Put in place of
 the scores, they turn every rule for means, in two ways over items and runs, into the rule for l'b.
+
+Along a line b0 + b1 z, with z the property in standard deviations from its mean, limits hold for all values at once:
+
+- Over new items: Working and Hotelling's band, b0 + b1 z +- sqrt(2 F(2, df)) se(z).
+- Over new runs as well: Graybill and Bowden's (1967), +- (h0 + h1 |z|), with h0 and h1 the half-widths of b0
+  and b1 at half the error each. Few runs do not tell the correlation of b0 and b1, on which se(z)
+  rests: two runs make some se(z) zero. This band holds whatever the correlation is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite, log10, sqrt
 
 import numpy as np
+from scipy import special
 
-from holdsup.numerics.additive import fit_additive
-from holdsup.numerics.clusters import Clusters
-from holdsup.numerics.differences import Codes, Criterion, new_runs_test, these_runs_test
+from holdsup.numerics.arithmetic import find_root
+from holdsup.numerics.decisions import Criterion, Difference, decide, reach_of
+from holdsup.numerics.differences import Codes, choose_tests
+from holdsup.numerics.distributions import Tail, f_tail
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.spread import Spread, measure_arm, measure_spread
+from holdsup.numerics.least_squares import fit_additive
+from holdsup.numerics.spread import Clusters, Spread, measure_arm, measure_spread
 
-__all__ = ["Trends", "measure_trends"]
+__all__ = [
+    "CENTRE",
+    "SLOPE",
+    "Trends",
+    "bound_line",
+    "decide_direction",
+    "find_ranges",
+    "half_width",
+    "joint_tail",
+    "measure_trends",
+    "tighten",
+]
 
 ALONE = 1e-10  # 1 - leverage below it: the item is fitted exactly, and its residual is rounding
+CENTRE, SLOPE = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+STEPS = 2000  # places at which a band is looked at; the ends of a range are then found exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trends:
-    """Coefficients of a difference on p properties, the constant included, and what their variances are made of.
+    """Coefficients of a difference on p properties, the constant included, and what their variances are made of."""
 
-    Attributes
-    ----------
-    coefficients : b, shape (p,)
-    these : their covariance over new items, runs as they are, shape (p, p)
-    runs : covariance due to the runs of each arm
-    noise : the share of each of `runs` that `these` holds as well
-    run_df : degrees of freedom of each of `runs`
-    design : X, shape (I, p)
-    weights : X (X'X)^-1, shape (I, p)
-    leverage : h, shape (I,)
-    clusters : which items belong together
-    largest : the largest score, to which rounding is relative
-    """
-
-    coefficients: Floats
-    these: Floats
-    runs: tuple[Floats, ...]
-    noise: tuple[Floats, ...]
-    run_df: tuple[int, ...]
-    design: Floats
-    weights: Floats
-    leverage: Floats
-    clusters: Clusters
-    largest: float
+    coefficients: Floats  # b, shape (p,)
+    these: Floats  # their covariance over new items, runs as they are, shape (p, p)
+    runs: tuple[Floats, ...]  # covariance due to the runs of each arm
+    noise: tuple[Floats, ...]  # the share of each of `runs` that `these` holds as well
+    run_df: tuple[int, ...]  # degrees of freedom of each of `runs`
+    design: Floats  # X, shape (I, p)
+    weights: Floats  # X (X'X)^-1, shape (I, p)
+    leverage: Floats  # h, shape (I,)
+    clusters: Clusters  # which items belong together
+    largest: float  # the largest score, to which rounding is relative
 
     def estimate(self, direction: Floats) -> float:
         """Return l'b."""
@@ -69,8 +79,7 @@ class Trends:
 
     def tests(self, direction: Floats, *, new_runs: bool) -> list[Criterion]:
         """Return the tests of l'b = 0 that a claim needs."""
-        spread = self.spread(direction)
-        return [new_runs_test([spread]), these_runs_test([spread])] if new_runs else [these_runs_test([spread])]
+        return choose_tests([self.spread(direction)], new_runs=new_runs)
 
     def spread(self, direction: Floats) -> Spread:
         """Return the parts of the variance of l'b."""
@@ -185,3 +194,68 @@ def _spread_out(scores: Floats, design: Floats, weights: Floats, free: Floats) -
     spread = np.sqrt(count * (count - 1)) * steps[:, :, None] * residual
     spread -= spread.mean(axis=1, keepdims=True)
     return np.where(missing, np.nan, (common[:, None] + own)[:, None, :] + spread)
+
+
+def decide_direction(trends: Trends, direction: Floats, *, new_runs: bool, level: float) -> Difference:
+    """Return the test and the limits of one combination of coefficients."""
+    tests = trends.tests(direction, new_runs=new_runs)
+    return decide(trends.estimate(direction), tests, trends.scale(direction), level)
+
+
+def half_width(trends: Trends, direction: Floats, *, new_runs: bool, level: float) -> float:
+    """Return the half-width of the limits of one combination of coefficients."""
+    tests = trends.tests(direction, new_runs=new_runs)
+    return max(reach_of(test, level) for test in tests)
+
+
+def joint_tail(trends: Trends, *, new_runs: bool) -> Tail:
+    """Return the p of no difference at any value: b0 = b1 = 0."""
+    found = [decide_direction(trends, each, new_runs=new_runs, level=0.95) for each in (CENTRE, SLOPE)]
+    if new_runs:
+        return tighten(min(found, key=lambda each: each.log10_p), 2)
+    try:
+        squares = float(trends.coefficients @ np.linalg.solve(trends.these, trends.coefficients))
+    except np.linalg.LinAlgError:
+        raise ValueError("the differences lie on a line: a test needs their spread, and there is none.") from None
+    return f_tail(max(0.0, squares) / 2, 2, _item_df(trends))
+
+
+def tighten(found: Difference | Tail, times: int) -> Tail:
+    """Return a p that is the smallest of several, by Bonferroni's inequality."""
+    log = min(0.0, found.log10_p + log10(times))
+    return Tail(min(1.0, times * found.p), log)
+
+
+def bound_line(trends: Trends, z: Floats, *, new_runs: bool, level: float) -> Floats:
+    """Return the half-width of the simultaneous limits at each of `z`."""
+    if new_runs:
+        centre, slope = (half_width(trends, each, new_runs=True, level=(1 + level) / 2) for each in (CENTRE, SLOPE))
+        if not isfinite(centre + slope):  # neither without the other: there is no band
+            return np.full(np.shape(z), inf)
+        return np.asarray(centre + slope * np.abs(z))
+    reach = sqrt(2 * float(special.fdtri(2, _item_df(trends), level)))
+    V = trends.these
+    return np.asarray(reach * np.sqrt(np.maximum(0.0, V[0, 0] + 2 * z * V[0, 1] + z**2 * V[1, 1])))
+
+
+def find_ranges(
+    line: Callable[[Floats], Floats], half: Callable[[Floats], Floats], low: float, high: float
+) -> list[tuple[float, float, int]]:
+    """Return where, between `low` and `high`, the limits exclude zero: from, to, and the sign of the line."""
+    places = np.linspace(low, high, STEPS + 1)
+    ranges = []
+    for sign in (-1, 1):
+
+        def clear(z: Floats | float, sign: int = sign) -> Floats:
+            return sign * line(np.asarray(z)) - half(np.asarray(z))
+
+        outside = clear(places) > 0
+        edges = np.flatnonzero(np.diff(outside.astype(int)))
+        cuts = [find_root(lambda z: float(clear(z)), places[i], places[i + 1], xtol=1e-12) for i in edges]
+        ends = [*([low] if outside[0] else []), *cuts, *([high] if outside[-1] else [])]
+        ranges += [(float(a), float(b), sign) for a, b in zip(ends[::2], ends[1::2], strict=True)]
+    return sorted(ranges)
+
+
+def _item_df(trends: Trends) -> float:
+    return min(trends.item_df(CENTRE), trends.item_df(SLOPE))

@@ -16,17 +16,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import block_diag, cho_factor, cho_solve
 
-from holdsup.numerics.criterion import lambda_of
+from holdsup.numerics.criterion import kernels_of, lambda_of, lambda_of_blocks
 from holdsup.numerics.elimination import choose_elimination
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
 
 __all__ = ["find_null", "null_spectrum", "simulate_null"]
 
-MOST_COLUMNS = 1_500  # of Z, and of what stands beside the first factor: the spectrum takes their cube
+MOST_COLUMNS = 1_500  # of Z, and of all but the first factor: the spectrum takes their cube
 
 GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1e4, 160)])  # of lambda times a typical eigenvalue
-NEAR = 1.05  # eigenvalues within this ratio of one another are taken for equal
+NEAR = 1.05  # eigenvalues within this ratio of one another count as equal
 NIL = 1e-9  # share of the largest below which an eigenvalue is zero
 
 
@@ -41,7 +41,7 @@ def find_null(moments: Moments, theta: Floats, parameter: int) -> Floats | None:
     if max(len(moments.A) * len(own), q2) > MOST_COLUMNS:
         return None
     reduced = choose_elimination(moments).reduce(lambda_of(moments.first, theta))[1][: q2 + p, : q2 + p]
-    scale = block_diag(*(np.kron(np.eye(b.count), lambda_of(b.pattern, theta)) for b in moments.blocks), np.eye(p))
+    scale = block_diag(lambda_of_blocks(moments, theta), np.eye(p))
     if own:
         tested, across = _within_first(moments, theta, own)
     else:
@@ -54,12 +54,8 @@ def find_null(moments: Moments, theta: Floats, parameter: int) -> Floats | None:
 
 def _within_first(moments: Moments, theta: Floats, own: list[int]) -> tuple[Floats, Floats]:
     """Return Z'V^-1 Z and Z'V^-1 [Z2 X] of columns of the first factor, V the variance of the null's first factor."""
-    factor = lambda_of(moments.first, theta)
-    A = moments.A
-    B = moments.B if isinstance(moments.B, np.ndarray) else np.stack([rows.toarray() for rows in moments.B], axis=1)
-    omega = factor.T @ A @ factor + np.eye(len(factor))
-    H = factor @ np.linalg.solve(omega, np.broadcast_to(factor.T, omega.shape))
-    through = A[:, own] @ H
+    A, B = moments.A, moments.dense_rows()
+    through = A[:, own] @ kernels_of(A, lambda_of(moments.first, theta))
     inside = A[np.ix_(range(len(A)), own, own)] - through @ A[:, :, own]
     across = B[:, own, :-1] - through @ B[:, :, :-1]
     return block_diag(*inside), across.reshape(len(A) * len(own), -1)

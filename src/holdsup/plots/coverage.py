@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from holdsup.plots.labels import short_apart
 from holdsup.plots.panels import Panel
 from holdsup.plots.style import (
     FRAME,
@@ -17,6 +17,7 @@ from holdsup.plots.style import (
     in_style,
     legend_height,
     new_axes,
+    short_apart,
     tell,
 )
 
@@ -25,37 +26,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.scores import Audit
-    from holdsup.scores.coverage import SystemCoverage
+    from holdsup.scores.audit import SystemCoverage
 
 __all__ = ["panels_of_audit", "plot_coverage"]
 
 USED, UNUSABLE, MISSING = MARK, "#E69F00", "#D9D9D9"
 LEGEND = ("used", "no usable score", "no row")
 POINTS = 72  # an inch
-MOST_BARS = 60  # more would be too thin to be read on a page
+MOST_BARS = 40  # more would be too thin to be read on a page
 
 
-def panels_of_audit(audit: Audit) -> list[Panel]:
-    """Return the bars of the systems."""
-    return [
-        Panel(
-            name="coverage",
-            shows="Rows of each system: used, without a usable score, and missing.",
-            beside="Systems",
-            draw=partial(plot_coverage, audit),
-            height=_height(audit),
-        )
-    ]
+def panels_of_audit(audit: Audit) -> Iterator[Panel]:
+    """Yield the bars of the systems."""
+    yield Panel(
+        name="coverage",
+        shows="Rows of each system: used, without a usable score, and missing.",
+        beside="systems",
+        draw=partial(plot_coverage, audit),
+    )
 
 
 @in_style
 def plot_coverage(audit: Audit, *, ax: Axes | None = None) -> Figure:
     """Draw a bar a system: rows used, rows without a usable score, cells without a row.
 
-    Of more than 60 systems, those with the most missing or unusable rows are drawn.
+    Of more than 40 systems, those with the most missing or unusable rows are drawn.
     """
     systems = _drawn(audit.systems)
-    ax = ax or new_axes(_height(audit))
+    title = 0.35 if len(systems) < len(audit.systems) else 0.0
+    ax = ax or new_axes(ROW * len(systems) + FRAME + legend_height(LEGEND) + title)
     used = [s.used for s in systems]
     _bars(ax, systems, used, [0] * len(systems), color=USED, label=LEGEND[0])
     unusable = [s.rows - s.used for s in systems]
@@ -79,15 +78,6 @@ def _bars(ax: Axes, systems: list[SystemCoverage], counts: list[int], start: lis
 
 def _name(system: SystemCoverage) -> str:
     return system.name if system.metric is None else f"{system.name}, {system.metric}"
-
-
-def _height(audit: Audit) -> float:
-    return (
-        ROW * len(_drawn(audit.systems))
-        + FRAME
-        + legend_height(LEGEND)
-        + (0.35 if len(audit.systems) > MOST_BARS else 0.0)
-    )
 
 
 def _drawn(systems: tuple[SystemCoverage, ...]) -> list[SystemCoverage]:

@@ -2,6 +2,9 @@
 
 A strict page allows no inline styles, so they become attributes. What is drawn in `INK` takes the colour of the text
 around it, which is what makes one picture fit light and dark pages. Points that tell what they are get titles.
+
+A drawing repeats itself: every mark says its colours, every letter its font, every number has six decimals. What all
+parts of a group say is said once, by the group; a hundredth of a point is finer than any printer.
 """
 
 from __future__ import annotations
@@ -15,19 +18,29 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from holdsup.plots.slimming import slim
-from holdsup.plots.style import INK, TELLS, in_style
+from holdsup.plots.look import INK, TELLS, in_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_bytes", "draw_svg"]
+__all__ = ["INHERITED", "draw_bytes", "draw_svg", "slim"]
 
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 KEEP_BLANKS = "{http://www.w3.org/XML/1998/namespace}space"
 SANS = "'DejaVu Sans', Verdana, Geneva, sans-serif"  # the font that the layout is made for, and those as wide
 PREFIX = 8 * "0"  # of names, until what is drawn gives them one
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
+
+TAG = f"{{{SVG}}}"
+# What a part takes from the group that it is in, unless it says so itself.
+INHERITED = (
+    "fill", "fill-opacity", "fill-rule", "font-family", "font-size", "font-weight", "font-style", "stroke",
+    "stroke-dasharray", "stroke-dashoffset", "stroke-linecap", "stroke-linejoin", "stroke-miterlimit",
+    "stroke-opacity", "stroke-width", "text-anchor",
+)  # fmt: skip
+PLACES = ("x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width", "height", "d", "points", "transform")
+DECIMALS = re.compile(r"-?\d+\.\d{3,}")
+NO_TURN = re.compile(r"rotate\(-?0(\.0+)?[ ,)][^)]*\)?")
 
 ElementTree.register_namespace("", SVG)
 ElementTree.register_namespace("xlink", LINK)
@@ -72,7 +85,7 @@ def draw_svg(figure: Figure, *, follow_page: bool) -> str:
 def _drop(root: ElementTree.Element, *names: str) -> None:
     for parent in root.iter():
         for child in list(parent):
-            if child.tag in {f"{{{SVG}}}{name}" for name in names}:
+            if child.tag in {f"{TAG}{name}" for name in names}:
                 parent.remove(child)
 
 
@@ -83,9 +96,9 @@ def _tell(root: ElementTree.Element) -> None:
         if not name.startswith(TELLS):
             continue
         says = json.loads(name.removeprefix(TELLS))
-        marks = list(artist.iter(f"{{{SVG}}}use"))
+        marks = list(artist.iter(f"{TAG}use"))
         for place, text in zip(marks if len(marks) == len(says) else [artist], says, strict=False):
-            title = ElementTree.Element(f"{{{SVG}}}title")
+            title = ElementTree.Element(f"{TAG}title")
             title.text = text
             place.insert(0, title)
             place.set("class", "point")
@@ -97,7 +110,7 @@ def _plain_styles(root: ElementTree.Element, ink: str) -> None:
     for element in root.iter():
         for key, value in _styles(element.attrib.pop("style", "")):
             element.set(key, ink if value.lower() == INK else value)
-        if element.tag == f"{{{SVG}}}text":
+        if element.tag == f"{TAG}text":
             if "  " in f" {element.text or ''} ":  # blanks at an end, or several in a row
                 element.set(KEEP_BLANKS, "preserve")
             element.attrib.setdefault("fill", "black")
@@ -154,3 +167,73 @@ def _rename(root: ElementTree.Element, names: dict[str, str]) -> None:
                 element.set(key, f"#{names[value[1:]]}")
             elif "url(#" in value:
                 element.set(key, REFERENCE.sub(lambda found: f"url(#{names[found[1]]})", value))
+
+
+def slim(root: ElementTree.Element) -> None:
+    """Make a drawing lean; it looks the same, and its points say the same."""
+    for element in root.iter():
+        _shorten(element)
+    _share_font(root)
+    _share(root)
+    _unwrap(root)
+
+
+def _shorten(element: ElementTree.Element) -> None:
+    """Round places, and forget blanks that are there for readers of the source."""
+    for key in PLACES:
+        if key in element.attrib:
+            element.set(key, DECIMALS.sub(_rounded, element.attrib[key]))
+    if "d" in element.attrib:
+        element.set("d", re.sub(r"\s*([A-Za-z])\s*", r"\1", element.attrib["d"]).strip())
+    if "transform" in element.attrib and not (turned := NO_TURN.sub("", element.attrib["transform"]).strip()):
+        del element.attrib["transform"]
+    elif "transform" in element.attrib:
+        element.set("transform", turned)
+    if element.tag not in (f"{TAG}text", f"{TAG}tspan", f"{TAG}title"):
+        element.text = (element.text or "").strip() or None
+    element.tail = None if not (element.tail or "").strip() else element.tail
+
+
+def _rounded(found: re.Match[str]) -> str:
+    """Return a number with two decimals; one below 1 may be a scale, and keeps five."""
+    number = float(found[0])
+    text = f"{number:.2f}" if abs(number) >= 1 else f"{number:.5f}"
+    return text.rstrip("0").rstrip(".") or "0"
+
+
+def _share_font(root: ElementTree.Element) -> None:
+    """Say once which font all letters have; it is nothing to lines and areas."""
+    letters = [element for element in root.iter() if "font-family" in element.attrib]
+    if len({element.get("font-family") for element in letters}) == 1:
+        root.set("font-family", letters[0].attrib["font-family"])
+        for element in letters:
+            del element.attrib["font-family"]
+
+
+def _share(element: ElementTree.Element) -> None:
+    """Move what all parts of a group say to the group, the innermost groups first.
+
+    What stands in `defs` is drawn elsewhere, and takes nothing from where it stands.
+    """
+    parts = [part for part in element if part.tag not in (f"{TAG}defs", f"{TAG}title")]
+    for part in parts:
+        if part.tag == f"{TAG}g":
+            _share(part)
+    for key in INHERITED if len(parts) > 1 else ():
+        values = {part.get(key) for part in parts if part.tag != f"{TAG}image"}
+        if key not in element.attrib and len(values) == 1 and (value := values.pop()) is not None:
+            element.set(key, value)
+            for part in parts:
+                part.attrib.pop(key, None)
+
+
+def _unwrap(element: ElementTree.Element) -> None:
+    """Put the parts of groups that say nothing in the place of the group."""
+    place = 0
+    while place < len(element):
+        part = element[place]
+        if part.tag == f"{TAG}g" and not part.attrib:
+            element[place : place + 1] = list(part)
+        else:
+            _unwrap(part)
+            place += 1

@@ -1,46 +1,34 @@
-"""`plot(result)`: the figure that belongs to a result, whatever its kind."""
+"""`plot(result)`: the picture that answers a result's question, or another one by its name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import textwrap
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdsup.errors import ResultError, list_names
-from holdsup.plots.comparison import panels_of_comparison, plot_comparison
-from holdsup.plots.contest import panels_of_contest, plot_contest
-from holdsup.plots.coverage import panels_of_audit, plot_coverage
+from holdsup.plots.comparison import panels_of_comparison
+from holdsup.plots.contest import panels_of_contest
+from holdsup.plots.coverage import panels_of_audit
 from holdsup.plots.drawing import draw_bytes, draw_svg
-from holdsup.plots.forest import panels_of_fit, plot_effects
+from holdsup.plots.forest import panels_of_fit
 from holdsup.plots.panels import Panel
-from holdsup.plots.ranking import panels_of_ranking, plot_ranking
-from holdsup.plots.reproduction import panels_of_reproduction, plot_reproduction
-from holdsup.plots.style import COLUMN
-from holdsup.plots.tuning import panels_of_tuning, plot_tuning
-from holdsup.plots.tuning_studies import panels_of_estimates, panels_of_study, plot_choices, plot_estimates
-from holdsup.plots.variance import panels_of_variance, plot_variance
+from holdsup.plots.ranking import panels_of_ranking
+from holdsup.plots.reproduction import panels_of_reproduction
+from holdsup.plots.style import INK, STATES, in_style, plain
+from holdsup.plots.tuning import panels_of_estimates, panels_of_study, panels_of_tuning
+from holdsup.plots.variance import panels_of_variance
 from holdsup.results import Result, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_file", "find_panels", "plot", "save_figure", "save_plot"]
+__all__ = ["FIGURES", "draw_file", "find_panels", "plot", "save_figure", "save_plot", "save_plots"]
 
-FIGURES: dict[str, Callable[..., Figure]] = {
-    "check": plot_coverage,
-    "compare": plot_comparison,
-    "contest": plot_contest,
-    "estimate-study": plot_estimates,
-    "fit": plot_effects,
-    "qra": plot_reproduction,
-    "rank": plot_ranking,
-    "tune": plot_tuning,
-    "tune-study": plot_choices,
-    "variance": plot_variance,
-}
-PANELS: dict[str, Callable[..., list[Panel]]] = {
+# The pictures of each kind of result: the first answers its question.
+FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
     "check": panels_of_audit,
     "compare": panels_of_comparison,
     "contest": panels_of_contest,
@@ -53,15 +41,33 @@ PANELS: dict[str, Callable[..., list[Panel]]] = {
     "variance": panels_of_variance,
 }
 ENDINGS = (".svg", ".pdf", ".png")
+TITLE_LINE = 0.155  # inches
+TITLE_LETTERS = 15  # an inch
 
 
-def plot(result: Result, *, ax: Axes | None = None) -> Figure:
-    """Return the figure of a result, drawn on `ax` if given."""
+def plot(result: Result, *, figure: str | None = None, ax: Axes | None = None) -> Figure:
+    """Return the picture that answers the result's question, with the answer as its title; drawn on `ax` if given.
+
+    Parameters
+    ----------
+    result : what a function answered, or `read_result` read
+    figure : the name of another of its pictures, such as "pairs"; a wrong name lists them
+    ax : the matplotlib Axes to draw on
+    """
     if not isinstance(result, Result):
         raise ResultError(f"plot takes a result, not a {type(result).__name__}: {_way_to_a_result(result)}")
     if result.kind not in FIGURES:
         raise ResultError(f"there is no figure for {result.kind!r}; there is one for {list_names(FIGURES)}")
-    return FIGURES[result.kind](result, ax=ax)
+    panels = {panel.name: panel for panel in find_panels(result)}
+    if not panels:
+        raise ResultError(f"this {result.kind} result holds nothing to draw")
+    if figure is not None and figure not in panels:
+        raise ResultError(f"there is no figure {figure!r} of this {result.kind} result; it has {list_names(panels)}")
+    first = next(iter(panels))
+    drawn = panels[figure or first].draw(ax=ax)
+    if figure in (None, first):
+        _entitle(drawn, ax, result)
+    return drawn
 
 
 def _way_to_a_result(given: Any) -> str:
@@ -70,22 +76,50 @@ def _way_to_a_result(given: Any) -> str:
     return "make one first, with holdsup.audit_scores(...) say"
 
 
+@in_style
+def _entitle(drawn: Figure, ax: Axes | None, result: Result) -> None:
+    """Write the question and its answer above a picture, in the colour and with the shape of the answer."""
+    answer = result.answer()
+    shape, colour = STATES[answer.state] if answer.state else ("", INK)
+    word = f"{shape} {answer.state.upper()}  " if answer.state else ""
+    width, height = drawn.get_size_inches()
+    said = textwrap.fill(f"{word}{answer.question}", round(TITLE_LETTERS * width))
+    look: dict[str, Any] = {"color": colour, "fontsize": 8, "fontweight": "bold"}
+    if ax is not None:
+        ax.set_title(plain(said), loc="left", **look)
+        return
+    drawn.set_size_inches(width, height + TITLE_LINE * (said.count("\n") + 1.4))
+    lines = "\n".join(map(plain, said.split("\n")))  # breaks are ours; what is hidden within a line is shown
+    drawn.suptitle(lines, x=0.01, ha="left", **look)
+
+
 def find_panels(result: Result) -> list[Panel]:
-    """Return the pictures of a result one by one, each with the table that it stands beside; none if it has none."""
-    if result.kind in PANELS:
-        return PANELS[result.kind](result)
-    if result.kind not in FIGURES:
-        return []
-    draw = partial(FIGURES[result.kind], result)
-    return [Panel(name="figure", shows="", beside="", draw=draw, height=0.0, width=COLUMN)]
+    """Return the pictures of a result, the one that answers its question first; none if it has none."""
+    return list(FIGURES[result.kind](result)) if result.kind in FIGURES else []
 
 
-def save_plot(result: Result, path: str | Path) -> None:
-    """Write the figure of a result as SVG, PDF or PNG, by the ending of `path`."""
+def save_plot(result: Result, path: str | Path, *, figure: str | None = None) -> None:
+    """Write the picture of a result, or the one that is named, as SVG, PDF or PNG by the ending of the name."""
     file = Path(path)
     if file.suffix.lower() not in ENDINGS:
         raise ResultError(f"cannot write a picture to {file}: its name must end in {', '.join(ENDINGS)}")
-    save_figure(plot(result), file)
+    save_figure(plot(result, figure=figure), file)
+
+
+def save_plots(result: Result, folder: str | Path) -> list[Path]:
+    """Write every picture of a result as an SVG file of its own into a folder, which is made if need be."""
+    panels = find_panels(result)
+    if not panels:
+        raise ResultError(f"there is no figure for {result.kind!r}; there is one for {list_names(FIGURES)}")
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"cannot make the folder {place}: {error.strerror or error}") from error
+    files = [place / f"{panel.name}.svg" for panel in panels]
+    for panel, file in zip(panels, files, strict=True):
+        save_plot(result, file, figure=panel.name)
+    return files
 
 
 def save_figure(figure: Figure, file: Path) -> None:

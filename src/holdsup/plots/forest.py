@@ -1,11 +1,11 @@
-"""Fixed effects with their limits."""
+"""Fixed effects with their CI."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from holdsup.plots.labels import short, short_apart
 from holdsup.plots.panels import Panel
 from holdsup.plots.style import (
     FRAME,
@@ -18,6 +18,8 @@ from holdsup.plots.style import (
     in_style,
     new_axes,
     say_estimate,
+    short,
+    short_apart,
 )
 from holdsup.results import find_scored
 
@@ -30,30 +32,27 @@ if TYPE_CHECKING:
 
 __all__ = ["panels_of_fit", "plot_effects"]
 
-MOST_LINES = 60
+MOST_LINES = 40
 
 
-def panels_of_fit(fit: LmmFit) -> list[Panel]:
-    """Return the fixed effects."""
-    return [
-        Panel(
-            name="effects",
-            shows=f"The fixed effects with {fit.level:.0%} limits.",
-            beside="Fixed effects",
-            draw=partial(plot_effects, fit),
-            height=_height(fit),
-        )
-    ]
+def panels_of_fit(fit: LmmFit) -> Iterator[Panel]:
+    """Yield the fixed effects."""
+    yield Panel(
+        name="effects",
+        shows=f"The fixed effects with {100 * fit.level:g}% CI.",
+        beside="fixed",
+        draw=partial(plot_effects, fit),
+    )
 
 
 @in_style
 def plot_effects(fit: LmmFit, *, ax: Axes | None = None) -> Figure:
-    """Draw the fixed effects with their limits; the intercept, which has another scale, only if it is alone.
+    """Draw the fixed effects with their CI; the intercept, which has another scale, only if it is alone.
 
-    Of more than 60 effects the first are drawn, and the axis says so.
+    Of more than 40 effects the first are drawn, and the axis says so.
     """
-    ax = ax or new_axes(_height(fit))
     effects = _drawn(fit)[:MOST_LINES]
+    ax = ax or new_axes(ROW * len(effects) + FRAME)
     draw_intervals(
         ax,
         short_apart(e.name for e in effects),
@@ -64,13 +63,9 @@ def plot_effects(fit: LmmFit, *, ax: Axes | None = None) -> Figure:
     ax.axvline(0, color=MUTED, linewidth=0.6, zorder=0)
     more = f"the first {len(effects)} of {len(_drawn(fit))}" if len(effects) < len(_drawn(fit)) else ""
     of = "".join(f" on {short(name)}" for name in find_scored(fit).names)
-    explain_axis(ax, f"fixed effect{of}, {100 * fit.level:g}% limits", more)
+    explain_axis(ax, f"fixed effect{of}, {100 * fit.level:g}% CI", more)
     return figure_of(ax)
 
 
 def _drawn(fit: LmmFit) -> list[Contrast]:
     return [e for e in fit.fixed if e.name != "(Intercept)"] or list(fit.fixed)
-
-
-def _height(fit: LmmFit) -> float:
-    return ROW * min(len(_drawn(fit)), MOST_LINES) + FRAME

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdsup.plots.labels import short_apart
-from holdsup.plots.style import COLUMN, SMALL, figure_of, in_style, new_axes, say_estimate, tell
+from holdsup.plots.style import (
+    COLUMN,
+    SMALL,
+    explain_axis,
+    figure_of,
+    in_style,
+    new_axes,
+    say_estimate,
+    short_apart,
+    tell,
+)
 from holdsup.rendering.numbers import format_number
 from holdsup.verdict.phrases import say_level
 
@@ -14,9 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict.ranking import Ranking
-    from holdsup.verdict.ranking.term_records import InteractionEffect
+    from holdsup.verdict.ranking.records import InteractionEffect
 
-__all__ = ["heatmap_height", "heatmap_width", "plot_interactions"]
+__all__ = ["plot_interactions"]
 
 COLOURS = "PuOr_r"  # orange and purple are told apart with any kind of colour vision; white is zero
 UNSEEN = "#BDBDBD"
@@ -33,12 +42,14 @@ LONGEST, LONGER = 18, 30  # letters of a name in a column of a paper, and where 
 def plot_interactions(result: Ranking, *, ax: Axes | None = None) -> Figure:
     """Draw the effect of each system on each dataset, systems by rank; the longer side runs down.
 
-    A dot, or where there is room a bold number, marks an effect whose limits leave out zero. Grey with a cross is a
+    A dot, or where there is room a bold number, marks an effect whose CI leaves out zero. Grey with a cross is a
     cell without scores. Of more than 40 datasets or systems, those with the largest effects are drawn.
     """
-    ax = ax or new_axes(heatmap_height(result), width=heatmap_width(result))
     effects = {(e.system, e.dataset): e for e in result.interactions}
-    systems, datasets = _sides(result)
+    systems = _largest(result, [system.name for system in result.systems], "system")
+    datasets = _largest(result, list(dict.fromkeys(e.dataset for e in result.interactions)), "dataset")
+    fewer, more = sorted((len(systems), len(datasets)))
+    ax = ax or new_axes(ROW * more + FRAME, width=COLUMN if fewer <= FEW else WIDE)
     down, across, turned = (systems, datasets, True) if len(systems) > len(datasets) else (datasets, systems, False)
     cells = [[effects[(row, column) if turned else (column, row)] for column in across] for row in down]
     largest = max(abs(e.effect) for e in result.interactions) or 1.0
@@ -59,30 +70,9 @@ def plot_interactions(result: Ranking, *, ax: Axes | None = None) -> Figure:
     bar.ax.tick_params(labelsize=SMALL - 1)
     bar.outline.set_visible(False)
     mark = "bold" if len(across) <= NUMBERED else "dot"
-    more = _left_out(result, systems, datasets)
-    ax.set_xlabel(
-        f"effect beyond both means\n{mark}: {say_level(result.level)} limits leave out zero{more}",
-        fontsize=SMALL,
-        loc="right",
-    )
+    marked = f"{mark}: {say_level(result.level)} CI leaves out zero"
+    explain_axis(ax, "effect beyond both means", marked, _left_out(result, systems, datasets))
     return figure_of(ax)
-
-
-def heatmap_height(result: Ranking) -> float:
-    """Return the inches that the rows need."""
-    return ROW * max(len(side) for side in _sides(result)) + FRAME
-
-
-def heatmap_width(result: Ranking) -> float:
-    """Return the inches that the columns need."""
-    return COLUMN if min(len(side) for side in _sides(result)) <= FEW else WIDE
-
-
-def _sides(result: Ranking) -> tuple[list[str], list[str]]:
-    """Return the systems, by rank, and the datasets that are drawn."""
-    systems = _largest(result, [system.name for system in result.systems], "system")
-    datasets = _largest(result, list(dict.fromkeys(e.dataset for e in result.interactions)), "dataset")
-    return systems, datasets
 
 
 def _largest(result: Ranking, names: list[str], side: str) -> list[str]:
@@ -99,7 +89,7 @@ def _left_out(result: Ranking, systems: list[str], datasets: list[str]) -> str:
     every = {"systems": {e.system for e in result.interactions}, "datasets": {e.dataset for e in result.interactions}}
     shown = {"systems": len(systems), "datasets": len(datasets)}
     fewer = [f"{shown[side]} of {len(names)} {side}" for side, names in every.items() if shown[side] < len(names)]
-    return f"\n{' and '.join(fewer)}: the largest" if fewer else ""
+    return f"{' and '.join(fewer)}: the largest" if fewer else ""
 
 
 def _tell_cell(ax: Axes, x: int, y: int, effect: InteractionEffect) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdsup.errors import ResultError, list_names
-from holdsup.plots.labels import short, short_pair
 from holdsup.plots.style import (
-    DASHES,
     add_legend,
     figure_of,
     in_style,
     legend_height,
+    line_looks,
     new_axes,
     say_estimate,
-    system_colours,
+    short,
+    short_pair,
     tell,
 )
 from holdsup.rendering.numbers import format_number
@@ -25,27 +25,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict import Comparison
-    from holdsup.verdict.conditional.records import Conditional
+    from holdsup.verdict.comparison.trend_records import Conditional
 
-__all__ = ["height_of_conditional", "plot_conditional"]
+Looks = dict[str, dict[str, Any]]  # of each system
+
+__all__ = ["plot_conditional"]
 
 TALL = 2.3  # inches
-MOST_LINES = 12  # systems; more lines cannot be told apart
+MOST_LINES = 12  # systems; nobody can follow more lines
 STRIP = 0.045  # height of a pair's strip, as a share of the axes
-
-
-def height_of_conditional(found: Conditional) -> float:
-    """Return the inches that the picture of a property takes."""
-    return TALL + legend_height(trend.system for trend in found.slopes[:MOST_LINES])
 
 
 @in_style
 def plot_conditional(
     comparison: Comparison, along: str, *, metric: str | None = None, ax: Axes | None = None
 ) -> Figure:
-    """Draw each system's mean along a property, with limits; below, where which system is better.
+    """Draw each system's mean along a property, with its CI; below, where which system is better.
 
-    A number gives lines with bands, classes give points with limits. Of several metrics the first is drawn, unless
+    A number gives lines with bands, classes give points with CI. Of several metrics the first is drawn, unless
     one is named. Of more than 12 systems the first are drawn, and the axis says so.
     """
     there = (each for each in comparison.conditional if each.property == along)
@@ -53,42 +50,45 @@ def plot_conditional(
     if found is None:
         asked = dict.fromkeys(each.property for each in comparison.conditional)
         raise ResultError(f"nothing was asked of {along!r}; compare with by={along!r} (there is {list_names(asked)})")
-    ax = ax or new_axes(height_of_conditional(found))
-    colours = system_colours((s.name for s in comparison.systems), repeat=True)
+    ax = ax or new_axes(TALL + legend_height(trend.system for trend in found.slopes[:MOST_LINES]))
+    names = sorted(dict.fromkeys(s.name for s in comparison.systems))
+    looks = dict(zip(names, line_looks(len(names)), strict=True))
     draw = _draw_classes if found.classes else _draw_line
     drawn = min(len(found.slopes), MOST_LINES)
     for i in range(drawn):
-        draw(ax, found, i, colours)
-    _draw_strips(ax, found, colours)
+        draw(ax, found, i, looks)
+    _draw_strips(ax, found, looks)
     more = f"\nthe first {drawn} of {len(found.slopes)} systems" if drawn < len(found.slopes) else ""
     ax.set_xlabel(f"{short(along)}{more}")
     claims = " and ".join(dict.fromkeys(trend.claim for trend in found.slopes))
     scored = find_scored(comparison)
     lower = f", {scored.say_lower(found.metric)}" if scored.say_lower(found.metric) else ""
-    ax.set_ylabel(f"{short(scored.name(found.metric))}, {100 * comparison.level:g}% limits\n({claims}{lower})")
+    ax.set_ylabel(f"{short(scored.name(found.metric))}, {100 * comparison.level:g}% CI\n({claims}{lower})")
     add_legend(ax)
     return figure_of(ax)
 
 
-def _draw_line(ax: Axes, found: Conditional, i: int, colours: dict[str, str]) -> None:
+def _draw_line(ax: Axes, found: Conditional, i: int, looks: Looks) -> None:
     trend = found.slopes[i]
-    line, colour = trend.line, colours[trend.system]
-    (drawn,) = ax.plot(line.at, line.value, DASHES[i % len(DASHES)], color=colour, label=short(trend.system))
+    line, look = trend.line, looks[trend.system]
+    colour = look["color"]
+    (drawn,) = ax.plot(line.at, line.value, look["linestyle"], color=colour, label=short(trend.system))
     tell(
         drawn, [f"{trend.system}: {format_number(trend.slope, uncertainty=trend.se)} for each unit of {found.property}"]
     )
     ax.fill_between(line.at, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
 
 
-def _draw_classes(ax: Axes, found: Conditional, i: int, colours: dict[str, str]) -> None:
+def _draw_classes(ax: Axes, found: Conditional, i: int, looks: Looks) -> None:
     trend = found.slopes[i]
-    line, colour = trend.line, colours[trend.system]
+    line, look = trend.line, looks[trend.system]
+    colour = look["color"]
     aside = 0.5 * (
         (i + 0.5) / min(len(found.slopes), MOST_LINES) - 0.5
     )  # systems beside each other, within half a place
     places = [at + aside for at in line.at]
     ax.vlines(places, line.low, line.high, color=colour, linewidth=1.6)
-    (dots,) = ax.plot(places, line.value, "o", color=colour, label=short(trend.system))
+    (dots,) = ax.plot(places, line.value, look["marker"], linestyle="", color=colour, label=short(trend.system))
     points = zip(line.at, line.value, line.low, line.high, strict=True)
     tell(
         dots, [f"{trend.system}, {found.classes[int(at)]}: {say_estimate(v, low, high)}" for at, v, low, high in points]
@@ -96,7 +96,7 @@ def _draw_classes(ax: Axes, found: Conditional, i: int, colours: dict[str, str])
     ax.set_xticks(range(len(found.classes)), [short(name) for name in found.classes])
 
 
-def _draw_strips(ax: Axes, found: Conditional, colours: dict[str, str]) -> None:
+def _draw_strips(ax: Axes, found: Conditional, looks: Looks) -> None:
     """Draw, below the lines, a bar for each pair that differs somewhere, in the colour of the one that is better."""
     told = {(where.left, where.right) for where in found.significant_where}
     pairs = [(each.left, each.right) for each in found.differences if (each.left, each.right) in told][:MOST_LINES]
@@ -108,7 +108,7 @@ def _draw_strips(ax: Axes, found: Conditional, colours: dict[str, str]) -> None:
             if (where.left, where.right) != pair:
                 continue
             start, end = _extent(found, where.low, where.high, where.level)
-            bar = ax.broken_barh([(start, end - start)], (bottom, height), color=colours[where.better])
+            bar = ax.broken_barh([(start, end - start)], (bottom, height), color=looks[where.better]["color"])
             tell(bar, [f"{pair[0]} - {pair[1]}: {where.better} is better here"])
         ax.annotate(
             short_pair(*pair), (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), xytext=(2, 0),

@@ -1,19 +1,18 @@
-"""One look for all figures: colours, sizes, letters, and where a figure says more than it can show.
+"""One look for all figures: colours, sizes, letters, names as labels, and what points say of themselves.
 
 Figures are drawn as wide as a column of a two-column paper, with letters that can be read there. On a page they grow.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
-from holdsup.plots.labels import LONGEST
+from holdsup.plots.look import INK, SMALL, TELLS, in_style
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.rendering.table import visible
 
@@ -23,75 +22,29 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "COLOURS", "COLUMN", "DASHES", "FAINT", "FRAME", "INK", "MARK", "MARKS", "MUTED", "ROW", "SMALL", "TELLS",
-    "UNSURE", "add_legend", "draw_intervals", "explain_axis", "figure_of", "in_style", "legend_height", "new_axes",
-    "one_palette", "rasterize_many", "say_estimate", "system_colours", "tell",
+    "BETTER", "COLOURS", "COLUMN", "DASHES", "FAINT", "FRAME", "INK", "LINE", "MARK", "MARKS", "MUTED", "ROW", "SMALL",
+    "STATES", "TELLS", "UNSURE", "WORSE", "add_legend", "draw_intervals", "explain_axis", "figure_of", "in_style",
+    "legend_height", "line_looks", "new_axes", "one_palette", "plain", "rasterize_many", "say_estimate", "short",
+    "short_apart", "short_pair", "system_colours", "tell", "write_beside",
 ]  # fmt: skip
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; those with the most contrast come first. Lines
 # also differ in their marks or dashes, for print without colour.
-INK = "#222222"  # letters and axes; on a page, whatever colour its letters have
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 MARK = COLOURS[0]  # of what has no colour of its own
-UNSURE = "#8C8C8C"  # what cannot be told apart
+UNSURE = "#8C8C8C"  # what can't be told apart
+BETTER, WORSE = "#1457A8", "#B0370F"  # the two sides of a difference; blue and vermilion are equally dark
+STATES = {"yes": ("●", BETTER), "no": ("■", WORSE), "unclear": ("◆", "#765700")}  # a shape, a colour, beside the word
 MUTED, FAINT = "#8C8C8C", "#BDBDBD"  # what is only there for comparison
 
 COLUMN = 3.3  # inches: one column of a paper of two
 ROW, FRAME = 0.22, 0.55  # inches a line of a figure takes, and what stands around the lines
-SMALL = 7  # points: letters that are still read there
+LINE = 52  # letters below the axes that fit a column
+LONGEST = 26  # letters of a label
 LEGEND_LETTERS, LEGEND_ROW = 50, 0.15  # letters of a legend that stand side by side, and inches a line of it takes
 MOST_POINTS = 400  # of one artist; more are drawn as one picture, which stays small
-
-LOOK: dict[Any, Any] = {
-    "font.size": 8,
-    "axes.labelsize": 7.5,
-    "axes.titlesize": 7.5,
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
-    "legend.fontsize": SMALL,
-    "legend.title_fontsize": SMALL,
-    "legend.frameon": False,
-    "legend.handlelength": 1.6,
-    "legend.columnspacing": 1.2,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.formatter.useoffset": False,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4,
-    "hatch.linewidth": 0.5,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "figure.constrained_layout.h_pad": 0.03,
-    "figure.constrained_layout.w_pad": 0.03,
-}
-
-TELLS = "tells:"  # begins the name of an artist whose points say what they are
-
-
-def in_style(draw: Callable[P, R]) -> Callable[P, R]:
-    """Return a function that draws in the look that all figures share, whatever the user's settings are."""
-
-    @functools.wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        import matplotlib.style
-
-        with matplotlib.style.context(["default", LOOK]):
-            return draw(*args, **kwargs)
-
-    return drawn
 
 
 def new_axes(height: float, *, width: float = COLUMN) -> Axes:
@@ -121,19 +74,32 @@ def one_palette(systems: Iterable[str]) -> Iterator[None]:
         _palette.reset(token)
 
 
-def system_colours(systems: Iterable[str], *, repeat: bool = False) -> dict[str, str]:
+def system_colours(systems: Iterable[str], *, first: str = "") -> dict[str, str]:
     """Return a colour for each system, by the order of their names; within `one_palette`, of all names there.
 
-    More systems than there are colours all have the same one: a repeated colour would say that two belong together.
-    Only lines that differ in something else, too, may `repeat` them.
+    No colour is given twice, for that would say that two systems belong together: of more systems than there are
+    colours the `first` is highlighted, and all others are grey.
 
     >>> system_colours(["B", "A"]) == {"A": COLOURS[0], "B": COLOURS[1]}
     True
     """
     names = sorted({*systems, *_palette.get()})
-    if len(names) > len(COLOURS) and not repeat:
-        return dict.fromkeys(names, MARK)
-    return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(names)}
+    if len(names) > len(COLOURS):
+        return {name: MARK if name == first else UNSURE for name in names}
+    return dict(zip(names, COLOURS, strict=False))
+
+
+def line_looks(count: int) -> list[dict[str, Any]]:
+    """Return the looks of so many lines, each of which can be told from all others, also without colours."""
+    many = count > len(COLOURS)
+    return [
+        {
+            "color": (UNSURE if place else MARK) if many else COLOURS[place],
+            "marker": MARKS[place % len(MARKS)],
+            "linestyle": DASHES[(place // len(MARKS) if many else place) % len(DASHES)],
+        }
+        for place in range(count)
+    ]
 
 
 def draw_intervals(
@@ -157,6 +123,14 @@ def explain_axis(ax: Axes, *lines: str) -> None:
     """Say below the axes what is drawn along them; flush right, so that long lines have the whole width."""
     ax.set_xlabel("\n".join(line for line in lines if line), loc="right")
     ax.xaxis.label.set_multialignment("right")
+
+
+def write_beside(ax: Axes, place: float, words: str, *, aside: float = 0.0, family: str = "sans-serif") -> None:
+    """Write at the right of a line, some points `aside`."""
+    ax.annotate(
+        words, (1.0, place), (4 + aside, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+        va="center", fontsize=SMALL - 1, family=family, annotation_clip=False,
+    )  # fmt: skip
 
 
 def tell(artist: Artist, says: Sequence[str]) -> None:
@@ -196,11 +170,52 @@ def _legend_columns(names: Sequence[str]) -> int:
 
 
 def say_estimate(value: float, low: float, high: float) -> str:
-    """Return an estimate and its limits, as tables write them.
+    """Return an estimate and its interval, as tables write them.
 
     >>> say_estimate(0.7123, 0.7001, 0.7246)
-    '0.712 [0.700, 0.725]'
+    '0.712 (0.700 to 0.725)'
     """
     if not math.isfinite(high - low):
         return format_number(value)
-    return f"{format_number(value, uncertainty=(high - low) / 2)} {format_interval(low, high)}"
+    return f"{format_number(value, uncertainty=(high - low) / 2)} ({format_interval(low, high)})"
+
+
+def plain(name: str) -> str:
+    r"""Return a label that is not read as mathematics, and not left out of a legend because of its first letter.
+
+    >>> plain("_b$")
+    ' _b\\$'
+    """
+    shown = visible(name).replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+def short(name: str, longest: int = LONGEST) -> str:
+    """Return a label that leaves room for the picture."""
+    shown = visible(name)
+    return plain(shown if len(shown) <= longest else f"{shown[: longest - 1]}…")
+
+
+def short_apart(names: Iterable[str], longest: int = LONGEST) -> list[str]:
+    """Return labels of several names; where the same beginning would make two alike, the middle is left out instead.
+
+    >>> short_apart(["questions-on-law", "word"], 12), short_apart(["questions-on-law", "questions-on-art"], 12)
+    (['questions-o…', 'word'], ['questi…n-law', 'questi…n-art'])
+    """
+    known = list(names)
+    cut = [short(name, longest) for name in known]
+    if len(set(cut)) == len(set(known)):
+        return cut
+    tail = (longest - 1) // 2
+    shown = [visible(name) for name in known]
+    return [plain(s if len(s) <= longest else f"{s[: longest - 1 - tail]}…{s[-tail:]}") for s in shown]
+
+
+def short_pair(left: str, right: str) -> str:
+    r"""Return "left - right", on two lines where one is too short for it.
+
+    >>> short_pair("A", "B"), short_pair("a" * 20, "b" * 10)
+    ('A - B', 'aaaaaaaaaaaaaaaaaaaa\n- bbbbbbbbbb')
+    """
+    gap = " - " if len(left) + len(right) <= LONGEST else "\n- "
+    return f"{short(left)}{gap}{short(right)}"

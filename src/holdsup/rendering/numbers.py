@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["format_count", "format_counted", "format_interval", "format_number", "format_p", "format_percent"]
+__all__ = [
+    "format_count",
+    "format_counted",
+    "format_interval",
+    "format_number",
+    "format_p",
+    "format_percent",
+    "say_level",
+    "say_p",
+]
 
 SIGNIFICANT = 4  # digits of a number whose uncertainty is not known
 UNCERTAIN = 2  # digits of the uncertainty that are worth showing
 SMALLEST_PLAIN, LARGEST_PLAIN = 1e-4, 1e9  # outside, scientific notation is shorter and clearer
 DIGITS = 15  # that a double has
 HUGE = 1e15  # from here on a double has no decimals: plain digits would say what it does not know
-SMALLEST_P = 1e-300  # below, a double has lost digits: a p without its logarithm is only bounded
+SMALLEST_P, LARGEST_P = 0.001, 0.99  # beyond, digits of a p-value are noise
 NEGLIGIBLE = 1e-6  # of the half-width of an interval: an end so near to zero is shown as zero
 MISSING = "-"
 
@@ -65,7 +74,7 @@ def format_interval(low: float, high: float) -> str:
     readers look for.
 
     >>> format_interval(0.0081234, 0.0153456), format_interval(0.00312, 17.6)
-    ('[0.0081, 0.0153]', '[0.0031, 17.6]')
+    ('0.0081 to 0.0153', '0.0031 to 17.6')
     """
     half_width = (high - low) / 2
     ends = []
@@ -73,30 +82,43 @@ def format_interval(low: float, high: float) -> str:
         text = format_number(end, uncertainty=half_width)
         hidden = NEGLIGIBLE * half_width < abs(end) < math.inf and not text.strip("0.")
         ends.append(format_number(end, uncertainty=abs(end)) if hidden else text)
-    return f"[{ends[0]}, {ends[1]}]"
+    return f"{ends[0]} to {ends[1]}"
 
 
-def format_p(p: float | None, log10_p: float | None = None) -> str:
-    """Return a p-value that is never "0.000": very small ones are written from their logarithm.
+def format_p(p: float | None) -> str:
+    """Return a p-value with the digits that anybody reads, and more of them where these would hide the side of .05.
 
-    >>> format_p(0.0342), format_p(0.99999), format_p(3.21e-5), format_p(0.0, -327.4)
-    ('0.034', '>0.999', '3.2e-05', '4.0e-328')
+    >>> [format_p(p) for p in (0.137, 0.0342, 0.0496, 0.00042, 0.99999)]
+    ['.14', '.034', '.0496', '<.001', '>.99']
     """
     if p is None or math.isnan(p):
         return MISSING
-    if p >= 0.9995:
-        return ">0.999"
-    if p >= 0.001:
-        return f"{p:.3f}"
-    if p > SMALLEST_P:
-        return f"{p:.1e}"
-    if log10_p is None or not math.isfinite(log10_p):
-        return f"<{SMALLEST_P:.0e}"
-    exponent = math.floor(log10_p)
-    mantissa = f"{10 ** (log10_p - exponent):.1f}"
-    if mantissa == "10.0":  # 9.97 rounds up to the next power of ten
-        mantissa, exponent = "1.0", exponent + 1
-    return f"{mantissa}e{exponent}"
+    if p < SMALLEST_P:
+        return f"<{SMALLEST_P:g}".replace("0.", ".")
+    if p > LARGEST_P:
+        return f">{LARGEST_P:g}".replace("0.", ".")
+    decimals = 2 if p >= 0.095 else 4 if abs(p - 0.05) < 0.0005 else 3
+    return f"{p:.{decimals}f}".removeprefix("0")
+
+
+def say_p(p: float, *, at_most: bool = False) -> str:
+    """Return a p-value in a sentence; `at_most` for the least that a simulation can give.
+
+    >>> say_p(0.03), say_p(1.0), say_p(0.002, at_most=True)
+    ('p = .030', 'p > .99', 'p ≤ .002')
+    """
+    shown = format_p(p)
+    shown = f"≤{shown}" if at_most and shown[0] == "." else shown
+    return f"p {shown[0]} {shown[1:]}" if shown[0] in "<>≤" else f"p = {shown}"
+
+
+def say_level(level: float) -> str:
+    """Return the coverage of intervals in a sentence.
+
+    >>> say_level(0.95), say_level(0.57), say_level(0.9999)
+    ('95%', '57%', '99.99%')
+    """
+    return f"{100 * level:.10g}%"
 
 
 def format_percent(percent: float | None) -> str:

@@ -1,10 +1,12 @@
-"""`Page`: what one result shows (a sentence, tables, warnings, a signature), in any rendering."""
+"""`Page`: the whole of a result: the answer, every table with the cautions that limit it, the rows, the signature."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from holdsup.rendering.answer import Answer
 from holdsup.rendering.markup import (
     break_latex,
     escape_latex,
@@ -18,78 +20,69 @@ from holdsup.rendering.text import UNICODE, Ink, render_text, wrap_text
 
 __all__ = ["Page"]
 
-# What a notebook needs to show tables as tables: it sets all cells flush right, and lets wide tables run out of the
-# cell. Colours are the notebook's own, light or dark.
-STYLE = (
-    ".holdsup .scroll { overflow-x: auto; } "
-    ".holdsup table { margin: .5em 0; border-collapse: collapse; color: inherit; } "
-    ".holdsup caption { caption-side: top; text-align: left; font-weight: 600; color: inherit; } "
-    ".holdsup th, .holdsup td { text-align: left; vertical-align: top; max-width: 30em; white-space: pre-wrap; } "
-    ".holdsup caption, .holdsup .long { overflow-wrap: anywhere; } "
-    ".holdsup th { border-bottom: 1px solid; } "
-    ".holdsup th.number, .holdsup td.number { text-align: right; white-space: nowrap; } "
-    ".holdsup .note { font-size: .9em; opacity: .8; } .holdsup code { overflow-wrap: anywhere; } "
-    ".holdsup .warning { border-left: 4px solid #b46f00; padding-left: .6em; }"
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One result as a person reads it: the verdict first, then what stands behind it.
+    """All of a result, as a person reads it."""
 
-    All fields are text for people; `signature` is the line from which a stranger can redo the numbers.
-    """
-
-    verdict: str
-    tables: tuple[Table, ...]
-    warnings: tuple[str, ...]
-    rows: str
-    signature: str
+    answer: Answer  # what it says in ten seconds
+    tables: tuple[Table, ...]  # every table, in the order in which they are read
+    cautions: tuple[str, ...]  # what limits the whole
+    beside: dict[int, tuple[str, ...]]  # what limits one table, by the number of the table
+    rows: str  # how many rows were used
 
     def text(self, *, width: int = 100, ink: Ink = UNICODE) -> str:
-        """Return plain text no wider than `width`, drawn with `ink`."""
-        parts = ["\n".join(wrap_text(visible(self.verdict), width))]
-        parts.extend(render_text(table, width=width, ink=ink) for table in self.tables)
-        if self.warnings:
-            parts.append("\n".join(self._wrapped_warnings(width)))
-        parts.append("\n".join([*wrap_text(self.rows, width), f"signature: {visible(self.signature)}"]))
+        """Return plain text no wider than `width`, drawn with `ink`; the signature is the last line."""
+        head = self.answer.head(min(width, 100), ink)
+        foot = self.answer.lines(min(width, 100), without=("caveat", "error", "warning"))  # they follow in full
+        parts = ["\n".join(head), *(["\n".join(foot)] if foot else []), *self._wrapped(self.cautions, width)]
+        for table, cautions in self._tables():
+            parts.append("\n".join([render_text(table, width=width, ink=ink), *self._wrapped(cautions, width)]))
+        parts.append("\n".join([*wrap_text(self.rows, width), visible(self.answer.signature)]))
         return "\n\n".join(parts) + "\n"
+
+    def _tables(self) -> Iterator[tuple[Table, tuple[str, ...]]]:
+        for place, table in enumerate(self.tables):
+            yield table, self.beside.get(place, ())
+
+    @staticmethod
+    def _wrapped(cautions: tuple[str, ...], width: int) -> list[str]:
+        lines = [line for each in cautions for line in wrap_text(f"! {visible(each)}", width, indent="  ")]
+        return ["\n".join(lines)] if lines else []
 
     def markdown(self) -> str:
         """Return Markdown for a README, an issue or a lab book."""
-        parts = [f"**{escape_markdown(visible(self.verdict))}**"]
-        parts.extend(render_markdown(table) for table in self.tables)
-        parts.extend(f"> **Note:** {escape_markdown(visible(warning))}" for warning in self.warnings)
-        signature = visible(self.signature).replace("`", "'")
+        parts = [*self.answer.markdown().strip().split("\n\n")[:-1]]  # the signature comes last
+        parts += _quote(self.cautions)
+        for table, cautions in self._tables():
+            parts += [render_markdown(table), *_quote(cautions)]
+        signature = visible(self.answer.signature).replace("`", "'")
         return "\n\n".join([*parts, escape_markdown(self.rows), f"`{signature}`"]) + "\n"
 
-    def html(self) -> str:
-        """Return an HTML fragment: what a notebook shows."""
-        warnings = "".join(f'<p class="warning">{html.escape(visible(warning))}</p>\n' for warning in self.warnings)
-        tables = "".join(f'<div class="scroll">{render_html(table)}</div>\n' for table in self.tables)
-        return (
-            f'<section class="holdsup">\n<style>{STYLE}</style>\n'
-            f'<p class="verdict"><strong>{html.escape(visible(self.verdict))}</strong></p>\n'
-            f"{tables}{warnings}"
-            f"<p>{html.escape(self.rows)}</p>\n<p><code>{html.escape(visible(self.signature))}</code></p>\n</section>\n"
-        )
+    def html(self, *, folded: bool = True) -> str:
+        """Return an HTML fragment, what a notebook shows: the answer, and the rest, folded or not."""
+        parts = [_mark(self.cautions)]
+        for table, cautions in self._tables():
+            parts.append(f'<div class="scroll">{render_html(table)}</div>\n{_mark(cautions)}')
+        return self.answer.html(details=f"{''.join(parts)}<p>{html.escape(self.rows)}</p>\n", folded=folded)
 
     def latex(self) -> str:
         """Return LaTeX that needs booktabs and, for very wide or long tables, the packages graphicx and longtable."""
-        warnings = [rf"\emph{{Note: {escape_latex(visible(warning))}}}" for warning in self.warnings]
-        signature = break_latex(visible(self.signature))
-        return (
-            "\n\n".join(
-                [
-                    rf"\textbf{{{escape_latex(visible(self.verdict))}}}",
-                    *map(render_latex, self.tables),
-                    *warnings,
-                    escape_latex(self.rows),
-                    rf"\noindent{{\footnotesize\ttfamily\raggedright {signature}\par}}",
-                ]
-            )
-            + "\n"
-        )
+        parts = [rf"\textbf{{{escape_latex(visible(self.answer.sentence()))}}}", *_emphasise(self.cautions)]
+        for table, cautions in self._tables():
+            parts += [render_latex(table), *_emphasise(cautions)]
+        signature = break_latex(visible(self.answer.signature))
+        parts += [escape_latex(self.rows), rf"\noindent{{\footnotesize\ttfamily\raggedright {signature}\par}}"]
+        return "\n\n".join(parts) + "\n"
 
-    def _wrapped_warnings(self, width: int) -> list[str]:
-        return [line for warning in self.warnings for line in wrap_text(f"! {visible(warning)}", width, indent="  ")]
+
+def _quote(cautions: tuple[str, ...]) -> list[str]:
+    return [f"> **Caveat:** {escape_markdown(visible(each))}" for each in cautions]
+
+
+def _mark(cautions: tuple[str, ...]) -> str:
+    return "".join(f'<p class="warning">{html.escape(visible(each))}</p>\n' for each in cautions)
+
+
+def _emphasise(cautions: tuple[str, ...]) -> list[str]:
+    return [rf"\emph{{Caveat: {escape_latex(visible(each))}}}" for each in cautions]

@@ -35,12 +35,12 @@ def render_csv(table: Table) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """Return a cell of a table that runs nothing: numbers, and the sign of nothing, may begin with a minus.
+    """Return a cell of a table that runs nothing: numbers, intervals and the sign of nothing may begin with a minus.
 
-    >>> _harmless("=1+1"), _harmless("-0.25"), _harmless("-")
-    ("'=1+1", '-0.25', '-')
+    >>> _harmless("=1+1"), _harmless("-0.25"), _harmless("-0.02 to 0.07"), _harmless("-")
+    ("'=1+1", '-0.25', '-0.02 to 0.07', '-')
     """
-    return cell if cell == MISSING or _is_number(cell) else disarm_text(cell)
+    return cell if cell == MISSING or all(map(_is_number, cell.split(" to "))) else disarm_text(cell)
 
 
 def _is_number(cell: str) -> bool:

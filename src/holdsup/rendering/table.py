@@ -7,8 +7,10 @@ two of them can disagree.
 
 from __future__ import annotations
 
+import math
+import statistics
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from holdsup.rendering.numbers import (
@@ -28,10 +30,15 @@ HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format (bidi), surrogate, li
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number and its uncertainty (standard error or half-width), by which it is rounded."""
+    """A number and its uncertainty (standard error or half-width), by which it is rounded.
+
+    Those of one column have the same number of digits; where a column holds several units, such as metrics, those of
+    one `scale`.
+    """
 
     value: float | None
     uncertainty: float | None = None
+    scale: str = ""
 
     def __str__(self) -> str:
         return format_number(self.value, uncertainty=self.uncertainty)
@@ -39,10 +46,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Limits, and the estimate between them where there is one; drawn as well as written in text.
+    """A confidence interval, and the estimate within it where there is one; drawn as well as written in text.
 
-    One that has nothing to do with the scale of its column (an intercept among differences) is not `drawn`. Where a
-    column holds several units, such as metrics, those of one `scale` are drawn on one.
+    One that has nothing to do with the scale of its column (an intercept among differences) is not `drawn`, and one
+    that is only to be looked at is not `written` in text. Where a column holds several units, such as metrics, those
+    of one `scale` are drawn on one.
     """
 
     low: float | None
@@ -50,6 +58,7 @@ class Interval:
     estimate: float | None = None
     drawn: bool = True
     scale: str = ""
+    written: bool = True
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:
@@ -59,17 +68,14 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PValue:
-    """A p-value with its decimal logarithm, which stays exact where p is too small for a double.
-
-    `at_most` marks the least that a simulation can give: p is that or smaller.
-    """
+    """A p-value; `at_most` marks the least that a simulation can give: p is that or smaller."""
 
     p: float | None
-    log10_p: float | None = None
     at_most: bool = False
 
     def __str__(self) -> str:
-        return f"{'<=' if self.at_most else ''}{format_p(self.p, self.log10_p)}"
+        shown = format_p(self.p)
+        return f"≤{shown}" if self.at_most and shown[0] == "." else shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +93,16 @@ Cell: TypeAlias = str | int | float | bool | Estimate | Interval | PValue | Perc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A titled grid of values with notes below it.
+    """A titled grid of values with notes below it."""
 
-    Attributes
-    ----------
-    title : its title
-    columns : the heads
-    rows : the cells
-    notes : what readers of the numbers must know
-    advice : what to do next, which is for who made the table: all renderings show it but LaTeX, which is to publish
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    notes: tuple[str, ...] = ()
+    name: str = ""  # for programs and cautions: the field of the result that it shows, where it shows one
+    title: str  # its title
+    columns: tuple[str, ...]  # the heads
+    rows: tuple[tuple[Cell, ...], ...]  # the cells
+    notes: tuple[str, ...] = ()  # what readers of the numbers must know
+    # what to do next, which is for who made the table: all renderings show it but LaTeX, which is to publish
     advice: tuple[str, ...] = ()
+    headless: bool = False  # whether a short answer on a terminal leaves its heads out: the cells speak for themselves
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -111,12 +111,20 @@ class Table:
 
     def cells(self) -> tuple[tuple[str, ...], ...]:
         """Return every cell as the text that all renderings show."""
-        return tuple(tuple(_written(cell) for cell in row) for row in self.rows)
+        columns = [_level_digits(column) for column in zip(*self.rows, strict=True)]
+        return tuple(tuple(map(_written, row)) for row in zip(*columns, strict=True))
 
     def shown(self) -> Shown:
         """Return the whole table as the text that all renderings show."""
-        heads, notes = map(visible, self.columns), map(visible, (*self.notes, *self.advice))
+        heads, notes = map(self._head, range(len(self.columns))), map(visible, (*self.notes, *self.advice))
         return Shown(visible(self.title), tuple(heads), self.cells(), tuple(notes))
+
+    def _head(self, column: int) -> str:
+        """Return a head; that of intervals to look at ("worse | 95% CI | better") without the words at its ends."""
+        head, cells = self.columns[column], [row[column] for row in self.rows]
+        if head.count("|") == 2 and any(isinstance(cell, Interval) and not cell.written for cell in cells):
+            head = head.split("|")[1].strip()
+        return visible(head)
 
     def is_numeric(self, column: int) -> bool:
         """Return whether a column holds numbers, and is therefore set flush right."""
@@ -152,6 +160,19 @@ def visible(text: str) -> str:
 def has_long_word(text: str) -> bool:
     """Return whether a text has a word that must be broken to fit a column."""
     return any(len(word) > LONGEST_WORD for word in text.split())
+
+
+def _level_digits(column: tuple[Cell, ...]) -> list[Cell]:
+    """Return a column whose estimates have the same number of digits: those of the usual uncertainty."""
+    known: dict[str, list[float]] = {}
+    for cell in column:
+        if isinstance(cell, Estimate) and cell.uncertainty and math.isfinite(cell.uncertainty):
+            known.setdefault(cell.scale, []).append(cell.uncertainty)
+    usual = {scale: statistics.median_low(own) for scale, own in known.items()}
+    return [
+        replace(cell, uncertainty=usual[cell.scale]) if isinstance(cell, Estimate) and cell.scale in usual else cell
+        for cell in column
+    ]
 
 
 def _written(cell: Cell) -> str:

@@ -8,19 +8,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from holdsup.rendering.table import Cell, Interval, Shown, Table
+from holdsup.rendering.table import Cell, Interval, Shown, Table, visible
 
 __all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text", "wrap_text"]
 
 GAP = "  "
 PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
+WIDEST_PLOT = 41  # of intervals that are drawn and not written
 LONG = 10_000  # characters; textwrap takes the square of a word's length
 NARROWEST = 12  # a wrapped column below this is harder to read than one cell a line
 
 
+# What is painted, and how a terminal is told: the answer's word and bar, heads, and hints.
+COLOURS = {"yes": "1;34", "no": "1;31", "unclear": "1;33", "head": "1", "hint": "90"}
+
+
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """The characters lines and intervals are drawn with."""
+    """The characters that lines, intervals and answers are drawn with, and whether colours are."""
 
     rule: str
     left: str
@@ -28,40 +33,79 @@ class Ink:
     bar: str
     point: str
     zero: str
+    crossing: str
+    arrows: tuple[str, str]
+    marks: tuple[str, str, str]  # of yes, no and unclear
+    coloured: bool = False
 
     def drawable(self, encoding: str) -> bool:
         """Return whether an output `encoding` has all these characters."""
+        drawn = (self.rule, self.left, self.right, self.bar, self.point, self.zero, self.crossing, *self.arrows)
         try:
-            "".join((self.rule, self.left, self.right, self.bar, self.point, self.zero)).encode(encoding)
+            "".join((*drawn, *self.marks)).encode(encoding)
         except (UnicodeEncodeError, LookupError):
             return False
         return True
 
+    def mark(self, state: str) -> str:
+        """Return the answer as a shape and a word."""
+        return f"{self.marks[('yes', 'no', 'unclear').index(state)]} {state.upper()}"
 
-UNICODE = Ink(rule="─", left="├", right="┤", bar="─", point="●", zero="┊")
-ASCII = Ink(rule="-", left="|", right="|", bar="-", point="o", zero=":")
+    def paint(self, what: str, text: str) -> str:
+        """Return text in the colour of what it is, where colours are drawn."""
+        return f"\x1b[{COLOURS[what]}m{text}\x1b[0m" if self.coloured and what in COLOURS and text else text
 
 
-def render_text(table: Table, *, width: int = 100, ink: Ink = UNICODE) -> str:
-    """Return the table as plain text no wider than `width` columns."""
+UNICODE = Ink(
+    rule="─", left="├", right="┤", bar="─", point="●", zero="┊", crossing="┼", arrows=("←", "→"), marks=("●", "■", "◆")
+)
+ASCII = Ink(
+    rule="-", left="|", right="|", bar="-", point="o", zero=":", crossing="+", arrows=("<", ">"), marks=("*", "x", "?")
+)
+
+
+def render_text(table: Table, *, width: int = 100, ink: Ink = UNICODE, compact: bool = False) -> str:
+    """Return the table as plain text no wider than `width` columns; a compact one has no title and no rule."""
     shown = table.shown()
-    heads = list(shown.columns)
+    heads = [""] * len(shown.columns) if compact and table.headless else list(shown.columns)
     columns = [list(column) for column in zip(*shown.rows, strict=True)] or [[] for _ in heads]
     numeric = [table.is_numeric(i) for i in range(len(heads))]
     for i in range(len(heads)):
         if numeric[i]:
             columns[i] = _align_points(columns[i])
     for i in reversed(range(len(heads))):
-        drawn = _draw_intervals(table, i, ink)
-        if drawn:
+        if not any(_is_drawn(row[i]) for row in table.rows):
+            continue
+        only = all(not cell.written for row in table.rows if isinstance(cell := row[i], Interval))
+        taken = sum(
+            _natural(head, column) for k, (head, column) in enumerate(zip(heads, columns, strict=True)) if k != i
+        )
+        room = width - taken - len(GAP) * (len(heads) - 1)
+        drawn = _draw_intervals(table, i, ink, min(WIDEST_PLOT, max(PLOT_WIDTH, room)) if only else PLOT_WIDTH)
+        if only and drawn:
+            head = visible(table.columns[i]) if heads[i] else ""
+            heads[i], columns[i], numeric[i] = _stretch(head, max(map(len, drawn)), ink), drawn, True
+        elif drawn:
             heads.insert(i + 1, "")
             columns.insert(i + 1, drawn)
             numeric.insert(i + 1, True)  # like a number, a picture is never wrapped
     room = width - len(GAP) * (len(heads) - 1)
     widths = fit_widths([_natural(head, column) for head, column in zip(heads, columns, strict=True)], numeric, room)
-    body = _grid(heads, columns, numeric, widths, ink) if widths else _cards(shown, width)
-    notes = [line for note in shown.notes for line in wrap_text(note, width, indent="  ")]
-    return "\n".join([*wrap_text(shown.title, width), *body, *notes])
+    body = _grid(heads, columns, numeric, widths, ink, compact) if widths else _cards(shown, width)
+    notes = [line for note in shown.notes for line in wrap_text(note, width, indent="" if compact else "  ")]
+    return "\n".join([*([] if compact else wrap_text(shown.title, width)), *body, *notes])
+
+
+def _stretch(head: str, width: int, ink: Ink) -> str:
+    """Return the head of a picture: what lies to the left and to the right goes to its ends.
+
+    >>> _stretch("worse | 95% CI | better", 30, UNICODE)
+    '← worse    95% CI     better →'
+    """
+    left, middle, right = (part.strip() for part in head.split("|")) if head.count("|") == 2 else ("", head, "")
+    before, after = f"{ink.arrows[0]} {left}" if left else "", f"{right} {ink.arrows[1]}" if right else ""
+    room = width - len(before) - len(after)
+    return f"{before}{middle:^{max(room, 0)}}{after}" if room > len(middle) else middle[:width].center(width)
 
 
 def display_width(text: str) -> int:
@@ -113,11 +157,13 @@ def _align_points(cells: list[str]) -> list[str]:
     return [cell + " " * (longest - tail) if "e" not in cell else cell for cell, tail in zip(cells, tails, strict=True)]
 
 
-def _draw_intervals(table: Table, column: int, ink: Ink) -> list[str]:
-    """Return one small picture per row of a column of intervals; [] for other columns."""
+def _draw_intervals(table: Table, column: int, ink: Ink, width: int) -> list[str]:
+    """Return one small picture per row of a column of intervals; [] where none has a width."""
     cells = [row[column] for row in table.rows]
-    places = {scale: _place_on(drawn) for scale, drawn in _by_scale(cells).items()}
-    pictures = [_draw(cell, place, ink) if _is_drawn(cell) and (place := places[cell.scale]) else "" for cell in cells]
+    places = {scale: _place_on(drawn, width) for scale, drawn in _by_scale(cells).items()}
+    pictures = [
+        _draw(cell, place, ink, width) if _is_drawn(cell) and (place := places[cell.scale]) else "" for cell in cells
+    ]
     return pictures if any(pictures) else []
 
 
@@ -133,25 +179,25 @@ def _by_scale(cells: list[Cell]) -> dict[str, list[Interval]]:
     return found
 
 
-def _place_on(drawn: list[Interval]) -> Callable[[float], int] | None:
+def _place_on(drawn: list[Interval], width: int) -> Callable[[float], int] | None:
     """Return where a value lies on the scale that these intervals share; None where they have no width."""
     lowest = min(c.low for c in drawn if c.low is not None)
     highest = max(c.high for c in drawn if c.high is not None)
     if not 0 < highest - lowest < float("inf"):
         return None
-    return lambda value: round((value - lowest) / (highest - lowest) * (PLOT_WIDTH - 1))
+    return lambda value: round((value - lowest) / (highest - lowest) * (width - 1))
 
 
-def _draw(cell: Interval, place: Callable[[float], int], ink: Ink) -> str:
+def _draw(cell: Interval, place: Callable[[float], int], ink: Ink, width: int) -> str:
     assert cell.low is not None and cell.high is not None  # noqa: PT018 (narrowing)
-    line = [" "] * PLOT_WIDTH
+    line = [" "] * width
     start, stop = place(cell.low), place(cell.high)
     line[start : stop + 1] = ink.bar * (stop - start + 1)
     line[start], line[stop] = ink.left, ink.right
-    if 0 <= (zero := place(0.0)) < PLOT_WIDTH and line[zero] in (" ", ink.bar):
+    if 0 <= (zero := place(0.0)) < width and line[zero] in (" ", ink.bar):
         line[zero] = ink.zero
     if cell.estimate is not None:
-        line[min(max(place(cell.estimate), 0), PLOT_WIDTH - 1)] = ink.point  # it may lie outside its limits
+        line[min(max(place(cell.estimate), 0), width - 1)] = ink.point  # it may lie outside its limits
     return "".join(line)
 
 
@@ -168,8 +214,12 @@ def fit_widths(widths: list[int], numeric: list[bool], room: int) -> list[int] |
     return fitted
 
 
-def _grid(heads: list[str], columns: list[list[str]], numeric: list[bool], widths: list[int], ink: Ink) -> list[str]:
-    lines = [*_row(heads, numeric, widths), GAP.join(ink.rule * width for width in widths)]
+def _grid(
+    heads: list[str], columns: list[list[str]], numeric: list[bool], widths: list[int], ink: Ink, compact: bool
+) -> list[str]:
+    lines = _row(heads, numeric, widths) if any(heads) else []
+    if not compact:
+        lines.append(GAP.join(ink.rule * width for width in widths))
     for row in zip(*columns, strict=True):
         lines.extend(_row(list(row), numeric, widths))
     return lines

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from holdsup import __version__
 from holdsup.rendering.markup import escape_markdown, render_markdown
+from holdsup.rendering.text import UNICODE
 from holdsup.report.references import REFERENCES
-from holdsup.report.view import Section, View
+from holdsup.report.view import Picture, Section, View
 
 __all__ = ["render_markdown_report"]
 
@@ -18,7 +19,7 @@ def render_markdown_report(view: View, *, pictures: str) -> str:
     parts.extend(map(escape_markdown, view.introduction))
     parts.append(
         "\n".join(
-            f"{i}. {escape_markdown(s.subject)}: {escape_markdown(s.verdict)}"
+            f"{i}. {escape_markdown(s.heading)} {_answer(s)} {escape_markdown(s.subject)}"
             for i, s in enumerate(view.sections, start=1)
         )
     )
@@ -34,16 +35,22 @@ def _section(section: Section, pictures: str) -> Iterator[str]:
     yield f"## {escape_markdown(section.title)}"
     for word, text in section.notes:
         yield f"**{escape_markdown(word)}** {escape_markdown(text)}" if word else escape_markdown(text)
-    yield f"**{escape_markdown(section.verdict)}**"
+    yield _answer(section)
     if section.gist:
-        yield f"**In plain words:** {escape_markdown(section.gist)}"
-    for warning in (*section.warnings, *section.remarks):
-        yield f"> **Note:** {escape_markdown(warning)}"
+        yield escape_markdown(section.gist)
+    lines = [*section.foot, *(("caveat", said) for said in section.caveats)]
+    if lines:
+        yield "\n".join(f"- **{label}:** {escape_markdown(said)}" for label, said in lines)
+    for remark in section.remarks:
+        yield f"> {escape_markdown(remark)}"
+    if section.picture is not None:
+        yield _picture(section.picture, pictures)
+    yield from (render_markdown(block.table) for block in section.small)
+    yield "### Details"
     for block in section.blocks:
-        for warning in block.warnings:
-            yield f"> **Note:** {escape_markdown(warning)}"
-        for picture in block.pictures:
-            yield f"![{escape_markdown(picture.caption, within='[]')}](<{pictures}/{picture.name}.svg>)"
+        for caution in block.cautions:
+            yield f"> **Caveat:** {escape_markdown(caution)}"
+        yield from (_picture(picture, pictures) for picture in block.pictures)
         yield render_markdown(block.table)
     cited = "; ".join(REFERENCES[key].cite() for key in section.citations)
     yield "### How it was done"
@@ -53,6 +60,15 @@ def _section(section: Section, pictures: str) -> Iterator[str]:
     yield _code(section.signature)
     if section.command:
         yield _code(section.command)
+
+
+def _answer(section: Section) -> str:
+    word = f"**{UNICODE.mark(section.state)}.** " if section.state else ""
+    return f"{word}**{escape_markdown(section.headline)}**"
+
+
+def _picture(picture: Picture, folder: str) -> str:
+    return f"![{escape_markdown(picture.caption, within='[]')}](<{folder}/{picture.name}.svg>)"
 
 
 def _code(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +11,8 @@ from holdsup.errors import ResultError, list_names
 from holdsup.plots import draw_file
 from holdsup.rendering.markup import break_latex, escape_latex, escape_markdown, render_latex
 from holdsup.report.manifest import PREVIEW, add_manifest, read_manifest, refuse_changed
-from holdsup.report.pictures import draw_pictures
 from holdsup.report.references import REFERENCES, write_bibtex
-from holdsup.report.view import Block, Picture, Section, View
+from holdsup.report.view import Block, Picture, Section, View, draw_pictures
 from holdsup.results import write_file
 
 __all__ = ["list_paper_files", "save_paper"]
@@ -23,27 +22,36 @@ ENDINGS = (".svg", ".pdf")  # of each figure
 FIRST = "% latexmk -pdf preview.tex; names in other scripts than Latin need -lualatex and a font that has them"
 
 # How preview.tex shows a figure and a table, whose names begin with the number and the kind of their result.
-OWN = re.compile(r"\{(figures/\d+-[\w-]+)\.pdf\}|\\input\{(tables/\d+-[\w-]+-table-\d+)\}")
+OWN = re.compile(r"\{(figures/\d+-[\w-]+)\.pdf\}|\\input\{(tables/\d+-[\w-]+-(?:answer|table)-\d+)\}")
 
 
-def list_paper_files(view: View) -> list[str]:
+def list_paper_files(view: View, *, full: bool = False) -> list[str]:
     """Return the names of the files that `save_paper` writes."""
+    chosen = [_choose(section, full=full) for section in view.sections]
     return [
-        *(f"figures/{picture.name}{ending}" for picture in _pictures(view) for ending in ENDINGS),
-        *(f"tables/{name}.tex" for name, _ in _tables(view)),
+        *(f"figures/{picture.name}{ending}" for pictures, _ in chosen for picture in pictures for ending in ENDINGS),
+        *(f"tables/{block.name}.tex" for _, blocks in chosen for block in blocks),
         *("methods.md", "methods.tex", "references.bib", PREVIEW),
     ]
 
 
-def save_paper(view: View, folder: Path) -> None:
+def _choose(section: Section, *, full: bool) -> tuple[tuple[Picture, ...], tuple[Block, ...]]:
+    """Return the figure and the table that answer the question of a result, or all that there are."""
+    tables = (*section.small, *section.blocks)
+    return (section.pictures(), tables) if full else (section.pictures()[:1], tables[:1])
+
+
+def save_paper(view: View, folder: Path, *, full: bool = False) -> None:
     """Write the folder; `preview.tex` puts all of it on pages, to look at and to copy from.
 
     A folder that an earlier report made is written again, and what of that report is not written again is removed;
     files of others are never touched, and one that was changed since is not replaced but refused.
     """
-    _check_folder(view, folder)
+    _check_folder(view, folder, full=full)
+    if not full:
+        view = replace(view, sections=tuple(replace(s, blocks=_without_pictures(s.blocks)) for s in view.sections))
     view, figures = draw_pictures(view, lambda figure: {ending: draw_file(figure, ending) for ending in ENDINGS})
-    files, preview = _files(view, figures), _preview(view)
+    files, preview = _files(view, figures, full=full), _preview(view, full=full)
     gone = _written_before(folder) - files.keys()
     before = read_manifest(folder)
     refuse_changed(folder, files, gone)
@@ -61,10 +69,15 @@ def save_paper(view: View, folder: Path) -> None:
     write_file(folder / PREVIEW, add_manifest(preview, files))
 
 
-def _files(view: View, figures: Mapping[str, Mapping[str, bytes]]) -> dict[str, bytes]:
+def _without_pictures(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    return tuple(replace(block, pictures=()) for block in blocks)
+
+
+def _files(view: View, figures: Mapping[str, Mapping[str, bytes]], *, full: bool) -> dict[str, bytes]:
     """Return all files but the preview."""
     files = {f"figures/{name}{ending}": own[ending] for name, own in figures.items() for ending in ENDINGS}
-    texts = {f"tables/{name}.tex": f"{latex}\n" for name, latex in _tables(view)}
+    chosen = (block for section in view.sections for block in _choose(section, full=full)[1])
+    texts = {f"tables/{block.name}.tex": f"{_table(block)}\n" for block in chosen}
     texts["methods.md"] = "\n\n".join(_methods_markdown(section) for section in view.sections) + "\n"
     texts["methods.tex"] = "\n\n".join(_methods_latex(section) for section in view.sections) + "\n"
     texts["references.bib"] = write_bibtex(view.citations)
@@ -85,24 +98,16 @@ def _is_ours(folder: Path) -> bool:
     return preview.is_file() and preview.read_bytes().startswith(FIRST.encode())
 
 
-def _check_folder(view: View, folder: Path) -> None:
+def _check_folder(view: View, folder: Path, *, full: bool) -> None:
     """Refuse a folder that holds files of these names, unless a report made it."""
-    taken = [name for name in list_paper_files(view) if (folder / name).exists()]
+    taken = [name for name in list_paper_files(view, full=full) if (folder / name).exists()]
     if taken and not _is_ours(folder):
         raise ResultError(f"{folder} already holds {list_names(taken[:3])}: give a folder that is new or empty")
 
 
-def _pictures(view: View) -> Iterator[Picture]:
-    return (picture for section in view.sections for block in section.blocks for picture in block.pictures)
-
-
-def _tables(view: View) -> Iterator[tuple[str, str]]:
-    return ((block.name, _table(block)) for section in view.sections for block in section.blocks)
-
-
 def _table(block: Block) -> str:
-    """Return a table as LaTeX; what limits trust in it is a note below it."""
-    return render_latex(replace(block.table, notes=(*block.table.notes, *block.warnings)))
+    """Return a table as LaTeX; what limits it is a note below it."""
+    return render_latex(replace(block.table, notes=(*block.table.notes, *block.cautions)))
 
 
 def _methods_markdown(section: Section) -> str:
@@ -119,20 +124,22 @@ def _methods_latex(section: Section) -> str:
     )
 
 
-def _preview(view: View) -> str:
+def _preview(view: View, *, full: bool) -> str:
     body = []
     for section in view.sections:
         body.append(rf"\section{{{escape_latex(section.title)}}}")
-        body.append(escape_latex(section.verdict))
-        body.extend(f"\n\\emph{{Note: {escape_latex(said)}}}" for said in (*section.warnings, *section.remarks))
-        for block in section.blocks:
-            for picture in block.pictures:
-                body.append(
-                    "\\begin{figure}[ht]\n\\centering\n"
-                    f"\\includegraphics[width=0.6\\linewidth,height=0.8\\textheight,keepaspectratio]{{figures/{picture.name}.pdf}}\n"
-                    f"\\caption{{{escape_latex(picture.caption)}}}\n\\end{{figure}}"
-                )
-            body.append(rf"\input{{tables/{block.name}}}")
+        word = f"{section.state.upper()}. " if section.state else ""
+        body.append(escape_latex(f"{word}{section.headline}"))
+        body.extend(f"\n{escape_latex(f'{label[:1].upper()}{label[1:]}: {said}')}" for label, said in section.foot)
+        body.extend(f"\n\\emph{{Caveat: {escape_latex(said)}}}" for said in (*section.caveats, *section.remarks))
+        pictures, blocks = _choose(section, full=full)
+        for picture in pictures:
+            body.append(
+                "\\begin{figure}[ht]\n\\centering\n"
+                f"\\includegraphics[width=0.6\\linewidth,height=0.8\\textheight,keepaspectratio]{{figures/{picture.name}.pdf}}\n"
+                f"\\caption{{{escape_latex(picture.caption)}}}\n\\end{{figure}}"
+            )
+        body.extend(rf"\input{{tables/{block.name}}}" for block in blocks)
         body.append(r"\clearpage")
     return "\n".join(
         [

@@ -12,24 +12,14 @@ __all__ = ["REFERENCES", "Reference", "write_bibtex"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """One paper.
+    """One paper."""
 
-    Attributes
-    ----------
-    entry : BibTeX's kind of it
-    authors : "First Last", in order
-    year : of publication
-    title : its title
-    where : BibTeX's field and value that say where it was published
-    more : other fields: volume, pages
-    """
-
-    entry: str
-    authors: tuple[str, ...]
-    year: int
-    title: str
-    where: tuple[str, str]
-    more: dict[str, str] = field(default_factory=dict)
+    entry: str  # BibTeX's kind of it
+    authors: tuple[str, ...]  # "First Last", in order
+    year: int  # of publication
+    title: str  # its title
+    where: tuple[str, str]  # BibTeX's field and value that say where it was published
+    more: dict[str, str] = field(default_factory=dict)  # other fields: volume, pages
 
     def cite(self) -> str:
         """Return the short form: who and when.

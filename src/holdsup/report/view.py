@@ -2,80 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
+from holdsup import __version__
 from holdsup.errors import ResultError
-from holdsup.plots import Panel, find_panels
-from holdsup.rendering import Table
+from holdsup.plots import Panel, find_panels, one_palette
+from holdsup.rendering import State, Table
 from holdsup.rendering.table import visible
-from holdsup.report.cautions import place_warnings
-from holdsup.report.methods import describe_method
-from holdsup.report.origins import remark_version
-from holdsup.report.redoing import command_of
-from holdsup.results import Result, find_scored, parse_signature
+from holdsup.results import Caution, Method, Result, find_extra, find_scored, order_cautions
+from holdsup.results.cautions import place_cautions
 
-__all__ = ["Block", "Entry", "Picture", "Section", "View", "make_view"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Block", "Entry", "Picture", "Section", "View", "describe_method", "draw_pictures", "make_view"]
+
+Drawn = TypeVar("Drawn")
+CAVEATS = ("caveat", "error", "warning")  # labels of lines at the foot of a short answer; a page has all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A result that goes into a report, and what is said around it.
+    """A result that goes into a report, and what is said around it."""
 
-    Attributes
-    ----------
-    result : the result
-    heading : what stands above it; by default its question
-    gist : what to make of it in plain words, for readers of the verdicts alone; "" for nothing
-    notes : paragraphs before its verdict, such as how the data came about, each with the word that it begins with
-        ("" for none)
-    source : the name of the file that it was read from; "" for none
-    remarks : what is to be said of that file
-    """
-
-    result: Result
-    heading: str = ""
-    gist: str = ""
+    result: Result  # the result
+    heading: str = ""  # what stands above it; by default its question
+    gist: str = ""  # what to make of it in plain words; "" for nothing
+    # paragraphs before its answer, such as how the data came about, each with the word that it begins with ("" for
+    # none)
     notes: tuple[tuple[str, str], ...] = ()
-    source: str = ""
-    remarks: tuple[str, ...] = ()
-
-
-@contextmanager
-def showing(source: str) -> Iterator[None]:
-    """Say of which file a result cannot be shown: one that was edited may name what it does not hold."""
-    try:
-        yield
-    except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
-        if not source:  # made here, just now: a fault of ours
-            raise
-        raise ResultError(
-            f"{source} cannot be shown, since its parts contradict each other (at {error}): was it edited? Make it anew"
-        ) from error
+    source: str = ""  # the name of the file that it was read from; "" for none
+    remarks: tuple[str, ...] = ()  # what is to be said of that file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture in a report.
+    """A picture in a report."""
 
-    Attributes
-    ----------
-    name : for the name of a file, other than that of any other picture of the report
-    caption : what is drawn
-    alt : the same for who does not see it, with the verdict
-    panel : what draws it
-    source : the file that its result was read from
-    """
+    name: str  # for the name of a file, other than that of any other picture of the report
+    caption: str  # what is drawn
+    alt: str  # the same for who does not see it, with the answer
+    panel: Panel  # what draws it
+    source: str = ""  # the file that its result was read from
 
-    name: str
-    caption: str
-    alt: str
-    panel: Panel
-    source: str = ""
-
-    def draw(self) -> Any:
+    def draw(self) -> Figure:
         """Return the picture as a figure."""
         with showing(self.source):
             return self.panel.draw()
@@ -83,92 +56,61 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A table, what limits trust in it, and the pictures beside it.
+    """A table, what limits it, and its pictures."""
 
-    Attributes
-    ----------
-    name : for the name of a file, other than that of any other block of the report
-    table : the table
-    warnings : those of the result that are of this table
-    pictures : the pictures
-    """
-
-    name: str
-    table: Table
-    warnings: tuple[str, ...]
-    pictures: tuple[Picture, ...]
+    name: str  # for the name of a file, other than that of any other block of the report
+    table: Table  # the table
+    cautions: tuple[str, ...] = ()  # those of the result that are about this table
+    pictures: tuple[Picture, ...] = ()  # the pictures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One result in a report.
+    """One result in a report."""
 
-    Attributes
-    ----------
-    name : for links, other than that of any other section
-    kind : the kind of result
-    heading : what stands above it
-    subject : what it is of: the score, the kind of result and the file, by which results on one page are told apart
-    question : what was asked
-    gist : what to make of it in plain words
-    notes : paragraphs before the verdict, each with the word that it begins with
-    source : the file that it was read from
-    remarks : what is to be said of that file, and of the version that wrote it
-    verdict : the answer
-    warnings : what limits trust in all of it; what limits a table stands in its block
-    blocks : tables and pictures
-    rows : rows used and planned
-    method : what was done, a sentence each
-    citations : keys of references
-    signature : the line from which a stranger can redo it
-    command : the command that does; None where the signature does not tell all of it
-    """
-
-    name: str
-    kind: str
-    heading: str
+    name: str  # for links, other than that of any other section
+    kind: str  # the kind of result
+    heading: str  # what stands above it: the question, or what an entry says
+    # what it is of: the score, the kind of result and the file, by which results on one page are told apart
     subject: str
-    question: str
-    gist: str
-    notes: tuple[tuple[str, str], ...]
-    source: str
-    remarks: tuple[str, ...]
-    verdict: str
-    warnings: tuple[str, ...]
-    blocks: tuple[Block, ...]
-    rows: str
-    method: tuple[str, ...]
-    citations: tuple[str, ...]
-    signature: str
-    command: str | None
+    state: State | None  # the answer in one word; None where there is no such word
+    headline: str  # the answer in one sentence
+    foot: tuple[tuple[str, str], ...]  # what it holds for and what would settle it, each with its label
+    # what limits it, the gravest first; what is only good to know about one table is at that table alone
+    caveats: tuple[str, ...]
+    gist: str  # what to make of it in plain words
+    notes: tuple[tuple[str, str], ...]  # paragraphs before the answer, each with the word that it begins with
+    source: str  # the file that it was read from
+    remarks: tuple[str, ...]  # what is to be said of that file, and of the version that wrote it
+    picture: Picture | None  # the picture that answers the question, if there is one
+    small: tuple[Block, ...]  # the small tables of the answer
+    blocks: tuple[Block, ...]  # all tables, with the other pictures
+    rows: str  # rows used and planned
+    method: tuple[str, ...]  # what was done, a sentence each
+    citations: tuple[str, ...]  # keys of references
+    signature: str  # the line from which a stranger can redo it
+    command: str | None  # the command that does; None where none does
 
     @property
     def title(self) -> str:
         """The heading with what it is of."""
         return f"{self.heading} {self.subject}"
 
-    @property
-    def limits(self) -> int:
-        """How many warnings there are in all."""
-        return len(self.warnings) + sum(len(block.warnings) for block in self.blocks)
+    def pictures(self) -> tuple[Picture, ...]:
+        """Return all pictures, the one that answers the question first."""
+        first = () if self.picture is None else (self.picture,)
+        return (*first, *(picture for block in self.blocks for picture in block.pictures))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A whole report.
+    """A whole report."""
 
-    Attributes
-    ----------
-    title : its title
-    introduction : paragraphs at its beginning
-    sections : the results, in order
-    systems : all systems in it, which keep one colour each
-    """
-
-    title: str
-    introduction: tuple[str, ...]
-    sections: tuple[Section, ...]
-    systems: tuple[str, ...]
+    title: str  # its title
+    introduction: tuple[str, ...]  # paragraphs at its beginning
+    sections: tuple[Section, ...]  # the results, in order
+    systems: tuple[str, ...]  # all systems in it, which keep one colour each
+    tales: bool = False  # whether cards tell all that most readers need, and the results are folded below them
 
     @property
     def citations(self) -> tuple[str, ...]:
@@ -177,7 +119,11 @@ class View:
 
 
 def make_view(
-    entries: Iterable[Result | Entry], *, title: str | None = None, introduction: str | Sequence[str] = ()
+    entries: Iterable[Result | Entry],
+    *,
+    title: str | None = None,
+    introduction: str | Sequence[str] = (),
+    tales: bool = False,
 ) -> View:
     """Return what a report of these results shows, in the order given."""
     given = [entry if isinstance(entry, Entry) else Entry(result=entry) for entry in entries]
@@ -193,6 +139,7 @@ def make_view(
             for place, (entry, subject) in enumerate(zip(given, _subjects(given), strict=True), start=1)
         ),
         systems=tuple(sorted({name for entry in given for name in find_systems(entry.result)})),
+        tales=tales,
     )
 
 
@@ -200,7 +147,7 @@ def _subjects(entries: Sequence[Entry]) -> list[str]:
     """Return what each result is of; where two would be the same, with the digest of their data."""
     plain = [_subject(entry) for entry in entries]
     return [
-        said if plain.count(said) == 1 else _subject(entry, parse_signature(entry.result.signature).get("data", ""))
+        said if plain.count(said) == 1 else _subject(entry, entry.result.asked.data or "")
         for entry, said in zip(entries, plain, strict=True)
     ]
 
@@ -216,56 +163,114 @@ def _section(entry: Entry, place: int, subject: str) -> Section:
         return _show(entry, place, subject)
 
 
+@contextmanager
+def showing(source: str) -> Iterator[None]:
+    """Say of which file a result cannot be shown: one that was edited may name what it does not hold."""
+    try:
+        yield
+    except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
+        if not source:  # made here, just now: a fault of ours
+            raise
+        raise ResultError(
+            f"{source} cannot be shown, since its parts contradict each other (at {error}): was it edited? Make it anew"
+        ) from error
+
+
 def _show(entry: Entry, place: int, subject: str) -> Section:
-    result = entry.result
+    result, answer = entry.result, entry.result.answer()
     name = f"{place}-{result.kind}"
-    page, method, command = result.page(), describe_method(result), command_of(result)
-    warnings, beside = place_warnings(result, page.tables, tuple(map(visible, page.warnings)))
+    method, command = describe_method(result), result.asked.command()
+    whole, blocks = _blocks(result, result.tables(), f"{name}-table")
+    grave = [caution for caution in result.remarks() if caution.severity != "note"]
+    small = _blocks(result, tuple(part for part in answer.parts if isinstance(part, Table)), f"{name}-answer")[1]
+    first, blocks = _place_pictures(entry, blocks, name, visible(answer.headline))
+    version = _remark_version(result)
     return Section(
         name=name,
         kind=result.kind,
-        heading=visible(entry.heading or method.question),
+        heading=visible(entry.heading or answer.question),
         subject=visible(subject),
-        question=method.question,
+        state=answer.state,
+        headline=visible(answer.headline),
+        foot=tuple((label, visible(said)) for label, said in answer.foot if label not in CAVEATS),
+        caveats=tuple(visible(caution.sentence()) for caution in order_cautions((*grave, *whole))),
         gist=visible(entry.gist),
         notes=tuple((visible(word), visible(text)) for word, text in entry.notes),
         source=visible(entry.source),
-        remarks=tuple(visible(remark) for remark in (remark_version(result), *entry.remarks) if remark),
-        verdict=visible(page.verdict),
-        warnings=warnings,
-        blocks=_blocks(result, page.tables, beside, name, entry.source),
-        rows=visible(page.rows),
+        remarks=tuple(visible(remark) for remark in (version, *entry.remarks) if remark),
+        picture=first,
+        small=small,
+        blocks=blocks,
+        rows=visible(result.rows.sentence(result.counted)),
         method=tuple(map(visible, method.sentences)),
         citations=method.citations,
-        signature=visible(page.signature),
+        signature=visible(result.signature),
         command=None if command is None else visible(command),
     )
 
 
-def _blocks(
-    result: Result, tables: Sequence[Table], warnings: Mapping[int, tuple[str, ...]], name: str, source: str
-) -> tuple[Block, ...]:
-    """Return the tables with their pictures; one that belongs to none of them stands beside the first.
+def describe_method(result: Result) -> Method:
+    """Return what was done to get a result; the last sentence names the program, its version and the seed."""
+    method = result.describe_method()
+    seed = "" if result.seed is None else f", seed {result.seed}"
+    score = find_scored(result).sentence()
+    made = f"Computed with holdsup {result.version}{seed}."
+    return replace(
+        method,
+        sentences=(*method.sentences, *([score] if score else []), made),
+        citations=tuple(dict.fromkeys([*method.citations, "holdsup"])),
+    )
 
-    Captions say what the score is: in a report, and in a paper, a table stands far from its verdict.
+
+def _remark_version(result: Result) -> str:
+    """Return what is to be said of a result that another version of holdsup made; "" of one of this version."""
+    if result.version == __version__:
+        return ""
+    return (
+        f"holdsup {result.version} made these numbers. This report is by {__version__}, whose tables and descriptions "
+        "may say more or less."
+    )
+
+
+def _blocks(result: Result, tables: Sequence[Table], name: str) -> tuple[tuple[Caution, ...], tuple[Block, ...]]:
+    """Return the cautions that limit all of a result, and tables with those that limit each of them.
+
+    Titles say what the score is: in a report, and in a paper, a table stands far from its answer.
     """
     scored = find_scored(result)
-    beside: dict[int, list[Picture]] = {}
-    for panel in find_panels(result):
-        own = [i for i, table in enumerate(tables) if panel.beside and table.title.startswith(panel.beside)]
-        shows = visible(scored.caption_table(panel.shows or "The figure of this result."))
-        alt = f"{shows} {visible(result.verdict)}"
-        picture = Picture(name=f"{name}-{panel.name}", caption=shows, alt=alt, panel=panel, source=source)
-        beside.setdefault(own[0] if own else 0, []).append(picture)
-    return tuple(
+    whole, beside = place_cautions(result.remarks(), tables)
+    return whole, tuple(
         Block(
-            name=f"{name}-table-{i + 1}",
+            name=f"{name}-{i + 1}",
             table=replace(table, title=scored.caption_table(table.title)),
-            warnings=warnings.get(i, ()),
-            pictures=tuple(beside.get(i, ())),
+            cautions=tuple(visible(caution.sentence()) for caution in beside.get(i, ())),
         )
         for i, table in enumerate(tables)
     )
+
+
+def _place_pictures(
+    entry: Entry, blocks: tuple[Block, ...], name: str, headline: str
+) -> tuple[Picture | None, tuple[Block, ...]]:
+    """Return the picture that answers the question, and the blocks with the others, each at the table it is beside.
+
+    Where several tables have its name, as with several properties, the second picture goes to the second table.
+    """
+    scored, own, taken = find_scored(entry.result), dict[int, list[Picture]](), dict[str, int]()
+    first: Picture | None = None
+    for panel in find_panels(entry.result):
+        shows = visible(scored.caption_table(panel.shows))
+        picture = Picture(
+            name=f"{name}-{panel.name}", caption=shows, alt=f"{shows} {headline}", panel=panel, source=entry.source
+        )
+        named = [i for i, block in enumerate(blocks) if block.table.name == panel.beside] or [0]
+        place = named[min(taken.get(panel.beside, 0), len(named) - 1)]
+        taken[panel.beside] = taken.get(panel.beside, 0) + 1
+        if first is None:
+            first = picture
+        else:
+            own.setdefault(place, []).append(picture)
+    return first, tuple(replace(block, pictures=tuple(own.get(i, ()))) for i, block in enumerate(blocks))
 
 
 def find_systems(result: Result) -> set[str]:
@@ -277,3 +282,39 @@ def find_systems(result: Result) -> set[str]:
             name = getattr(row, "system", None) or (getattr(row, "name", None) if field.name == "systems" else None)
             found.update([name] if isinstance(name, str) else [])
     return found
+
+
+def draw_pictures(view: View, draw: Callable[[Figure], Drawn]) -> tuple[View, dict[str, Drawn]]:
+    """Return the report without the pictures that failed, and what `draw` makes of each of the others, by its name.
+
+    Where one failed, the table that it belongs to, or the answer, says so.
+    """
+    drawn: dict[str, Drawn] = {}
+
+    def keep(pictures: Iterable[Picture]) -> tuple[tuple[Picture, ...], tuple[str, ...]]:
+        said: list[Caution] = []
+        for picture in pictures:
+
+            def compute(picture: Picture = picture) -> None:
+                drawn[picture.name] = draw(picture.draw())
+
+            find_extra(f"the picture {picture.name}", compute, said, None, asked=True)
+        there = tuple(picture for picture in pictures if picture.name in drawn)
+        return there, tuple(visible(caution.sentence()) for caution in said)
+
+    def complete(section: Section) -> Section:
+        first, failed = keep(() if section.picture is None else (section.picture,))
+        blocks = []
+        for block in section.blocks:
+            pictures, cautions = keep(block.pictures)
+            blocks.append(replace(block, pictures=pictures, cautions=(*block.cautions, *cautions)))
+        return replace(
+            section,
+            picture=first[0] if first else None,
+            caveats=(*section.caveats, *failed),
+            blocks=tuple(blocks),
+        )
+
+    with one_palette(view.systems):
+        sections = tuple(map(complete, view.sections))
+    return replace(view, sections=sections), drawn

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdsup import __version__
 from holdsup.plots import draw_bytes, draw_svg
 from holdsup.rendering.markup import render_latex
-from holdsup.rendering.numbers import SMALLEST_P
 from holdsup.rendering.spreadsheet import render_csv
 from holdsup.rendering.table import Cell, Estimate, Interval, Percent, PValue, Table, has_long_word
-from holdsup.report.pictures import draw_pictures
 from holdsup.report.references import REFERENCES, write_bibtex
-from holdsup.report.view import Block, Section, View
+from holdsup.report.view import Block, Picture, Section, View, draw_pictures
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -30,6 +28,8 @@ __all__ = ["render_webpage"]
 ENLARGED = 1.5  # times its size on paper that a picture is shown at: letters of 7 points, as tall as the text
 LARGEST_SVG = 200_000  # characters; a larger picture is shown as pixels, which take less
 POINTS_TO_PIXELS = 4 / 3
+MOST_COPIED = 500  # rows
+HEADS = {"holds for": "Holds for", "settle it": "To settle it"}
 
 
 def render_webpage(view: View) -> str:
@@ -56,43 +56,55 @@ def render_webpage(view: View) -> str:
     )
 
 
+class Shown(NamedTuple):
+    """A picture as the page sets it."""
+
+    caption: str
+    alt: str
+    drawing: Markup
+
+
 class GridCell(NamedTuple):
     """A cell: its text, the number that it is sorted by, and whether it has a word that must be broken to fit."""
 
     text: str
-    key: float | None
+    key: str | None
     long: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """A table as the page sets it.
+    """A table as the page sets it."""
 
-    Attributes
-    ----------
-    title, columns, notes : as in `Table.shown()`
-    warnings : what limits trust in it
-    numeric : whether each column is flush right
-    rows : the cells
-    sortable : whether rows may change their order: not where one belongs to the row above it
-    csv, latex : what is copied
-    pictures : a caption, an alternative text and the picture, each
-    """
-
-    title: str
+    title: str  # as in `Table.shown()`
     columns: tuple[str, ...]
     notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-    numeric: tuple[bool, ...]
-    rows: tuple[tuple[GridCell, ...], ...]
-    sortable: bool
-    csv: str
-    latex: str
-    pictures: tuple[tuple[str, str, Markup], ...]
+    cautions: tuple[str, ...]  # what limits it
+    numeric: tuple[bool, ...]  # whether each column is flush right
+    rows: tuple[tuple[GridCell, ...], ...]  # the cells
+    sortable: bool  # whether rows may change their order: not where one belongs to the row above it
+    # what is copied, by the name of its form; nothing of very long tables, which the JSON has
+    copies: Mapping[str, str]
+    pictures: tuple[Shown, ...]  # the pictures
 
 
 def _show(section: Section, pictures: Mapping[str, Markup]) -> dict[str, Any]:
-    return {"section": section, "grids": [_grid(block, pictures) for block in section.blocks]}
+    """Return a section with its tables and pictures; the foot as lines under one heading each."""
+    foot: dict[str, list[str]] = {}
+    for label, said in section.foot:
+        foot.setdefault(HEADS.get(label, f"{label[:1].upper()}{label[1:]}"), []).append(said)
+    return {
+        "section": section,
+        "foot": foot,
+        "picture": None if section.picture is None else _picture(section.picture, pictures),
+        "small": [_grid(block, pictures) for block in section.small],
+        "grids": [_grid(block, pictures) for block in section.blocks],
+        "beside": sum(said not in section.caveats for block in section.blocks for said in block.cautions),
+    }
+
+
+def _picture(picture: Picture, drawn: Mapping[str, Markup]) -> Shown:
+    return Shown(picture.caption, picture.alt, drawn[picture.name])
 
 
 def _grid(block: Block, pictures: Mapping[str, Markup]) -> Grid:
@@ -101,16 +113,15 @@ def _grid(block: Block, pictures: Mapping[str, Markup]) -> Grid:
         title=shown.title,
         columns=shown.columns,
         notes=shown.notes,
-        warnings=block.warnings,
+        cautions=block.cautions,
         numeric=tuple(table.is_numeric(i) for i in range(len(shown.columns))),
         rows=tuple(
             tuple(GridCell(text, _sort_key(cell), has_long_word(text)) for text, cell in zip(texts, cells, strict=True))
             for texts, cells in zip(shown.rows, table.rows, strict=True)
         ),
         sortable=_is_sortable(table),
-        csv=render_csv(table),
-        latex=render_latex(table),
-        pictures=tuple((picture.caption, picture.alt, pictures[picture.name]) for picture in block.pictures),
+        copies={"CSV": render_csv(table), "LaTeX": render_latex(table)} if len(table.rows) <= MOST_COPIED else {},
+        pictures=tuple(_picture(picture, pictures) for picture in block.pictures),
     )
 
 
@@ -119,19 +130,18 @@ def _is_sortable(table: Table) -> bool:
     return len(table.rows) > 1 and not nested
 
 
-def _sort_key(cell: Cell) -> float | None:
-    """Return the number that a cell is sorted by, None for words; a very small p counts by its logarithm."""
+def _sort_key(cell: Cell) -> str | None:
+    """Return the number that a cell is sorted by, to the digits that can matter; None for words."""
     value: float | None = None
     if isinstance(cell, PValue):
-        small = cell.log10_p is not None and cell.p is not None and cell.p < SMALLEST_P
-        value = cell.log10_p if small else cell.p
+        value = cell.p
     elif isinstance(cell, Interval):
         value = cell.low if cell.estimate is None else cell.estimate
     elif isinstance(cell, Estimate | Percent):
         value = cell.value
     elif isinstance(cell, int | float) and not isinstance(cell, bool):
         value = float(cell)
-    return value if value is not None and math.isfinite(value) else None
+    return f"{value:.7g}" if value is not None and math.isfinite(value) else None
 
 
 def _draw(figure: Figure) -> Markup:

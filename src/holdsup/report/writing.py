@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from holdsup.errors import ResultError
+from holdsup import __version__
+from holdsup.errors import ResultError, list_names
 from holdsup.plots import draw_file
 from holdsup.report.markdown import render_markdown_report
-from holdsup.report.origins import remark_fields
 from holdsup.report.paper import list_paper_files, save_paper
-from holdsup.report.pictures import draw_pictures
-from holdsup.report.view import Entry, View, make_view
+from holdsup.report.view import Entry, View, draw_pictures, make_view
 from holdsup.report.webpage import render_webpage
 from holdsup.results import Result, write_file
+from holdsup.results.plain import to_plain
 from holdsup.results.reading import read_saved
 
 __all__ = ["list_written", "read_entries", "write_paper", "write_report"]
@@ -27,6 +28,7 @@ def write_report(
     *,
     title: str | None = None,
     introduction: str | Sequence[str] = (),
+    tales: bool = False,
 ) -> None:
     """Write results as one self-contained HTML page, or as Markdown with a folder of pictures, by the ending of `path`.
 
@@ -37,6 +39,7 @@ def write_report(
     path : PAGE.html or PAGE.md
     title : of the report
     introduction : a paragraph at its beginning, or several
+    tales : whether the page begins with a card for each result, its notes and picture, and folds the results below
 
     Examples
     --------
@@ -48,7 +51,7 @@ def write_report(
     '<!doctype html>'
     """
     file = Path(path)
-    view = make_view(results, title=title, introduction=introduction)
+    view = make_view(results, title=title, introduction=introduction, tales=tales)
     if file.suffix.lower() not in ENDINGS:
         raise ResultError(f"cannot write a report to {file}: its name must end in {' or '.join(ENDINGS)}")
     if file.suffix.lower() == ".html":
@@ -65,18 +68,25 @@ def write_report(
     write_file(file, render_markdown_report(view, pictures=folder.name).encode())
 
 
-def write_paper(results: Iterable[Result | Entry], folder: str | Path) -> None:
-    """Write what a paper needs: figures as SVG and PDF, tables as LaTeX, a paragraph on the method, and its BibTeX."""
-    save_paper(make_view(results), Path(folder))
+def write_paper(results: Iterable[Result | Entry], folder: str | Path, *, full: bool = False) -> None:
+    """Write what a paper needs: a figure and a table for each result, a paragraph on the method, and its BibTeX.
+
+    Parameters
+    ----------
+    results : what commands and functions answered
+    folder : where it goes: figures as SVG and PDF, tables as LaTeX
+    full : whether to write every figure and every table
+    """
+    save_paper(make_view(results), Path(folder), full=full)
 
 
-def list_written(view: View, page: Path | None, folder: Path | None) -> list[Path]:
+def list_written(view: View, page: Path | None, folder: Path | None, *, full: bool = False) -> list[Path]:
     """Return the files that a page and a folder for a paper are."""
     files = [] if page is None else [page]
     if page is not None and page.suffix.lower() == ".md":
-        names = [p.name for section in view.sections for block in section.blocks for p in block.pictures]
+        names = [picture.name for section in view.sections for picture in section.pictures()]
         files += [_picture_folder(page) / f"{name}.svg" for name in names]
-    return files if folder is None else [*files, *(folder / name for name in list_paper_files(view))]
+    return files if folder is None else [*files, *(folder / name for name in list_paper_files(view, full=full))]
 
 
 def read_entries(paths: Iterable[Path]) -> list[Entry]:
@@ -91,8 +101,27 @@ def read_entries(paths: Iterable[Path]) -> list[Entry]:
 
 def _read_entry(file: Path, source: str) -> Entry:
     result, plain = read_saved(file)
-    strange = remark_fields(result, plain)
-    return Entry(result=result, source=source, remarks=(strange,) if strange else ())
+    made = {name: plain.get(name) for name in ("kind", "schema", *result.derived)}  # anew, whatever the file says
+    strangers = list(dict.fromkeys(find_strangers(plain, {**made, **to_plain(result)})))
+    said = f"The saved result holds what holdsup {__version__} does not know, and does not show: "
+    return Entry(result=result, source=source, remarks=(f"{said}{list_names(strangers)}.",) if strangers else ())
+
+
+def find_strangers(plain: Any, known: Any, path: str = "") -> Iterator[str]:
+    """Yield the names of fields of a JSON object that another one of the same form lacks.
+
+    >>> list(find_strangers({"a": 1, "b": [{"c": 1, "d": 2}]}, {"a": 2, "b": [{"c": 3}]}))
+    ['b.d']
+    """
+    if isinstance(plain, dict) and isinstance(known, dict):
+        for name, value in plain.items():
+            if name not in known:
+                yield f"{path}{name}"
+            else:
+                yield from find_strangers(value, known[name], f"{path}{name}.")
+    elif isinstance(plain, list) and isinstance(known, list):
+        for one, other in zip(plain, known, strict=False):
+            yield from find_strangers(one, other, path)
 
 
 def _picture_folder(file: Path) -> Path:

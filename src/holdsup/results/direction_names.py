@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["find_direction", "say_by_name"]
+__all__ = ["find_direction", "say_assumed", "say_by_name", "tell_direction"]
 
 LOWER = frozenset(
     "ter wer cer per eer der mindcf loss losses logloss nll perplexity perplexities ppl bpb bpc bpd error errors err "
@@ -20,15 +20,17 @@ LOWER_PHRASES = (
 TIME = re.compile(r"(?:^|_)time(?:_(?:s|ms|us|ns|secs?|seconds?|mins?|minutes?|h|hours?|per_.+))?$")
 HIGHER = frozenset(
     "accuracy acc f1 fscore precision recall bleu sacrebleu chrf comet bleurt meteor rouge rouge1 rouge2 rougel "
-    "rougelsum bertscore auc auroc auprc mrr ndcg mcc iou kappa correct reward".split()
+    "rougelsum bertscore auc auroc auprc mrr ndcg mcc iou kappa correct reward r2 spearman pearson dice jaccard "
+    "ssim psnr gleu cider".split()
 )
-HIGHER_ALONE = frozenset("em exact_match map".split())
+HIGHER_ALONE = frozenset("em exact_match map ap return returns success success_rate win_rate".split())
 # Words that turn such a name round, as scikit-learn's neg_ does, or make it one of something else.
 TURNING = frozenset(
     "neg negative negated minus inverse inv reciprocal anti non no not without free reduction improvement gain saved "
     "saving savings decrease tolerance resistance robust robustness detection detected correction corrected recovery "
     "efficiency effectiveness benefit sensitive aware skill win wins profit up life survival real battery".split()
 )
+NEGATED = re.compile(r"\s*(sklearn:)?(neg(ative|ated)?[_\W]|[-\N{MINUS SIGN}])\s*", re.IGNORECASE)  # neg_log_loss
 COMPLEMENT = re.compile(r"\s*(1(\.0*)?|100)?\s*[-\N{MINUS SIGN}\N{EN DASH}]")  # 1-WER, -loss
 STATED = re.compile(r",\s*lower_is_better=(true|false)\b", re.IGNORECASE)  # as exports name metrics with options
 HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -58,6 +60,23 @@ def find_direction(name: str) -> str | None:
         errors -= {"per"}
     errors |= set(TIME.findall(plain))
     return "lower" if errors and not TURNING.intersection(words) and not COMPLEMENT.match(own) else None
+
+
+def tell_direction(name: str) -> str | None:
+    """Return the same, and of a name that says that a metric is negated the opposite of the metric's own.
+
+    >>> [tell_direction(name) for name in ("neg_log_loss", "-WER", "sklearn:max_error", "loss", "score")]
+    ['higher', 'higher', 'higher', 'lower', None]
+    """
+    if own := NEGATED.match(name):
+        found = find_direction(name[own.end() :])
+        return None if found is None else {"lower": "higher", "higher": "lower"}[found]
+    return "higher" if name.startswith("sklearn:") else find_direction(name)
+
+
+def say_assumed(names: Sequence[str], remedy: str) -> str:
+    """Return the line that says which scores are taken as better when higher though their names do not tell."""
+    return f"{', '.join(names)}: higher taken as better; {remedy} if not."
 
 
 def say_by_name(names: Sequence[str], remedy: str) -> str:

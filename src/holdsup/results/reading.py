@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any
 
 from holdsup.errors import ReadError, ResultError, list_names
 from holdsup.results.envelope import Result
+from holdsup.results.kinds import KINDS
+from holdsup.results.upgrade import upgrade
 
-__all__ = ["KINDS", "read_result", "read_saved"]
+__all__ = ["read_result", "read_saved"]
 
 LARGEST = 512 * 2**20  # bytes; a result is a summary, and this is far beyond any of ours
 PIECE = 2**20  # bytes read at a time
 
 TOO_DEEP = "is nested far deeper than a saved result"
 REMEDY = "If it is a table of scores, save a result first: holdsup compare TABLE --format json -o RESULT.json"
-
-# Where the class of each kind of result lives. Names, not imports: the classes stand in rooms above
-# this one, and only the kind that a file names needs to be loaded.
-KINDS = {
-    "check": "holdsup.scores:Audit",
-    "fit": "holdsup.fit:LmmFit",
-    "compare": "holdsup.verdict:Comparison",
-    "variance": "holdsup.verdict:Decomposition",
-    "rank": "holdsup.verdict.ranking:Ranking",
-    "qra": "holdsup.verdict:Reproduction",
-    "qra_check": "holdsup.verdict:MeasurementAudit",
-    "qra_scores": "holdsup.verdict:ScoreSets",
-    "qra_labels": "holdsup.verdict:LabelAgreement",
-    "qra_findings": "holdsup.verdict:Findings",
-    "contest": "holdsup.verdict.contest:Contest",
-    "tune": "holdsup.verdict.tuning:Tuning",
-    "tune-advice": "holdsup.verdict.tuning:TuningAdvice",
-    "tune-study": "holdsup.studies.tuning:TuningStudy",
-    "estimate-study": "holdsup.studies.tuning:EstimateStudy",
-    "stopping-study": "holdsup.studies.tuning:StoppingStudy",
-    "run": "holdsup.experiment:RunReport",
-}
 
 
 def read_result(path: str | Path) -> Result:
@@ -61,7 +40,7 @@ def read_saved(file: Path) -> tuple[Result, dict[str, Any]]:
     if not isinstance(plain, dict) or "kind" not in plain or "schema" not in plain:
         raise ResultError(f"{file} is JSON, but no result of holdsup. {REMEDY}")
     try:
-        return class_of(plain["kind"], plain["schema"]).from_dict(plain), plain
+        return _restore(plain), plain
     except ResultError as error:
         raise ResultError(f"{file}: {error}") from error
     except RecursionError:
@@ -83,15 +62,17 @@ def _parse(file: Path, content: bytearray) -> Any:
         raise ResultError(f"{file} is not JSON, so it is no saved result. {REMEDY}") from None
 
 
-def class_of(kind: Any, schema: Any) -> type[Result]:
-    """Return the class of a kind of result whose saved form this version of holdsup reads."""
+def _restore(plain: dict[str, Any]) -> Result:
+    """Return the result of a JSON object of this schema, or of an earlier one."""
+    kind, schema = plain["kind"], plain["schema"]
     if not isinstance(kind, str) or kind not in KINDS:
         raise ResultError(f"results of kind {kind!r} are not known to this version; it reads {list_names(KINDS)}")
-    module, _, name = KINDS[kind].partition(":")
-    found: type[Result] = getattr(importlib.import_module(module), name)
-    if schema != found.schema:
+    found: type[Result] = KINDS[kind].load()
+    if schema == 1:
+        plain = upgrade(plain)
+    elif schema != found.schema:
         raise ResultError(
-            f"it was saved with schema {schema!r}, and this version reads schema {found.schema}: "
+            f"it was saved with schema {schema!r}, and this version reads schemas 1 to {found.schema}: "
             "update holdsup, or make the result again"
         )
-    return found
+    return found.from_dict(plain)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 import types
 import typing
 from collections.abc import Mapping
 from typing import Any
 
 from holdsup.results.envelope import Result
+from holdsup.results.meanings import read_meanings
 from holdsup.results.plain import saved_fields
 
 __all__ = ["schema_of"]
@@ -28,20 +28,25 @@ def schema_of(result: type[Result]) -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of what `result.to_dict()` gives."""
     record = _record(result)
     fixed = {"kind": {"const": result.kind}, "schema": {"const": result.schema}}
+    meanings = read_meanings(result)
+    made = {name: {**_of(hint), "description": meanings[name]} for name, hint in result.derived.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"holdsup {result.kind}, version {result.schema}",
         "description": record.pop("description"),
         "type": "object",
-        "properties": {**fixed, **record["properties"]},
-        "required": [*fixed, *record["required"]],
+        "properties": {**fixed, **made, **record["properties"]},
+        "required": [*fixed, *made, *record["required"]],
     }
 
 
 def _record(record: type) -> dict[str, Any]:
     hints = typing.get_type_hints(record)
-    meanings = _meanings(record)
+    meanings = read_meanings(record)
     properties = {}
+    missing = [name for name in saved_fields(record) if name not in meanings]
+    if missing:
+        raise TypeError(f"{record.__name__} has no comments that say what {missing} mean")
     for name in saved_fields(record):
         properties[name] = {**_of(hints[name]), "description": meanings[name]}
     description = (inspect.getdoc(record) or "").partition("\n")[0]
@@ -63,16 +68,3 @@ def _of(hint: Any) -> dict[str, Any]:
     if origin is typing.Literal:
         return {"enum": list(arguments)}
     raise TypeError(f"no JSON Schema for a field of type {hint}")
-
-
-def _meanings(record: type) -> dict[str, str]:
-    """Return what each field means, from the lines ``name : meaning`` under Attributes in the docstrings."""
-    found: dict[str, str] = {}
-    for parent in reversed(record.__mro__):
-        _, _, section = (inspect.cleandoc(parent.__doc__ or "")).partition("Attributes\n----------\n")
-        for entry in re.finditer(r"^(\w+) : (.+(?:\n +.+)*)", section, flags=re.MULTILINE):
-            found[entry[1]] = " ".join(entry[2].split())
-    missing = {field.name for field in dataclasses.fields(record)} - set(found)
-    if missing:
-        raise TypeError(f"{record.__name__} does not say under Attributes what {sorted(missing)} mean")
-    return found

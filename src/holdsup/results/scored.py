@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdsup.results.envelope import Result
-from holdsup.results.signature import parse_signature
 
 __all__ = ["Scored", "find_scored"]
 
@@ -17,18 +16,11 @@ MOST_NAMES = 4
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Scored:
-    """What was scored, and how.
+    """What was scored, and how."""
 
-    Attributes
-    ----------
-    names : the metrics, or the column of the scores; empty where it has no name of its own
-    lower : those of them that are better when they are lower
-    all_lower : whether all are, whatever their names
-    """
-
-    names: tuple[str, ...] = ()
-    lower: tuple[str, ...] = ()
-    all_lower: bool = False
+    names: tuple[str, ...] = ()  # the metrics, or the column of the scores; empty where it has no name of its own
+    lower: tuple[str, ...] = ()  # those of them that are better when they are lower
+    all_lower: bool = False  # whether all are, whatever their names
 
     def name(self, metric: str | None = None) -> str:
         """Return what stands for "score" in a sentence about one metric, or about the only one."""
@@ -79,17 +71,23 @@ class Scored:
 
 
 def find_scored(result: Result) -> Scored:
-    """Return what a result is of, whatever its kind: fields have the same names in all, and signatures parts."""
-    parts = parse_signature(result.signature)
+    """Return what a result is of, whatever its kind: fields, roles and options have the same names in all."""
+    asked = result.asked
     metrics = _names(result, "metric") or _names(result, "measurand")
-    own = getattr(result, "metric", None) or getattr(result, "score", None) or parts.get("score") or _response(result)
+    own = (
+        getattr(result, "metric", None)
+        or getattr(result, "score", None)
+        or asked.roles.get("score")
+        or _response(result)
+    )
     names = metrics or ([own] if isinstance(own, str) and own != PLAIN else [])
     told = getattr(result, "lower_is_better", None)
     if metrics:
         lower = {row.metric for row in _rows(result, "lower_is_better") if row.lower_is_better}
         return Scored(tuple(names), tuple(name for name in names if name in lower))
-    signed = parts.get("lower_is_better") not in (None, "False") or parts.get("better") == "lower"
-    return Scored(tuple(names), (), signed if told is None else bool(told))
+    if told is None:
+        told = asked.options.get("lower_is_better") or asked.options.get("better") == "lower"
+    return Scored(tuple(names), (), bool(told))
 
 
 def _names(result: Result, role: str) -> list[str]:

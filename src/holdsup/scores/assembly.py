@@ -1,4 +1,4 @@
-"""Columns put in their places: a table of any shape as `Scores`."""
+"""Columns put in their places: a table of any shape as `Scores`, its runs named."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from holdsup.columns import Column, Columns, Labels, Numbers, OpenTable
 from holdsup.columns.crossing import cross
 from holdsup.columns.layout import UNNAMED
 from holdsup.errors import ColumnError, ScoresError, list_names
-from holdsup.scores.findings import present
-from holdsup.scores.guesses import keep_settings
 from holdsup.scores.properties import TextProperty, compute_property
 from holdsup.scores.roles import FILE, Roles
-from holdsup.scores.run_names import name_runs
+from holdsup.scores.settings import keep_settings, leave_out_outcomes
 from holdsup.scores.spreadsheets import leave_out_rows
 from holdsup.scores.table import STATUSES, Scores, take_rows
 
-__all__ = ["assemble"]
+__all__ = ["assemble", "name_runs"]
 
 MOST_SYSTEMS = 20  # different texts in a column that may be the systems
 OK = frozenset("ok success succeeded completed complete done finished".split())  # in lower case
@@ -73,7 +71,7 @@ def assemble(
     if roles.wide:
         found[roles.wide] = Labels.of(source, roles.score_columns)
     if roles.system == FILE and FILE in virtual:
-        said.append(f"There is no system column: each of the {len(tables)} tables is taken for a system.")
+        said.append(f"There is no system column: each of the {len(tables)} tables counts as a system.")
     system = found.pop("system") or _only_system(
         tables[0], len(values), _like_systems(roles, labels, found["item"]), said
     )
@@ -86,7 +84,8 @@ def assemble(
     if status.names != ("ok",):
         ok = status.names.index("ok") if "ok" in status.names else -1
         values = np.where(status.codes == ok, values, np.nan)
-    roles = keep_settings(roles, labels, system, present(found["dataset"], found["item"]), guessed)
+    roles = keep_settings(roles, labels, system, (found["dataset"], found["item"]), guessed)
+    roles, said = leave_out_outcomes(roles, labels, system, found["dataset"], guessed, said)
     facets = {name: labels[name] for name in roles.facets}
     properties = {name: long[name] for name in roles.properties}
     for asked in computed:
@@ -140,7 +139,7 @@ def _check_status(roles: Roles, labels: Mapping[str, Labels], notes: list[str], 
         return roles
     if stated:
         raise ColumnError(f"no row of column {roles.status!r} says ok: one of {', '.join(sorted(OK))} must occur")
-    notes.append(f"No row of column {roles.status!r} says ok: it is not taken for the status of the scores.")
+    notes.append(f"No row of column {roles.status!r} says ok: it is not read as the status of the scores.")
     return replace(roles, status=None)
 
 
@@ -151,9 +150,7 @@ def _is_ok(name: str) -> bool:
 def _only_system(table: OpenTable, rows: int, perhaps: list[str], notes: list[str]) -> Labels:
     """Return one system for all rows; `notes` gets which columns it may be instead."""
     advice = f" If {list_names(perhaps)} may be it, give --system {shlex.quote(perhaps[0])}." if perhaps else ""
-    notes.append(
-        f"There is no system column: all rows are taken for one system, called by the name of the file.{advice}"
-    )
+    notes.append(f"There is no system column: all rows count as one system, named after the file.{advice}")
     return Labels.of(np.zeros(rows, int), [table.stem])
 
 
@@ -223,3 +220,31 @@ def _merge(codes: NDArray[Any], names: list[str]) -> Labels:
     """Return labels from codes into names of which some may be alike."""
     first = {name: i for i, name in reversed(list(enumerate(names)))}
     return Labels.of(np.array([first[name] for name in names])[codes], names)
+
+
+def name_runs(system: Labels, run: Labels | None, facets: Mapping[str, Labels]) -> Labels:
+    """Return the run of each row: a value of the run column, else a combination of all facets, in its system."""
+    parts = (
+        [("", run)]
+        if run is not None
+        else [(_escape(name).replace("=", "\\=") + "=", labels) for name, labels in facets.items()]
+    )
+    crossing = cross(system, *(labels for _, labels in parts))
+    names = []
+    for row in crossing.first:
+        settings = [
+            f"{prefix}{_label(labels, row, listed=run is None)}" for prefix, labels in parts if labels.codes[row] >= 0
+        ]
+        names.append("/".join([_label(system, row), ",".join(settings)]) if settings else _label(system, row))
+    return Labels.of(crossing.codes, names)
+
+
+def _label(labels: Labels, row: int, *, listed: bool = True) -> str:
+    code = labels.codes[row]
+    return _escape(labels.names[code], listed=listed) if code >= 0 else ""
+
+
+def _escape(label: str, *, listed: bool = True) -> str:
+    """Return a label with our separators escaped, so that no two runs can get the same name; commas part facets."""
+    escaped = label.replace("\\", "\\\\").replace("/", "\\/")
+    return escaped.replace(",", "\\,") if listed else escaped

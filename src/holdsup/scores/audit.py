@@ -2,85 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.columns import Labels
+from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, quote_names
-from holdsup.rendering import Table
+from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_counted
-from holdsup.results import Result, sign
-from holdsup.results.findings import Finding, tabulate_findings
+from holdsup.results import KINDS, Asked, Caution, Method, Result, order_cautions, tabulate_findings
+from holdsup.results.cautions import show_finding
 from holdsup.scores.column_faults import find_column_faults
-from holdsup.scores.coverage import SystemCoverage, cover_systems
-from holdsup.scores.design_faults import find_design_faults
+from holdsup.scores.design_faults import find_design_faults, find_mixtures
 from holdsup.scores.directions import choose_directions
-from holdsup.scores.groupings import find_groupings
-from holdsup.scores.overview import COLUMNS, describe_columns
+from holdsup.scores.faults import extremes
+from holdsup.scores.item_groups import find_groupings
 from holdsup.scores.reading import read_scores
 from holdsup.scores.roles import is_replicate
-from holdsup.scores.row_faults import find_gaps, find_row_faults
-from holdsup.scores.run_faults import find_run_faults
-from holdsup.scores.table import Scores
+from holdsup.scores.row_faults import find_gaps, find_row_faults, find_score_faults, find_unlabelled
+from holdsup.scores.run_faults import find_misread_runs, find_run_faults
+from holdsup.scores.table import COLUMNS, Scores, describe_columns
 
-__all__ = ["Audit", "Finding", "audit_scores", "sign_roles"]
+__all__ = ["Audit", "SystemCoverage", "audit_scores", "find_wrong_numbers", "list_roles"]
 
-SEVERITIES = ("error", "warning", "note")
-IN_VERDICT = 3  # messages that the sentence names; the table has them all
+SHOWN, MOST_COLUMNS = 4, 8  # findings and columns of a short answer
 SIGNED = ("score", "system", "item", "run", "dataset", "metric", "cluster", "status")
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
-    """What a column was taken for.
+    """What a column was taken for."""
 
-    Attributes
-    ----------
-    role : its role, such as "system" or "facet"; "none" for a column that has none
-    column : its name; of a property that is computed from a text, how: readability=flesch(source)
-    levels : how many different labels it has, null for numbers
-    such_as : its first labels, or its range
-    """
+    role: str  # its role, such as "system" or "facet"; "none" for a column that has none
+    column: str  # its name; of a property that is computed from a text, how: readability=flesch(source)
+    levels: int | None  # how many different labels it has, null for numbers
+    such_as: str  # its first labels, or its range
 
-    role: str
-    column: str
-    levels: int | None
-    such_as: str
+
+@dataclass(frozen=True, slots=True)
+class SystemCoverage:
+    """How much of the table belongs to one system."""
+
+    name: str  # the system
+    metric: str | None  # the metric, in a table of several; else null
+    runs: int  # how many runs it has
+    rows: int  # its rows that have all labels
+    used: int  # rows with a usable score
+    missing: int  # rows that are missing: an item in a run without one
+    # mean of the usable scores, datasets of the same weight as in `compare`; null where there are none
+    mean: float | None
+    low: float | None  # lowest mean of a run
+    high: float | None  # highest mean of a run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit(Result):
-    """What a table of scores holds, and what is wrong with it.
-
-    Attributes
-    ----------
-    source : what was read
-    roles : role to column, or to a list of columns
-    columns : what each column was taken for
-    systems : how much of the table belongs to each system
-    findings : the faults, those that make results wrong first
-    """
+    """What a table of scores holds, and what is wrong with it."""
 
     kind: ClassVar[str] = "check"
 
-    source: str
-    roles: dict[str, str | tuple[str, ...] | None]
-    columns: tuple[ColumnRole, ...]
-    systems: tuple[SystemCoverage, ...]
-    findings: tuple[Finding, ...]
+    source: str  # what was read
+    size: str = ""  # how large the table is, in words
+    roles: dict[str, str | tuple[str, ...] | None]  # role to column, or to a list of columns
+    columns: tuple[ColumnRole, ...]  # what each column was taken for
+    systems: tuple[SystemCoverage, ...]  # how much of the table belongs to each system
+    derived: ClassVar[Mapping[str, Any]] = {**Result.derived, "findings": tuple[Caution, ...]}
+
+    @property
+    def findings(self) -> tuple[Caution, ...]:
+        """The faults, those that make results wrong first."""
+        return tuple(each for each in self.cautions if each.effect)
+
+    def remarks(self) -> tuple[Caution, ...]:
+        """Return the cautions that are no findings, which have a table of their own."""
+        return tuple(each for each in self.cautions if not each.effect)
+
+    def answer(self) -> Answer:
+        """Return whether the table is fit for use, what was read from it, and its gravest faults."""
+        grave = [each for each in self.findings if each.severity != "note"]
+        errors = [each for each in grave if each.severity == "error"]
+        more = len(grave) - SHOWN
+        left = [f"{more} more: --full"] if more > 0 else []
+        return Answer(
+            question=KINDS[self.kind].question,
+            state="no" if errors else "unclear" if grave else "yes",
+            headline=_headline(errors, grave),
+            parts=(self._read(most=MOST_COLUMNS),),
+            foot=(
+                *(("read", each.sentence()) for each in self.cautions if each.code == "as-read"),
+                *((each.severity, show_finding(each)) for each in grave[:SHOWN]),
+                *(("", said) for said in left),
+                ("rows", f"{self.rows.sentence()[:-1]}; {self.size}" if self.size else self.rows.sentence()),
+            ),
+            more=("--full (what each finding does and what to do, systems)",),
+            signature=self.signature,
+        )
+
+    def _read(self, most: int | None = None) -> Table:
+        return Table(
+            name="columns",
+            title=f"What was read from {self.source}",
+            columns=COLUMNS,
+            rows=tuple((c.role, c.column, c.levels, c.such_as) for c in self.columns[:most]),
+            notes=(f"{len(self.columns) - most} more: --full",) if most and len(self.columns) > most else (),
+        )
+
+    def describe_method(self) -> Method:
+        """Return what was done, in words that a paper can print."""
+        return Method(
+            question=KINDS[self.kind].question,
+            sentences=(
+                "The table was searched for duplicate, missing and unusable rows, labels that look alike, copied runs, "
+                "columns that change only together, and designs that no model can separate. Nothing was fitted.",
+            ),
+        )
 
     def tables(self) -> tuple[Table, ...]:
         """Return what was read, and the findings with what to do about each."""
-        read = Table(
-            title=f"What was read from {self.source}",
-            columns=COLUMNS,
-            rows=tuple((c.role, c.column, c.levels, c.such_as) for c in self.columns),
-        )
+        read = self._read()
         by_metric = any(s.metric is not None for s in self.systems)
         several = any(c.role == "dataset" and (c.levels or 0) > 1 for c in self.columns)
-        weighed = ", datasets of the same weight" if several else ""
+        weighed = ", each dataset weighted equally" if several else ""
         heads = ("system", *(["metric"] if by_metric else []), "runs", "rows", "used", "missing", "mean", "from", "to")
         covered = Table(
+            name="systems",
             title="Systems",
             columns=heads,
             rows=tuple(
@@ -88,13 +137,24 @@ class Audit(Result):
                 for s in self.systems
             ),
             notes=(
-                f"missing: rows that are not there; mean: of the scores used{weighed}; "
-                "from, to: lowest and highest run.",
+                f"missing: rows that the table lacks; mean: of the scores used{weighed}; from, to: lowest and highest "
+                "run.",
             ),
         )
         if not self.findings:
             return (read, covered)
         return (read, covered, tabulate_findings(self.findings))
+
+
+def _headline(errors: Sequence[Caution], grave: Sequence[Caution]) -> str:
+    """Return the answer in one sentence: the first fault, and how many more there are."""
+    if not grave:
+        return "No problems found."
+    first, kind = (errors[0], "error") if errors else (grave[0], "warning")
+    others = len(errors or grave) - 1
+    more = f" ({others} more {kind}{'s' if others > 1 else ''})" if others else ""
+    said = f"{first.message[0].lower()}{first.message[1:].rstrip('.')}"
+    return f"{'Fix this first' if errors else 'Usable with care'}: {said}{more}."
 
 
 def audit_scores(
@@ -116,7 +176,7 @@ def audit_scores(
     >>> [finding.code for finding in audit.findings]
     ['missing-scores', 'single-run', 'missing-cells', 'items-of-one-system']
     """
-    limits = _limits(score_range)
+    limits = _read_range(score_range)
     scores = data if isinstance(data, Scores) else read_scores(data, **roles)
     # A row that does not say what it belongs to is one finding; it must not make others.
     labelled = scores.only(scores.labelled)
@@ -124,22 +184,21 @@ def audit_scores(
     found = [*find_gaps(scores, lower_is_better=directions.are_lower()), *_faults(labelled, limits)]
     if roles.get("cluster") is None:  # or else the user has said what belongs together
         found.extend(find_groupings(labelled))
-    findings = tuple(sorted(found, key=lambda f: SEVERITIES.index(f.severity)))
+    notes = (Caution(code="as-read", severity="note", about="data", message=note) for note in scores.notes)
     return Audit(
-        signature=_signature(scores, limits, lower_is_better),
+        asked=_signature(scores, limits, lower_is_better),
         seed=None,
-        warnings=(*scores.notes, *directions.cautions()),
+        cautions=order_cautions((*found, *notes, *directions.cautions())),
         rows=scores.rows(),
-        verdict=_verdict(labelled, findings),
+        size=_size(labelled),
         source=scores.source,
         roles={k: v for k, v in asdict(scores.roles).items() if v},
         columns=tuple(ColumnRole(*described) for described in describe_columns(scores)),
         systems=tuple(cover_systems(labelled)) if len(labelled) else (),
-        findings=findings,
     )
 
 
-def _limits(score_range: Any) -> tuple[float, float] | None:
+def _read_range(score_range: Any) -> tuple[float, float] | None:
     if score_range is None:
         return None
     try:
@@ -151,56 +210,49 @@ def _limits(score_range: Any) -> tuple[float, float] | None:
     return low, high
 
 
-def _faults(labelled: Scores, limits: tuple[float, float] | None) -> Iterator[Finding]:
+def _faults(labelled: Scores, limits: tuple[float, float] | None) -> Iterator[Caution]:
     if len(labelled):
         yield from find_row_faults(labelled, limits)
         yield from find_run_faults(labelled)
         yield from find_design_faults(labelled)
         yield from find_column_faults(labelled)
+        yield from find_mixtures(labelled)
 
 
-def sign_roles(scores: Scores) -> dict[str, str]:
-    """Return the parts of a signature that say which column has which role."""
+def find_wrong_numbers(scores: Scores) -> Iterator[Caution]:
+    """Yield the faults that make numbers wrong, that numbers do not show, and that take a pass or two over the scores.
+
+    Other faults, such as rows that are repeated or missing, are the questions' own to tell.
+    """
+    yield from find_unlabelled(scores)
+    labelled = scores.only(scores.labelled)
+    if len(labelled):
+        yield from find_misread_runs(labelled)
+        yield from find_score_faults(labelled)
+        yield from find_mixtures(labelled)
+
+
+def list_roles(scores: Scores) -> dict[str, str | tuple[str, ...]]:
+    """Return which column has which role, as far as it was not found for its usual name alone."""
     roles = scores.roles
-    named = {role: getattr(roles, role) for role in (*SIGNED, "facets", "shared")}
+    named: dict[str, Any] = {role: getattr(roles, role) for role in (*SIGNED, "facets", "shared")}
     named["properties"] = roles.stated_properties()
     named["replicates"] = tuple(c for c in roles.replicates if not is_replicate(c))  # others go without saying
     named["names"] = scores.names
     if roles.wide:
-        named |= {"score": None, "wide": f"{roles.wide}={_joined(roles.score_columns)}"}
-    return {role: _joined(value) for role, value in named.items() if value}
+        named |= {"score": None, "wide": f"{roles.wide}={quote_names(roles.score_columns)}"}
+    return {role: value for role, value in named.items() if value}
 
 
-def _signature(scores: Scores, limits: tuple[float, float] | None, lower_is_better: bool | None) -> str:
-    limited = None if limits is None else f"{limits[0]:g}..{limits[1]:g}"
-    return sign(
+def _signature(scores: Scores, limits: tuple[float, float] | None, lower_is_better: bool | None) -> Asked:
+    return Asked.about(
         "check",
         data=scores.digest,
-        **sign_roles(scores),
+        roles=list_roles(scores),
         rows=len(scores),
-        range=limited,
+        range=limits,
         lower_is_better=lower_is_better,
     )
-
-
-def _joined(columns: str | tuple[str, ...]) -> str:
-    return columns if isinstance(columns, str) else quote_names(columns)
-
-
-def _verdict(scores: Scores, findings: tuple[Finding, ...]) -> str:
-    size = _size(scores)
-    errors = [f.message for f in findings if f.severity == "error"]
-    warnings = [f.message for f in findings if f.severity == "warning"]
-    if errors:
-        return f"Fix this table before you use it: {_shortly(errors)}. It has {size}."
-    if warnings:
-        return f"You can use this table, with care: {_shortly(warnings)}. It has {size}."
-    return f"No problems found. The table has {size}, and no score is missing."
-
-
-def _shortly(messages: list[str]) -> str:
-    more = len(messages) - IN_VERDICT
-    return "; ".join([*messages[:IN_VERDICT], *([f"and {more} more (see the findings)"] if more > 0 else [])])
 
 
 def _size(scores: Scores) -> str:
@@ -213,3 +265,56 @@ def _size(scores: Scores) -> str:
     }
     words = [format_counted(count, name) for name, count in counts.items() if count is not None]
     return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def cover_systems(scores: Scores) -> Iterator[SystemCoverage]:
+    """Yield a line a system, or a line a system and metric where there are several metrics.
+
+    All rows must have all labels: see `Scores.only`.
+    """
+    metric = scores.metric if scores.metric is not None and scores.metric.count > 1 else None
+    groups = cross(scores.system, metric)
+    runs = cross(groups.codes, scores.run)
+    group_of = groups.codes[runs.first]
+    usable = slice(None) if scores.usable.all() else scores.usable
+    counts = np.bincount(runs.codes[usable], minlength=runs.count)
+    sums = np.bincount(runs.codes[usable], scores.score[usable], runs.count)
+    scored = counts > 0
+    low, high = extremes(sums[scored] / counts[scored], group_of[scored], groups.count)
+    used = np.bincount(group_of, counts, groups.count).astype(np.int64)
+    means = np.bincount(group_of, sums, groups.count) / np.maximum(used, 1)
+    if scores.dataset is not None and scores.dataset.count > 1:
+        means = _mean_datasets(scores, groups.codes, scores.dataset, groups.count)
+    number_of_runs = np.bincount(group_of, minlength=groups.count)
+    missing, rows = _count_missing(scores, groups.codes, groups.count), groups.sizes()
+    for group, row in enumerate(groups.first):
+        any_used = used[group] > 0
+        yield SystemCoverage(
+            name=scores.system.names[scores.system.codes[row]],
+            metric=metric.names[metric.codes[row]] if metric is not None else None,
+            runs=int(number_of_runs[group]),
+            rows=int(rows[group]),
+            used=int(used[group]),
+            missing=int(missing[group]),
+            mean=float(means[group]) if any_used else None,
+            low=float(low[group]) if any_used else None,
+            high=float(high[group]) if any_used else None,
+        )
+
+
+def _mean_datasets(scores: Scores, groups: NDArray[np.int64], dataset: Labels, count: int) -> NDArray[np.float64]:
+    """Return the mean score of each group of rows over its datasets, which weigh the same."""
+    usable = scores.usable
+    parts = cross(groups[usable], dataset.take(usable))
+    means = np.bincount(parts.codes, scores.score[usable], parts.count) / parts.sizes()
+    owner = groups[usable][parts.first]
+    number = np.bincount(owner, minlength=count)
+    return np.asarray(np.bincount(owner, means, count) / np.maximum(number, 1))
+
+
+def _count_missing(scores: Scores, groups: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return how many cells (an item in a run) have no row, for each of `count` groups of runs; zeros without items."""
+    if scores.item is None:
+        return np.zeros(count, np.int64)
+    runs, short, _ = scores.holes
+    return np.bincount(groups[runs.first], short, count).astype(np.int64)

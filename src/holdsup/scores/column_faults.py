@@ -2,67 +2,87 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 import numpy as np
+import pyarrow.compute as pc
 
 from holdsup.columns import Column, Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import list_names
 from holdsup.rendering.numbers import format_counted
-from holdsup.results.findings import EXAMPLES, Finding
-from holdsup.scores.findings import extremes
-from holdsup.scores.lookalikes import find_lookalikes
+from holdsup.results.cautions import Caution
+from holdsup.scores.faults import count_have, extremes, make_fault
 from holdsup.scores.roles import FILE
+from holdsup.scores.suggestions import MOST_SETTINGS, is_remark
 from holdsup.scores.table import Scores
-from holdsup.scores.telling import MOST_SETTINGS, is_remark
 
-__all__ = ["find_column_faults"]
+__all__ = ["find_column_faults", "find_lookalikes"]
+
+PLAIN = r"^([a-z][!-~]*|[1-9][0-9]{0,39})$"  # in lower case
+NUMERAL = re.compile(r"[-+]?\d{1,40}(\.\d{0,40})?")
 
 
-def find_column_faults(scores: Scores) -> Iterator[Finding]:
+def find_column_faults(scores: Scores) -> Iterator[Caution]:
     """Yield what is wrong with labels and with columns that have no role."""
-    yield from _lookalikes(scores)
+    yield from find_lookalikes(scores)
     yield from _tied_to_systems(scores)
     yield from _one_level(scores)
     yield from _unused(scores)
 
 
-def _lookalikes(scores: Scores) -> Iterator[Finding]:
-    for role, alike in find_lookalikes(scores):
-        yield Finding(
-            code="lookalike-labels",
-            severity="warning",
-            message=f"{format_counted(len(alike), 'group')} of {role} labels that may mean the same",
-            count=len(alike),
-            examples=tuple(" and ".join(map(repr, names[:3])) for names in alike[:EXAMPLES]),
-            effect="They count as different, so that one thing is split in two.",
-            advice="Write them in the same way if they mean the same.",
-        )
+def find_lookalikes(scores: Scores) -> Iterator[Caution]:
+    """Yield labels of a role or facet that differ only in blanks, capitals, or the way a number is written."""
+    roles = [(role, getattr(scores, role)) for role in ("system", "dataset", "item", "metric", "cluster")]
+    for role, labels in (*roles, *((f"facet {name!r}", facet) for name, facet in scores.facets.items())):
+        if labels is None or _are_plainly_different(labels):
+            continue
+        plain: dict[str, list[str]] = {}
+        for name in labels.names:
+            plain.setdefault(_plain(name), []).append(name)
+        alike = [" and ".join(map(repr, names[:3])) for names in plain.values() if len(names) > 1]
+        if alike:
+            more = f" (and {format_counted(len(alike) - 1, 'group')} more)" if len(alike) > 1 else ""
+            yield make_fault(
+                "lookalike-labels",
+                f"The {role} labels {alike[0]} may mean the same{more}.",
+                count=len(alike),
+                examples=alike[1:],
+            )
 
 
-def _tied_to_systems(scores: Scores) -> Iterator[Finding]:
+def _are_plainly_different(labels: Labels) -> bool:
+    """Return whether all labels are plain words or plain numbers, and differ in more than capitals: most ids do."""
+    lower = pc.utf8_lower(labels.levels)
+    plain = pc.all(pc.match_substring_regex(lower, PLAIN)).as_py()
+    return bool(plain is not False and pc.count_distinct(lower).as_py() == labels.count)
+
+
+def _plain(label: str) -> str:
+    """Return what labels share that differ only in blanks, capitals or the way a number is written."""
+    plain = " ".join(label.split()).casefold()
+    return f"{Decimal(plain).normalize() + 0:f}" if NUMERAL.fullmatch(plain) and plain.isascii() else plain
+
+
+def _tied_to_systems(scores: Scores) -> Iterator[Caution]:
     """Find columns without a role that have one value in each system, and not the same in all."""
     if scores.system.count < 2 or scores.system.count == len(scores):
         return
-    tied = [name for name, column in scores.others.items() if _may_matter(name) and _is_tied(scores, column)]
+    telling = {name: column for name, column in scores.others.items() if name != FILE and not is_remark(name)}
+    tied = [name for name, column in telling.items() if _is_tied(scores, column)]
     if tied:
-        what = f"column {tied[0]!r} changes" if len(tied) == 1 else f"columns {list_names(tied, most=6)} change"
-        it, is_it = ("it", "it is a setting") if len(tied) == 1 else ("them", "they are settings")
-        yield Finding(
-            code="confounded",
-            severity="warning",
-            message=f"{what} only together with the system: a difference between systems may be due to {it}",
+        one = len(tied) == 1
+        what = f"Column {tied[0]!r} changes" if one else f"Columns {list_names(tied, most=6)} change"
+        it = "it" if one else "them"
+        yield make_fault(
+            "confounded",
+            f"{what} only together with the system: a difference between systems may be due to {it}.",
             count=len(tied),
-            examples=(),
-            effect="What is due to such a column cannot be told from what is due to the system.",
-            advice=f"If {is_it} to be crossed with the systems, name {it} with --facets. Ignore this if "
-            f"{'it merely describes' if len(tied) == 1 else 'they merely describe'} the system.",
+            advice=f"If {'it is a setting' if one else 'they are settings'} to be crossed with the systems, name {it} "
+            f"with --facets. Ignore this if {'it only describes' if one else 'they only describe'} the system.",
         )
-
-
-def _may_matter(column: str) -> bool:
-    return column != FILE and not is_remark(column)
 
 
 def _is_tied(scores: Scores, column: Column) -> bool:
@@ -74,20 +94,14 @@ def _is_tied(scores: Scores, column: Column) -> bool:
     return bool((low == high).all()) and 1 < len(np.unique(low)) <= MOST_SETTINGS
 
 
-def _one_level(scores: Scores) -> Iterator[Finding]:
+def _one_level(scores: Scores) -> Iterator[Caution]:
     columns = [(column, role) for column, role in scores.roles.columns().items() if role not in ("score", "status")]
     named = [(c, scores.facets.get(c) if role == "facet" else getattr(scores, role, None)) for c, role in columns]
     named.extend((c, labels) for c, labels in {**scores.properties, **scores.others}.items())
     single = [c for c, column in named if column is not None and _is_flat(column)]
     if single:
-        yield Finding(
-            code="one-level",
-            severity="note",
-            message=f"{format_counted(len(single), 'column')} with only one value: {_listed(single)}",
-            count=len(single),
-            examples=(),
-            effect="They cannot explain a difference; results hold for that one value.",
-            advice="Nothing to do, unless more values were expected.",
+        yield make_fault(
+            "one-level", f"{count_have(len(single), 'column')} only one value: {_list(single)}.", count=len(single)
         )
 
 
@@ -97,19 +111,13 @@ def _is_flat(column: Column) -> bool:
     return bool(np.isfinite(column.values).all() and column.values.min() == column.values.max())
 
 
-def _unused(scores: Scores) -> Iterator[Finding]:
+def _unused(scores: Scores) -> Iterator[Caution]:
     names = [name for name in scores.others if name != FILE]
     if names:
-        yield Finding(
-            code="unused-columns",
-            severity="note",
-            message=f"{format_counted(len(names), 'unused column')}: {_listed(names)}",
-            count=len(names),
-            examples=(),
-            effect="What varies with them is taken for chance.",
-            advice="Name those that differ between runs with --facets, those that describe items with --properties.",
+        yield make_fault(
+            "unused-columns", f"{count_have(len(names), 'column')} no role: {_list(names)}.", count=len(names)
         )
 
 
-def _listed(names: list[str]) -> str:
+def _list(names: list[str]) -> str:
     return ", ".join(names if len(names) <= 8 else [*names[:8], "..."])

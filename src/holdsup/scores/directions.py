@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from holdsup.errors import ScoresError, list_names, quote_names
-from holdsup.results.direction_names import find_direction, say_by_name
+from holdsup.results.cautions import Caution
+from holdsup.results.direction_names import find_direction, say_assumed, say_by_name, tell_direction
 from holdsup.scores.table import Scores
 
 __all__ = ["Directions", "LowerIsBetter", "choose_directions", "sign_direction"]
@@ -17,18 +18,13 @@ LowerIsBetter: TypeAlias = bool | str | Collection[str] | None
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """Which metrics are better when they are lower.
+    """Which metrics are better when they are lower."""
 
-    Attributes
-    ----------
-    names : how each metric is called; None, a table's only metric, by the column of the scores
-    lower : the metrics of which a lower one is better
-    by_name : those among them that nobody asked for: their names say so
-    """
-
-    names: dict[str | None, str]
-    lower: frozenset[str | None]
-    by_name: tuple[str, ...]
+    names: dict[str | None, str]  # how each metric is called; None, a table's only metric, by the column of the scores
+    lower: frozenset[str | None]  # the metrics of which a lower one is better
+    by_name: tuple[str, ...]  # those among them that nobody asked for: their names say so
+    # metrics that nobody asked for and whose names say nothing: a higher one is taken as better
+    assumed: tuple[str, ...] = ()
 
     def is_lower(self, metric: str | None) -> bool:
         """Return whether a lower score is a better one."""
@@ -58,12 +54,23 @@ class Directions:
             f"This takes a lower {names} for better: {remedy} if it is not. " for names, remedy in self._odd()
         )
 
-    def cautions(self) -> Iterator[str]:
+    def cautions(self) -> Iterator[Caution]:
         """Yield what is known by name alone, and names that speak against the direction asked for."""
         if self.by_name:
-            yield say_by_name(self.by_name, "--higher-is-better")
+            known = say_by_name(self.by_name, "--higher-is-better")
+            yield Caution(code="direction-by-name", severity="note", message=known)
         for names, remedy in self._odd():
-            yield f"A lower {names} is called better here, against its name: {remedy} if it is not."
+            yield Caution(
+                code="direction-against-name",
+                message=f"A lower {names} is called better here, against its name.",
+                advice=f"{remedy[0].upper()}{remedy[1:]} if it is not.",
+            )
+
+    def assumptions(self) -> Iterator[Caution]:
+        """Yield what is neither asked for nor known by name; only who is called better depends on it."""
+        if self.assumed:
+            remedy = "--lower-is-better" if len(self.names) == 1 else "--lower NAME"
+            yield Caution(code="direction-assumed", severity="note", message=say_assumed(self.assumed, remedy))
 
     def _odd(self) -> Iterator[tuple[str, str]]:
         """Yield the metrics that are asked for as better when lower against their names, and what to do."""
@@ -85,7 +92,8 @@ def choose_directions(scores: Scores, asked: LowerIsBetter) -> Directions:
         return Directions(names, frozenset(names if asked else ()), ())
     told = set() if asked is None else _named(names, asked)
     by_name = {m: n for m, n in names.items() if m not in told and find_direction(n) == "lower"}
-    return Directions(names, frozenset((*told, *by_name)), tuple(by_name.values()))
+    assumed = tuple(n for n in names.values() if tell_direction(n) is None) if asked is None else ()
+    return Directions(names, frozenset((*told, *by_name)), tuple(by_name.values()), assumed)
 
 
 def sign_direction(asked: LowerIsBetter) -> str | bool | None:

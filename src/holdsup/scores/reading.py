@@ -8,14 +8,13 @@ from typing import Any
 
 from holdsup.arguments import check_progress, check_text
 from holdsup.columns import OpenTable, open_tables, read_columns
-from holdsup.columns.naming import columns_in_names
+from holdsup.columns.sources import columns_in_names
 from holdsup.errors import ColumnError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.scores.assembly import assemble
 from holdsup.scores.properties import TextProperty, split_properties
-from holdsup.scores.role_finding import find_roles
+from holdsup.scores.role_finding import find_roles, find_stated
 from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, is_replicate, is_setting
-from holdsup.scores.stated import find_stated
 from holdsup.scores.table import Scores
 
 __all__ = ["read_scores"]
@@ -44,7 +43,7 @@ def read_scores(
 
     Roles that are not given are those that the table states (exports of `holdsup run` do), else they are found
     by the usual names of columns (system or model, item or id, score or the name of a metric, seed, run ...);
-    `print` the result to see what was taken for what.
+    `print` the result to see how each column was read.
 
     Parameters
     ----------

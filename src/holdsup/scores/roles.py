@@ -19,6 +19,7 @@ __all__ = [
     "Roles",
     "bare_name",
     "is_about_scores",
+    "is_length",
     "is_progress",
     "is_replicate",
     "is_setting",
@@ -39,6 +40,8 @@ PROGRESS = re.compile(
     r"((global|train|training|trainer|env|environment|optimizer|gradient|agent|current)_)*"
     r"(steps?|epoch|iterations?|iters?|checkpoints?|ckpt|timesteps?|updates?)(_(id|no|nr|num|number|index|idx))?"
 )
+# How long trainings were: chosen before, or found by early stopping; only the rows can tell.
+LENGTH = re.compile(r"((num|n|total|best|last)_)?(train(ing)?_)?(epochs|steps|iterations|iters|updates)")
 BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 SETTINGS = ("learning_rate", "lr", "batch_size", "dropout", "epochs", "weight_decay", "warmup", "temperature")
 
@@ -55,7 +58,7 @@ USUAL = {
     "cluster": "cluster document doc passage dialogue conversation".split(),
     "status": ["status"],
 }
-LAST_SYSTEMS = ("checkpoint", "ckpt")  # taken for systems where nothing else is
+LAST_SYSTEMS = ("checkpoint", "ckpt")  # read as systems where nothing else is
 SCORES = (
     ["score"],
     ["value", "result"],
@@ -69,39 +72,23 @@ ABOUT_SCORES = frozenset("time times seconds std sd stdev stderr se var variance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """The column of each role; None or empty where no column has it.
+    """The column of each role; None or empty where no column has it."""
 
-    Attributes
-    ----------
-    score : the number that is compared; with `wide`, the columns that hold it
-    system : what is compared
-    item : what is scored
-    run : one trained and evaluated instance of a system
-    dataset : where the items come from
-    metric : what the score measures
-    cluster : items that belong together (sentences of a document)
-    status : "ok", or why there is no score
-    facets : named sources of variation between runs
-    replicates : the facets that are mere repetitions
-    shared : the facets whose levels are the same thing in every system
-    properties : facts about an item (length, genre)
-    computed : the properties among these that are computed from a text, such as "readability=flesch(source)"
-    wide : "system", "metric" or "dataset" when each of them has a score column of its own, else null
-    """
-
-    score: str | tuple[str, ...] | None = None
-    system: str | None = None
-    item: str | None = None
-    run: str | None = None
-    dataset: str | None = None
-    metric: str | None = None
-    cluster: str | None = None
-    status: str | None = None
-    facets: tuple[str, ...] = ()
-    replicates: tuple[str, ...] = ()
-    shared: tuple[str, ...] = ()
-    properties: tuple[str, ...] = ()
+    score: str | tuple[str, ...] | None = None  # the number that is compared; with `wide`, the columns that hold it
+    system: str | None = None  # what is compared
+    item: str | None = None  # what is scored
+    run: str | None = None  # one trained and evaluated instance of a system
+    dataset: str | None = None  # where the items come from
+    metric: str | None = None  # what the score measures
+    cluster: str | None = None  # items that belong together (sentences of a document)
+    status: str | None = None  # "ok", or why there is no score
+    facets: tuple[str, ...] = ()  # named sources of variation between runs
+    replicates: tuple[str, ...] = ()  # the facets that are mere repetitions
+    shared: tuple[str, ...] = ()  # the facets whose levels are the same thing in every system
+    properties: tuple[str, ...] = ()  # facts about an item (length, genre)
+    # the properties among these that are computed from a text, such as "readability=flesch(source)"
     computed: tuple[str, ...] = ()
+    # "system", "metric" or "dataset" when each of them has a score column of its own, else null
     wide: str | None = field(default=None)
 
     @property
@@ -145,6 +132,15 @@ def is_progress(column: str) -> bool:
     (True, True, False, False)
     """
     return PROGRESS.fullmatch(bare_name(column)) is not None
+
+
+def is_length(column: str) -> bool:
+    """Return whether a column is named like the length of trainings, a setting or an outcome of early stopping.
+
+    >>> is_length("epochs"), is_length("num_steps"), is_length("max_steps"), is_length("learning_rate")
+    (True, True, False, False)
+    """
+    return LENGTH.fullmatch(bare_name(column)) is not None
 
 
 def is_setting(column: str) -> bool:

@@ -9,21 +9,20 @@ from numpy.typing import NDArray
 
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.rendering.numbers import format_counted
-from holdsup.results.findings import EXAMPLES, Finding
-from holdsup.scores.findings import extremes, present, show
-from holdsup.scores.fingerprint import hash_rows
+from holdsup.results.cautions import Caution
+from holdsup.scores.faults import count_have, extremes, make_fault, show_rows
 from holdsup.scores.roles import is_replicate
 from holdsup.scores.suggestions import suggest_replicates
-from holdsup.scores.table import Scores
+from holdsup.scores.table import Scores, hash_rows
 
 __all__ = ["find_misread_runs", "find_run_faults"]
 
 
-def find_run_faults(scores: Scores) -> Iterator[Finding]:
+def find_run_faults(scores: Scores) -> Iterator[Caution]:
     """Yield what is wrong with whole runs, in rows that have all labels."""
     usable = scores.only(scores.usable)
     if len(usable):
-        groups = cross(*present(usable.metric, usable.run))
+        groups = cross(usable.metric, usable.run)
         low, high = extremes(usable.score, groups.codes, groups.count)
         if low.min() < high.max():
             yield from _constant_runs(usable, groups, low == high)
@@ -33,31 +32,28 @@ def find_run_faults(scores: Scores) -> Iterator[Finding]:
     yield from _no_repeats(scores)
 
 
-def find_misread_runs(scores: Scores) -> Iterator[Finding]:
+def find_misread_runs(scores: Scores) -> Iterator[Caution]:
     """Yield the runs that are not what they seem: on another scale, or torn by empty cells."""
     yield from _different_scales(scores.only(scores.usable))
     yield from _facet_gaps(scores)
 
 
-def _constant_runs(scores: Scores, groups: Crossing, flat: NDArray[np.bool_]) -> Iterator[Finding]:
+def _constant_runs(scores: Scores, groups: Crossing, flat: NDArray[np.bool_]) -> Iterator[Caution]:
     stuck = np.flatnonzero(flat & (groups.sizes() > 1))
     if len(stuck):
-        yield Finding(
-            code="constant-runs",
-            severity="warning",
-            message=f"{len(stuck):,} of {format_counted(groups.count, 'run')} with the same score on every item",
+        yield make_fault(
+            "constant-runs",
+            f"{count_have(len(stuck), 'run', groups.count)} the same score on every item.",
             count=len(stuck),
-            examples=show(scores, groups.first[stuck], roles=("system", "run", "metric"), with_score=True),
-            effect="Such a run has usually failed. It moves its system's mean and inflates the variance between runs.",
-            advice="Look at these runs. Train them again, or leave them out and say so.",
+            examples=show_rows(scores, groups.first[stuck], roles=("system", "run", "metric"), with_score=True),
         )
 
 
-def _identical_runs(scores: Scores) -> Iterator[Finding]:
+def _identical_runs(scores: Scores) -> Iterator[Caution]:
     """Find runs with the same score on each item: their rows, in any order, have the same hashes."""
     if scores.item is None:
         return
-    cells = cross(*present(scores.dataset, scores.item, scores.metric)).codes
+    cells = cross(scores.dataset, scores.item, scores.metric).codes
     runs = cross(scores.run)
     sums = np.zeros(runs.count, np.uint64)
     for rows, hashes in hash_rows({}, {"cell": cells, "score": scores.score}):
@@ -71,23 +67,20 @@ def _identical_runs(scores: Scores) -> Iterator[Finding]:
     if groups:
         count = sum(len(group) for group in groups)
         names = [[scores.run.names[scores.run.codes[runs.first[run]]] for run in group] for group in groups]
-        yield Finding(
-            code="identical-runs",
-            severity="warning",
-            message=f"{count:,} of {format_counted(runs.count, 'run')} with exactly the scores of another run",
+        yield make_fault(
+            "identical-runs",
+            f"{count_have(count, 'run', runs.count)} exactly the scores of another run.",
             count=count,
-            examples=tuple(" = ".join([*n[:3], "..."] if len(n) > 3 else n) for n in names[:EXAMPLES]),
-            effect="Copies count as runs of their own, so that runs seem to vary less than they do.",
-            advice="Was a file copied, or a seed not set? Remove the copies.",
+            examples=(" = ".join([*n[:3], "..."] if len(n) > 3 else n) for n in names),
         )
 
 
-def _different_scales(scores: Scores) -> Iterator[Finding]:
+def _different_scales(scores: Scores) -> Iterator[Caution]:
     """Find runs scored 0-1 beside runs scored 0-100: the commonest slip in a merged table."""
     values = np.abs(scores.score)
     if not len(values) or values.max() <= 1:
         return
-    groups = cross(*present(scores.metric, scores.run))
+    groups = cross(scores.metric, scores.run)
     _, largest = extremes(values, groups.codes, groups.count)
     mean = np.bincount(groups.codes, values, groups.count) / groups.sizes()
     metric = scores.metric.codes[groups.first] if scores.metric is not None else np.zeros(groups.count)
@@ -99,18 +92,16 @@ def _different_scales(scores: Scores) -> Iterator[Finding]:
         if inside and outside and min(mean[outside]) > 20 * max(mean[inside]):
             odd.extend(inside if len(inside) <= len(outside) else outside)
     if odd:
-        yield Finding(
-            code="different-scales",
-            severity="error",
-            message=f"{format_counted(len(odd), 'run')} on another scale, it seems (0-1 beside 0-100)",
+        seem = "seems" if len(odd) == 1 else "seem"
+        yield make_fault(
+            "different-scales",
+            f"{format_counted(len(odd), 'run')} {seem} to be on another scale (0-1 next to 0-100).",
             count=len(odd),
-            examples=show(scores, groups.first[odd], roles=("run", "metric"), with_score=True),
-            effect="A difference between systems is then a difference between scales.",
-            advice="Bring all scores to one scale.",
+            examples=show_rows(scores, groups.first[odd], roles=("run", "metric"), with_score=True),
         )
 
 
-def _facet_gaps(scores: Scores) -> Iterator[Finding]:
+def _facet_gaps(scores: Scores) -> Iterator[Caution]:
     """Find systems that have rows with and rows without a value of a facet."""
     for name, facet in scores.facets.items():
         lacks = facet.codes < 0
@@ -123,52 +114,41 @@ def _facet_gaps(scores: Scores) -> Iterator[Finding]:
             continue
         count = int(without[torn].sum())
         whose = f"system {scores.system.names[torn[0]]}" if len(torn) == 1 else f"{len(torn):,} systems"
-        lack = "has" if count == 1 else "have"
-        taken = "it is" if count == 1 else "they are"
-        own = f": {taken} taken for a run of {'its' if count == 1 else 'their'} own" if scores.roles.run is None else ""
+        counts = "it counts as a run of its" if count == 1 else "they count as a run of their"
+        own = f", so {counts} own" if scores.roles.run is None else ""
         rows = np.flatnonzero(lacks & np.isin(scores.system.codes, torn))
-        yield Finding(
-            code="facet-gaps",
-            severity="warning",
-            message=f"{format_counted(count, 'row')} of {whose} {lack} no {name}{own}",
+        yield make_fault(
+            "facet-gaps",
+            f"{format_counted(count, 'row')} of {whose} {'has' if count == 1 else 'have'} no {name}{own}.",
             count=count,
-            examples=show(scores, rows, roles=("dataset", "system", "item")),
-            effect="One run is then split in two, and the number of runs is wrong.",
+            examples=show_rows(scores, rows, roles=("dataset", "system", "item")),
             advice=f"Fill in the {name} of these rows.",
         )
 
 
-def _single_runs(scores: Scores) -> Iterator[Finding]:
+def _single_runs(scores: Scores) -> Iterator[Caution]:
     pairs = cross(scores.system, scores.run)
     runs_of = np.bincount(scores.system.codes[pairs.first], minlength=scores.system.count)
     single = np.flatnonzero(runs_of == 1)
     if len(single):
-        yield Finding(
-            code="single-run",
-            severity="warning",
-            message=f"{len(single):,} of {format_counted(scores.system.count, 'system')} with only one run",
+        yield make_fault(
+            "single-run",
+            f"{count_have(len(single), 'system', scores.system.count)} only one run.",
             count=len(single),
-            examples=tuple(f"system {scores.system.names[s]}" for s in single[:EXAMPLES]),
-            effect="Results then hold for these trained instances only; a new seed may give others.",
-            advice="Train each system with two seeds or more. If the table has several runs, name the column that "
-            "tells them apart with --replicates or --run.",
+            examples=(f"system {scores.system.names[s]}" for s in single),
         )
 
 
-def _no_repeats(scores: Scores) -> Iterator[Finding]:
+def _no_repeats(scores: Scores) -> Iterator[Caution]:
     """Find tables whose runs differ in settings alone, so that each setting has one run."""
     facets = [name for name, labels in scores.facets.items() if labels.count > 1]
     if not facets or scores.roles.run is not None or any(map(is_replicate, facets)) or scores.roles.replicates:
         return
-    first = facets[0]
-    yield Finding(
-        code="no-repeats",
-        severity="warning",
-        message=f"one run of a system at each level of {' and '.join(facets)}, taken for "
-        f"{'a setting' if len(facets) == 1 else 'settings'}",
+    settings = "a setting" if len(facets) == 1 else "settings"
+    yield make_fault(
+        "no-repeats",
+        f"Each system has one run at each level of {' and '.join(facets)}, read as {settings}.",
         count=len(facets),
-        examples=(),
-        effect="How much runs of one setting differ is not measured, so that nothing can be said about new runs.",
-        advice=f"If {first} only repeats training, as a seed does, give {suggest_replicates(scores, [first])}. Else "
-        "train with two seeds or more at a setting.",
+        advice=f"If {facets[0]} only repeats training, as a seed does, give "
+        f"{suggest_replicates(scores, [facets[0]])}. Else train with two seeds or more at a setting.",
     )

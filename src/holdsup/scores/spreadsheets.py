@@ -16,7 +16,7 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import list_names
 from holdsup.rendering.numbers import format_counted
 from holdsup.scores.roles import Roles
-from holdsup.scores.score_faults import is_rounded
+from holdsup.scores.row_faults import is_rounded
 from holdsup.scores.table import take_rows
 
 __all__ = ["leave_out_rows"]

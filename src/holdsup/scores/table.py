@@ -1,11 +1,13 @@
-"""`Scores`: the one long table that every question is asked of."""
+"""`Scores`: the one long table that every question is asked of; its digest and its columns in words."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import html
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
 
@@ -21,54 +23,49 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.rendering.table import visible
 from holdsup.rendering.text import render_text
 from holdsup.results import Rows
-from holdsup.scores.fingerprint import digest_rows
-from holdsup.scores.overview import COLUMNS, describe_columns
 from holdsup.scores.roles import RESPLIT, Roles
 
-__all__ = ["LABELLED", "REASONS", "STATUSES", "Scores", "take_rows"]
+__all__ = [
+    "COLUMNS",
+    "LABELLED",
+    "REASONS",
+    "STATUSES",
+    "Scores",
+    "describe_columns",
+    "digest_rows",
+    "hash_rows",
+    "take_rows",
+]
 
 LABELLED = ("system", "item", "dataset", "metric")  # what a row must say to be of use, where the table has it
-
 STATUSES = ("ok", "missing", "nan", "infinite")
 REASONS = {"missing": "no score", "nan": "a score that is NaN", "infinite": "an infinite score"}
+COLUMNS = ("role", "column", "levels", "such as")
+EXAMPLES = 3
+LONGEST = 24  # characters of a label that are shown
+PIECE = 2**16  # rows worked on together: they stay in the cache
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scores:
-    """Scores of systems on items: one row is one score of one system on one item in one run.
+    """Scores of systems on items: one row is one score of one system on one item in one run."""
 
-    Attributes
-    ----------
-    source : what was read, for messages
-    roles : which column has which role
-    score : the scores, shape (n,), NaN where `status` is not "ok"
-    status : "ok", or why there is no score
-    system, run : what was scored; runs are nested in systems
-    item, dataset, metric, cluster : None where the table has no such column
-    facets : named sources of variation between runs
-    properties : facts about items, numbers or labels
-    others : columns without a role, by which the audit can tell what was forgotten
-    notes : what the reader had to decide
-    left_out : why rows of the input are not among these, and how many
-    names : the pattern by which columns were found in the names of files
-    """
-
-    source: str
-    roles: Roles
-    score: NDArray[np.float64]
-    status: Labels
-    system: Labels
+    source: str  # what was read, for messages
+    roles: Roles  # which column has which role
+    score: NDArray[np.float64]  # the scores, shape (n,), NaN where `status` is not "ok"
+    status: Labels  # "ok", or why there is no score
+    system: Labels  # what was scored; runs are nested in systems
     run: Labels
-    item: Labels | None = None
+    item: Labels | None = None  # None where the table has no such column
     dataset: Labels | None = None
     metric: Labels | None = None
     cluster: Labels | None = None
-    facets: Mapping[str, Labels]
-    properties: Mapping[str, Column]
-    others: Mapping[str, Column]
-    notes: tuple[str, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    names: str | None = None
+    facets: Mapping[str, Labels]  # named sources of variation between runs
+    properties: Mapping[str, Column]  # facts about items, numbers or labels
+    others: Mapping[str, Column]  # columns without a role, by which the audit can tell what was forgotten
+    notes: tuple[str, ...] = ()  # what the reader had to decide
+    left_out: Mapping[str, int] = field(default_factory=dict)  # why rows of the input are not among these, and how many
+    names: str | None = None  # the pattern by which columns were found in the names of files
 
     def __len__(self) -> int:
         return len(self.score)
@@ -93,14 +90,14 @@ class Scores:
         """The items: an item belongs to its dataset, so that item 1 of two datasets is two items."""
         if self.item is None:
             return None
-        return cross(*(labels for labels in (self.dataset, self.item) if labels is not None))
+        return cross(self.dataset, self.item)
 
     @cached_property
     def holes(self) -> tuple[Crossing, NDArray[np.int64], int]:
         """The runs of each dataset and metric, how many items each lacks, and how many cells there should be."""
         assert self.item is not None
         # A run on a split of its own owes nothing to items that other splits test.
-        parts = [x for x in (self.dataset, self.metric, self.facets.get(RESPLIT)) if x is not None]
+        parts = (self.dataset, self.metric, self.facets.get(RESPLIT))
         blocks, items, runs = (cross(*parts, *each, rows=len(self)) for each in ((), (self.item,), (self.run,)))
         items_of = np.bincount(blocks.codes[items.first], minlength=blocks.count)
         cells = cross(self.run, *parts, self.item)
@@ -199,6 +196,112 @@ def take_rows(column: Column, rows: NDArray[Any]) -> Column:
 
 def _arrow(column: Column) -> pa.Array:
     if isinstance(column, Labels):
-        codes = pa.array(column.codes, mask=column.codes < 0)
+        codes = pa.array(column.codes, mask=column.codes < 0 if column.has_gaps else None)
         return pa.DictionaryArray.from_arrays(codes, column.levels, ordered=column.declared)
     return pa.array(column.values, from_pandas=True)
+
+
+def describe_columns(scores: Scores) -> Iterator[tuple[str, str, int | None, str]]:
+    """Yield the role, the name, the number of levels and examples of each column."""
+    roles = scores.roles
+    stated = dict(zip(roles.properties, roles.stated_properties(), strict=True))
+    yield "score", ", ".join(roles.score_columns), None, _range(scores.score)
+    if roles.wide:
+        yield roles.wide, "(the names of these columns)", *_levels(getattr(scores, roles.wide))
+    for column, role in roles.columns().items():
+        if role == "score":
+            continue
+        if role == "status":
+            said = [name for name in scores.status.names if name not in REASONS]
+            yield role, column, len(said), _listed(said)
+        else:
+            named = {"facet": scores.facets, "property": scores.properties}.get(role)
+            yield role, stated.get(column, column), *_levels(named[column] if named else getattr(scores, role))
+    for column, values in scores.others.items():
+        yield "none", column, *_levels(values)
+
+
+def _levels(column: Column) -> tuple[int | None, str]:
+    if isinstance(column, Labels):
+        return column.count, _listed(column.names if column.declared else _in_order(column.names))
+    return None, _range(column.values)
+
+
+def _in_order(names: tuple[str, ...]) -> list[str] | tuple[str, ...]:
+    """Return labels that are all numbers by their size: 2 before 10."""
+    try:
+        return sorted(names, key=Decimal)
+    except InvalidOperation:
+        return names
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    shown = [_shown(name) for name in names[:EXAMPLES]]
+    return ", ".join([*shown, "..."] if len(names) > EXAMPLES else shown)
+
+
+def _shown(name: str) -> str:
+    cut = name if len(name) <= LONGEST else f"{name[: LONGEST - 3]}..."
+    return repr(cut) if "," in cut else cut
+
+
+def _range(values: NDArray[np.float64]) -> str:
+    finite = values[np.isfinite(values)]
+    return f"{finite.min() + 0.0:.6g} to {finite.max() + 0.0:.6g}" if len(finite) else "no number"
+
+
+def hash_rows(
+    labels: Mapping[str, Labels], numbers: Mapping[str, NDArray[Any]]
+) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    """Yield rows, piece by piece, with a hash of each, made of its labels and numbers and the names of their columns.
+
+    Each label has a hash (BLAKE2b), and each number its bits times a hash of its column; the sum over the
+    columns is mixed by the finalizer of SplitMix64, so that rows which swap a label get other hashes.
+    """
+    tables = [(column.codes, _hash_levels(name, column)) for name, column in labels.items()]
+    factors = [(values, _hash(f"{name}\0") | np.uint64(1)) for name, values in numbers.items()]
+    count = len(tables[0][0] if tables else factors[0][0])
+    for start in range(0, count, PIECE):
+        rows = slice(start, min(start + PIECE, count))
+        hashes = np.zeros(rows.stop - start, np.uint64)
+        for codes, of_level in tables:
+            hashes += of_level[codes[rows]]
+        for values, factor in factors:
+            hashes += _bits(values[rows].astype(np.float64, copy=False)) * factor
+        _mix(hashes)
+        yield rows, hashes
+
+
+def digest_rows(labels: Mapping[str, Labels], numbers: Mapping[str, NDArray[Any]]) -> str:
+    """Return eight hex digits of the sum of the hashes of all rows, modulo 2^64."""
+    total = sum(int(hashes.sum(dtype=np.uint64)) for _, hashes in hash_rows(labels, numbers)) % 2**64
+    return f"{total >> 32 ^ total & 0xFFFFFFFF:08x}"
+
+
+def _hash_levels(name: str, column: Labels) -> NDArray[np.uint64]:
+    """Return a hash for each level, and last (where code -1 leads) one for no label."""
+    texts = (*(f"{name}\0{level}" for level in column.names), name)
+    return np.frombuffer(b"".join(map(_digest, texts)), "<u8").astype(np.uint64)
+
+
+def _hash(text: str) -> np.uint64:
+    return np.uint64(int.from_bytes(_digest(text), "little"))
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def _bits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return the bits of numbers; every NaN has the same, and 0 and -0."""
+    plain = np.where(np.isnan(values), np.nan, values + 0.0)
+    return plain.view(np.uint64)
+
+
+def _mix(state: NDArray[np.uint64]) -> None:
+    """Mix each word in place: Steele, Lea & Flood (2014), SplitMix64."""
+    state ^= state >> np.uint64(30)
+    state *= np.uint64(0xBF58476D1CE4E5B9)
+    state ^= state >> np.uint64(27)
+    state *= np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)

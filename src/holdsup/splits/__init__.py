@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from holdsup.splits.blocked import BlockedCV
-from holdsup.splits.folds import JKFold, KFold
-from holdsup.splits.holdouts import HoldOut, RepeatedHoldOut
-from holdsup.splits.making import make_splitter
 from holdsup.splits.splitter import Promises, Split, Splitter
+from holdsup.splits.splitters import BlockedCV, HoldOut, JKFold, KFold, RepeatedHoldOut, make_splitter
 
 __all__ = [
     "BlockedCV",

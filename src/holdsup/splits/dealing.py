@@ -3,6 +3,14 @@
 A deal starts from a *pattern*: the part of each of n places in a row, whose counts are the sizes asked for. Items take
 the places in random order, so that sizes are exact; class after class, so that every class is spread over the parts
 like the whole; or in the order of what they are like. Groups get what is nearest to the sizes asked for.
+
+Then exchanges between parts, one at a time, bring their sums of amounts together. To exchange unit a of part p for unit
+b of part q, x = z_a - z_b, changes the sum of squared surpluses D by 2 |x|^2 - 2 x'(D_p - D_q); the best exchange among
+some candidates is made if this is below zero. All numbers are whole (in floats, far below 2^53), so that a seed gives
+the same parts in whatever order a machine adds them up.
+
+Few groups have one most even deal, or a handful. To find it at every seed would make repetitions copies of one
+partition, which look like evidence and are none. So many deals are drawn, and one of the most even ones is taken.
 """
 
 from __future__ import annotations
@@ -10,10 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from holdsup.splits.corpus import Codes, Corpus, Floats
-from holdsup.splits.exchange import even_out
-from holdsup.splits.few_groups import cut_rows, draw_deal, few, fill_parts
 
-__all__ = ["alternate", "deal_groups", "deal_items", "draw_groups", "interleave"]
+__all__ = ["UNEVEN", "alternate", "deal_groups", "deal_items", "draw_groups", "interleave"]
 
 FINENESS = 2.0**12  # whole numbers per standard deviation of an amount
 FARTHEST = 2.0**22  # of such numbers: keeps products exact, at a thousand standard deviations
@@ -21,6 +27,21 @@ ROUNDING = 1e-12  # a deviation below this share of the largest amount is none
 SIZES = 2  # weight of sizes beside all amounts together: of what groups leave open, sizes get most and classes enough
 SPARE = -1  # the part of what is in none
 KEY = 2**16  # largest weight of an amount in the key that brings like items together
+
+FEW = 24  # groups; from here on no two deals that were evened out are the same
+FEW_PER_PART = 4  # nor from this many groups in a part
+DRAWS = 2048  # deals to choose from
+CELLS = 2**20  # numbers to sum up for them, at most
+LEAST_DRAWS = 64
+CHOICE = 32  # of the most even deals: ten repetitions are ten partitions, nearly always
+UNEVEN = 0.5  # by how much of its even size a part may be off before groups are too large for it
+LOOSE = 0.2  # by how much it may be off where groups allow less
+NEAR = 0.05  # by how much more it may be off than in the most even deal, where they allow no less
+
+CANDIDATES = 128  # units of a part that a step looks at
+STEPS = 6000  # pairs of parts that are looked at, at most
+ENOUGH = 1e-6  # of the sum of squares that random parts have: a thousandth of their deviation
+ALONE = -1  # the place of the unit that is none: what is exchanged for it moves alone
 
 
 def alternate(n: int, parts: int, rng: np.random.Generator) -> Codes:
@@ -131,7 +152,7 @@ def _group_amounts(corpus: Corpus) -> Floats:
 def _whole(amounts: Floats, sizes: Floats | Codes) -> Floats:
     """Return how far amounts are from what units of their sizes have on average.
 
-    Whole numbers, each column in units of its own deviation; a column that goes with the size is zero.
+    Whole numbers, each column in units of its own deviation; a column proportional to the size is zero.
     """
     reach = np.abs(amounts).max(axis=0, initial=0)
     near = amounts / np.where(reach > 0, reach, 1)
@@ -142,7 +163,153 @@ def _whole(amounts: Floats, sizes: Floats | Codes) -> Floats:
     return whole
 
 
-def _sums(amounts: Floats, part: Codes, parts: int) -> Floats:
-    """Return the sums of each column in each part, shape (parts, columns)."""
-    columns = [np.bincount(part, weights=column, minlength=parts) for column in amounts.T]
-    return np.stack(columns, axis=1) if columns else np.zeros((parts, 0))
+def _sums(amounts: Floats, deals: Codes, parts: int) -> Floats:
+    """Return the sums of each column in each part of one deal or of several, shape (..., parts, columns)."""
+    rows = np.atleast_2d(deals)
+    cells, count = (rows + parts * np.arange(len(rows))[:, None]).ravel(), parts * len(rows)
+    columns = [np.bincount(cells, weights=np.tile(column, len(rows)), minlength=count) for column in amounts.T]
+    sums: Floats = np.stack(columns, axis=1).astype(float) if columns else np.zeros((count, 0))
+    return sums.reshape(*deals.shape[:-1], parts, amounts.shape[1])
+
+
+def even_out(part: Codes, amounts: Floats, surplus: Floats, *, moves: bool, rng: np.random.Generator) -> Codes:
+    """Return parts with less surplus.
+
+    Parameters
+    ----------
+    part : part of each unit, shape (units,)
+    amounts : whole numbers, shape (units, columns)
+    surplus : sums of the amounts of each part, less what they should be, shape (parts, columns); changed in place
+    moves : whether a unit may also move alone; else a part keeps its number of units
+    """
+    parts = len(surplus)
+    none = np.zeros((1, amounts.shape[1]))
+    stock = np.vstack([amounts, none])
+    squares = (stock**2).sum(axis=1)
+    members = _members(part, parts)
+    goal, patience, stale = ENOUGH * squares.sum(), 10 + 3 * parts * (parts - 1) // 2, 0
+    firsts, shifts = rng.integers(parts, size=STEPS), rng.integers(1, parts, size=STEPS)
+    for p, q in zip(firsts, (firsts + shifts) % parts, strict=True):
+        i, j = _candidates(members[p], moves, rng), _candidates(members[q], moves, rng)
+        a, b = _units(members[p], i, len(part)), _units(members[q], j, len(part))
+        found = _best(stock[a], stock[b], squares[a], squares[b], surplus[p] - surplus[q])
+        if found is None:
+            stale += 1
+        else:
+            at, to = found
+            change = stock[a[at]] - stock[b[to]]
+            surplus[p] -= change
+            surplus[q] += change
+            _exchange(members[p], i[at], members[q], j[to])
+            stale = 0
+        if stale > patience or (surplus**2).sum() <= goal:
+            break
+    evened = np.empty_like(part)
+    for number, those in enumerate(members):
+        evened[those] = number
+    return evened
+
+
+def _members(part: Codes, parts: int) -> list[list[int]]:
+    """Return the units of each part, as lists: they grow and shrink."""
+    cuts = np.cumsum(np.bincount(part, minlength=parts))[:-1]
+    return [those.tolist() for those in np.split(np.argsort(part, kind="stable"), cuts)]
+
+
+def _candidates(members: list[int], moves: bool, rng: np.random.Generator) -> list[int]:
+    """Return places in a part: all of a small one, some at random of a large one, and maybe none of them."""
+    count = len(members)
+    places = list(range(count)) if count <= CANDIDATES else rng.integers(count, size=CANDIDATES).tolist()
+    return [*places, ALONE] if moves else places
+
+
+def _units(members: list[int], places: list[int], none: int) -> list[int]:
+    return [none if place == ALONE else members[place] for place in places]
+
+
+def _best(A: Floats, B: Floats, a2: Floats, b2: Floats, gap: Floats) -> tuple[int, int] | None:
+    """Return the rows of A and B whose exchange lowers the sum of squares most, or None if none does."""
+    change = (a2 - A @ gap)[:, None] + (b2 + B @ gap) - 2 * A @ B.T
+    if not change.size or change.min() >= 0:
+        return None
+    at, to = divmod(int(change.argmin()), len(B))
+    return at, to
+
+
+def _exchange(left: list[int], i: int, right: list[int], j: int) -> None:
+    """Exchange one member of each list, in place; one of them may be none."""
+    if j == ALONE:
+        right.append(left[i])
+        left[i] = left[-1]
+        left.pop()
+    elif i == ALONE:
+        _exchange(right, j, left, i)
+    else:
+        left[i], right[j] = right[j], left[i]
+
+
+def few(groups: int, parts: int) -> bool:
+    """Return whether so many groups leave little choice of even deals."""
+    return groups < max(FEW, FEW_PER_PART * parts)
+
+
+def cut_rows(order: Codes, sizes: Codes, wanted: Codes) -> Codes:
+    """Return parts of groups, shape (rows, groups): each row of groups is cut at the sizes wanted.
+
+    A group is of the part in which its middle lies.
+    """
+    middles = np.cumsum(sizes[order], axis=1) - sizes[order] / 2
+    part = np.empty_like(order)
+    np.put_along_axis(part, order, np.searchsorted(np.cumsum(wanted)[:-1], middles, side="right"), axis=1)
+    return part
+
+
+def draw_deal(sizes: Codes, wanted: Codes, amounts: Floats, goal: Floats, rng: np.random.Generator) -> Codes:
+    """Return the part of each group in one of the most even deals.
+
+    Parameters
+    ----------
+    sizes : items of each group
+    wanted : items of each part
+    amounts : what the parts shall have alike, whole numbers, shape (groups, columns)
+    goal : sums of amounts that the parts shall have, shape (parts, columns)
+    """
+    groups, parts = len(sizes), len(wanted)
+    draws = min(DRAWS, max(LEAST_DRAWS, CELLS // amounts.size))
+    deals = cut_rows(rng.permuted(np.tile(np.arange(groups), (draws, 1)), axis=1), sizes, wanted)
+    deals = deals[np.unique(_nameless(deals, parts), axis=0, return_index=True)[1]]
+    found = _sums(sizes[:, None].astype(np.float64), deals, parts)[:, :, 0]
+    off = np.where(found.all(axis=1), np.abs(found / wanted - 1).max(axis=1), np.inf)  # an empty part is none
+    least = off.min()
+    deals = deals[off <= max(LOOSE, min(least + NEAR, max(least, UNEVEN)))]
+    surplus = ((_sums(amounts, deals, parts) - goal) ** 2).sum(axis=(1, 2))
+    among = min(CHOICE, (len(deals) + 1) // 2)
+    even = np.flatnonzero(surplus <= np.partition(surplus, among - 1)[among - 1])
+    return np.asarray(deals[rng.choice(even)])
+
+
+def fill_parts(part: Codes, sizes: Codes, parts: int) -> Codes:
+    """Return parts of groups, none of them empty: the largest that can be halved is halved for each that is.
+
+    One group of most items fills several parts' worth, and classes alone do not say that the others shall share the
+    rest.
+
+    >>> fill_parts(np.array([0, 1, 1, 1]), np.array([90, 1, 2, 3]), 3).tolist()
+    [0, 2, 1, 2]
+    """
+    filled = part.copy()
+    for empty in np.flatnonzero(np.bincount(part, minlength=parts) == 0):
+        several = np.bincount(filled, minlength=parts) > 1
+        if not several.any():  # fewer groups than parts
+            break
+        donor = np.where(several, np.bincount(filled, weights=sizes, minlength=parts), -1).argmax()
+        own = np.flatnonzero(filled == donor)
+        filled[own[np.argsort(-sizes[own], kind="stable")][::2]] = empty
+    return filled
+
+
+def _nameless(deals: Codes, parts: int) -> Codes:
+    """Return deals with parts numbered in the order of their first groups: the same if they are the same partition."""
+    there = deals[:, :, None] == np.arange(parts)
+    first = np.where(there.any(axis=1), there.argmax(axis=1), deals.shape[1])
+    return np.take_along_axis(first.argsort(axis=1, kind="stable").argsort(axis=1), deals, axis=1)

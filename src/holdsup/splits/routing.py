@@ -7,6 +7,8 @@ import inspect
 from collections.abc import Iterator
 from typing import Any, Self
 
+from holdsup.results import Caution
+
 __all__ = ["GroupsConsumer", "route_groups", "warn_of_unrouted"]
 
 
@@ -49,16 +51,17 @@ def route_groups(estimator: Any, groups: Any) -> dict[str, Any]:
     return dict.fromkeys(_list_askers(estimator), groups)
 
 
-def warn_of_unrouted(estimator: Any, groups: Any) -> Iterator[str]:
-    """Yield a warning where a part of an estimator, such as `EarlyStopping`, asks for groups that do not reach it."""
+def warn_of_unrouted(estimator: Any, groups: Any) -> Iterator[Caution]:
+    """Yield a caution where a part of an estimator, such as `EarlyStopping`, asks for groups that do not reach it."""
     if groups is None or route_groups(estimator, groups):
         return
     parts = (part for part in estimator.get_params(deep=True).values() if hasattr(part, "fit"))
     if asker := next((part for part in (estimator, *parts) if any(_list_askers(part))), None):
-        yield (
-            f"{type(asker).__name__} inside {type(estimator).__name__} cuts its validation sets item by item, through "
-            "groups: turn scikit-learn's metadata routing on (sklearn.set_config(enable_metadata_routing=True)), which "
-            "hands them on, or wrap it in a pipeline at most."
+        yield Caution(
+            code="groups-not-routed",
+            message=f"{type(asker).__name__} inside {type(estimator).__name__} cuts groups in two to validate.",
+            advice="Turn on metadata routing (sklearn.set_config(enable_metadata_routing=True)), or wrap it in nothing "
+            "but a pipeline.",
         )
 
 

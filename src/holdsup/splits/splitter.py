@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
@@ -11,16 +12,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from holdsup.errors import SplitError
-from holdsup.splits.corpus import Codes, Corpus, Labelled, count_items, encode_column
-from holdsup.splits.dealing import deal_groups, deal_items
-from holdsup.splits.features import Features
-from holdsup.splits.few_groups import UNEVEN
+from holdsup.splits.corpus import Codes, Corpus, Features, Labelled, count_items, encode_column
+from holdsup.splits.dealing import UNEVEN, deal_groups, deal_items
 from holdsup.splits.routing import GroupsConsumer
 
-__all__ = ["TARGETS", "Promises", "Split", "Splitter", "require_count"]
+__all__ = ["Promises", "Split", "Splitter", "find_copies", "skip_copies"]
 
 TARGETS = "targets"  # match= this: the labels that are given as y
 COMMON = {"seed": 0, "stratify": False, "match": None, "uneven": False}  # options of all splitters
+COUNTS = {"seed": 0, "k": 2, "j": 1, "m": 1, "repeats": 1}  # options that are whole numbers, and the least of each
+
+BYTES = 16  # of a digest: no two test sets have the same by chance
 
 
 class Split(NamedTuple):
@@ -32,57 +34,39 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promises:
-    """What a splitter promises; `holdsup.testing.check_splitter` holds it to this.
+    """What a splitter promises; `holdsup.testing.check_splitter` holds it to this."""
 
-    Attributes
-    ----------
-    test_share : share of the items in a test set
-    slack : by how many items a test set may be off that share
-    class_slack : by how many items a class in it may be off, where classes are spread evenly
-    parts : how many parts the corpus is dealt into; there must be as many items, groups, items of each class
-    per_partition : how many splits, one after the other, come from one deal; other deals are independent
-    times_tested : in how many of these splits each item is tested, if it is the same for all
-    shared : share of the corpus that training sets of one deal have in common, unless they have nothing in common
-    shared_slack : by how many items that may be off
-    keeps_groups : whether groups never straddle
-    stratifies : whether it spreads the classes of y evenly
-    """
-
-    test_share: float
-    parts: int
-    slack: float = 1
-    class_slack: float = 1
-    per_partition: int = 1
-    times_tested: int | None = None
+    test_share: float  # share of the items in a test set
+    parts: int  # how many parts the corpus is dealt into; there must be as many items, groups, items of each class
+    slack: float = 1  # by how many items a test set may be off that share
+    class_slack: float = 1  # by how many items a class in it may be off, where classes are spread evenly
+    per_partition: int = 1  # how many splits, one after the other, come from one deal; other deals are independent
+    times_tested: int | None = None  # in how many of these splits each item is tested, if it is the same for all
+    # share of the corpus that training sets of one deal have in common, unless they have nothing in common
     shared: float | None = None
-    shared_slack: float = 0
-    keeps_groups: bool = True
-    stratifies: bool = False
+    shared_slack: float = 0  # by how many items that may be off
+    keeps_groups: bool = True  # whether groups never straddle
+    stratifies: bool = False  # whether it spreads the classes of y evenly
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Splitter(GroupsConsumer, ABC):
-    """A seeded way to split a corpus, a value that can be printed, compared, and passed to scikit-learn as ``cv=``.
+    """A seeded way to split a corpus, a value that can be printed, compared, and passed to scikit-learn as ``cv=``."""
 
-    Attributes
-    ----------
-    seed : of the random numbers; deal i of a seed is the same however many follow it
-    stratify : whether each class of y has the same share in all parts to within one item; with groups as
-        nearly as they allow
-    match : what shall be alike in all parts besides: an array (items x features), labels or sequences of labels, or
-        "targets" for those given as y
-    uneven : whether parts may be very unequal because of large groups; else that is refused
-    """
-
-    seed: int = 0
+    seed: int = 0  # of the random numbers; deal i of a seed is the same however many follow it
+    # whether each class of y has the same share in all parts to within one item; with groups as nearly as they allow
     stratify: bool = False
+    # what shall be alike in all parts besides: an array (items x features), labels or sequences of labels, or "targets"
+    # for those given as y
     match: Any = None
-    uneven: bool = False
+    uneven: bool = False  # whether parts may be very unequal because of large groups; else that is refused
 
     name: ClassVar[str]
 
     def __post_init__(self) -> None:
-        require_count(self, "seed", least=0)
+        for count, least in COUNTS.items():
+            if hasattr(self, count):
+                self._require_count(count, least)
         for flag in ("stratify", "uneven"):
             if not isinstance(getattr(self, flag), bool):
                 raise SplitError(f"{flag} of {type(self).__name__} is {getattr(self, flag)!r}: give true or false")
@@ -93,15 +77,22 @@ class Splitter(GroupsConsumer, ABC):
         if self.match is not None and not isinstance(self.match, str | Features):
             object.__setattr__(self, "match", Features.of(self.match, "match"))
 
+    def _require_count(self, name: str, least: int) -> None:
+        """Refuse an option that is not a whole number of at least `least`; NumPy's numbers become Python's."""
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise SplitError(f"{name} of {type(self).__name__} is {value!r}: give a whole number from {least} up")
+        object.__setattr__(self, name, int(value))
+
     @property
     @abstractmethod
     def promises(self) -> Promises:
         """What `holdsup.testing.check_splitter` may hold it to."""
 
     @property
-    @abstractmethod
     def partitions(self) -> int:
         """How many independent deals of the corpus there are."""
+        return 1
 
     @abstractmethod
     def _pattern(self, n: int, rng: np.random.Generator) -> Codes:
@@ -219,9 +210,30 @@ class Splitter(GroupsConsumer, ABC):
         )
 
 
-def require_count(splitter: Splitter, name: str, *, least: int) -> None:
-    """Refuse an option that is not a whole number of at least `least`; NumPy's numbers become Python's."""
-    value = getattr(splitter, name)
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise SplitError(f"{name} of {type(splitter).__name__} is {value!r}: give a whole number from {least} up")
-    object.__setattr__(splitter, name, int(value))
+def find_copies(partitions: Iterable[Sequence[Split]]) -> list[int]:
+    """Return for each partition the place of the first one with the same test sets, its own if there is none before.
+
+    A system that is not random scores the same on both: a copy is no new evidence.
+
+    >>> from holdsup.splits import KFold
+    >>> one, two = (list(KFold(k=2, seed=seed).split(range(6))) for seed in (0, 1))
+    >>> find_copies([one, two, one[::-1]])
+    [0, 1, 0]
+    """
+    first: dict[frozenset[bytes], int] = {}
+    return [first.setdefault(_identify(splits), place) for place, splits in enumerate(partitions)]
+
+
+def skip_copies(partitions: Iterable[list[Split]]) -> Iterator[list[Split]]:
+    """Yield the partitions that are no copies of earlier ones."""
+    seen = set()
+    for splits in partitions:
+        own = _identify(splits)
+        if own not in seen:
+            seen.add(own)
+            yield splits
+
+
+def _identify(splits: Sequence[Split]) -> frozenset[bytes]:
+    """Return what two partitions share if they are the same set of sets of items, in whatever order."""
+    return frozenset(hashlib.blake2b(split.test.tobytes(), digest_size=BYTES).digest() for split in splits)

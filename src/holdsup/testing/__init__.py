@@ -1,7 +1,5 @@
 """Contract suites for other people's splitters and stores."""
 
-from __future__ import annotations
-
 from holdsup.testing.splitters import BrokenPromise, check_splitter
 from holdsup.testing.stores import check_store
 

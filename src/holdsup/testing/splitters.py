@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -79,6 +79,14 @@ class _Trial:
     def splits(self, n: int, groups: Any = None, *, seed: int | None = None) -> list[Split]:
         splitter = self.splitter if seed is None else self.reseed(seed)
         return [Split(*split) for split in splitter.split(np.zeros((n, 1)), _classes(n), groups)]
+
+    def groups(self, n: int) -> NDArray[Any] | None:
+        """Return groups of one to three items, scattered over the corpus; None where groups are not kept."""
+        if not self.promises.keeps_groups:
+            return None
+        group = np.cumsum(np.arange(n) % 6 % 5 % 3 == 0)
+        assert group[-1] > 2 * self.promises.parts  # PER_PART sees to it
+        return np.random.default_rng(n).permutation(np.char.add("document ", group.astype(str)))
 
     def check_sets(self, n: int) -> None:
         """Try whether each split is one: places in the corpus, everyone on one side, sizes as promised."""
@@ -158,9 +166,8 @@ class _Trial:
 
     def check_groups(self, n: int) -> None:
         """Try whether groups of different sizes, their items scattered over the corpus, stay together."""
-        if not self.promises.keeps_groups:
+        if (groups := self.groups(n)) is None:
             return
-        groups = _groups(n, self.promises.parts)
         for number, split in enumerate(self.splits(n, groups)):
             self.check_sides(n, number, split)
             if len(torn := np.intersect1d(groups[split.train], groups[split.test])):
@@ -187,7 +194,7 @@ class _Trial:
 
     def check_shapes(self, n: int) -> None:
         """Try whether lists, arrays, texts and tables of the same items are split alike."""
-        y, groups = _classes(n), _groups(n, self.promises.parts) if self.promises.keeps_groups else None
+        y, groups = _classes(n), self.groups(n)
         usual = self.splits(n, groups)
         listed = None if groups is None else groups.tolist()
         for X, what in (([f"text {i}" for i in range(n)], "a list of texts"), (np.zeros((n, 3, 2)), "a 3-D array")):
@@ -196,10 +203,8 @@ class _Trial:
 
     def check_lengths(self, n: int) -> None:
         """Try whether columns of different lengths are refused."""
-        short = np.zeros((n - 1, 1))
-        groups = _groups(n, self.promises.parts) if self.promises.keeps_groups else None
         try:
-            list(self.splitter.split(short, _classes(n), groups))
+            list(self.splitter.split(np.zeros((n - 1, 1)), _classes(n), self.groups(n)))
         except (HoldsupError, ValueError):
             return
         raise self.broken("lengths", f"{n - 1} items with {n} classes or groups are split without a word")
@@ -209,8 +214,8 @@ class _Trial:
         from sklearn.dummy import DummyClassifier
         from sklearn.model_selection import cross_val_score
 
-        groups = _groups(n, self.promises.parts) if self.promises.keeps_groups else None
-        scores = cross_val_score(DummyClassifier(), np.zeros((n, 1)), _classes(n), groups=groups, cv=self.splitter)
+        X, y = np.zeros((n, 1)), _classes(n)
+        scores = cross_val_score(DummyClassifier(), X, y, groups=self.groups(n), cv=self.splitter)
         if len(scores) != self.splitter.get_n_splits():
             raise self.broken("scikit-learn", f"cross_val_score gives {len(scores)} scores")
 
@@ -221,13 +226,6 @@ def _classes(n: int) -> NDArray[Any]:
     return np.random.default_rng(n).permutation(names)
 
 
-def _groups(n: int, parts: int) -> NDArray[Any]:
-    """Return groups of one to three items, scattered over the corpus; at least twice as many as parts."""
-    group = np.cumsum(np.arange(n) % 6 % 5 % 3 == 0)
-    assert group[-1] > 2 * parts  # PER_PART sees to it
-    return np.random.default_rng(n).permutation(np.char.add("document ", group.astype(str)))
-
-
 def _large_groups(n: int, size: int) -> NDArray[np.int64]:
     """Return some groups of a size, and the other items in pairs, scattered over the corpus."""
     group = np.concatenate([np.repeat(np.arange(LARGE), size), LARGE + np.arange(n - LARGE * size) // 2])
@@ -236,15 +234,10 @@ def _large_groups(n: int, size: int) -> NDArray[np.int64]:
 
 def _mask(n: int, sets: list[NDArray[Any]]) -> NDArray[np.bool_]:
     """Return which items are in each set, shape (sets, n)."""
-    mask = np.zeros((len(sets), n), dtype=bool)
-    for row, places in zip(mask, sets, strict=True):
-        row[places] = True
-    return mask
+    return np.array([np.isin(np.arange(n), places) for places in sets])
 
 
 def _same(left: list[Split], right: list[Split]) -> bool:
-    return len(left) == len(right) and all(map(np.array_equal, _flat(left), _flat(right)))
-
-
-def _flat(splits: list[Split]) -> Iterator[NDArray[Any]]:
-    return (places for split in splits for places in split)
+    return len(left) == len(right) and all(
+        np.array_equal(a.train, b.train) and np.array_equal(a.test, b.test) for a, b in zip(left, right, strict=True)
+    )

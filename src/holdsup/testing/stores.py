@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from holdsup.experiment.plan import Task
-from holdsup.experiment.replies import Failure, Success
-from holdsup.experiment.store import FailedAttempt, Store
+from holdsup.experiment import Task
+from holdsup.experiment.store import Failure, Store, Success
 
 __all__ = ["check_store"]
 
@@ -59,7 +58,7 @@ def _check_failures(open_store: Callable[[], Store], tasks: list[Task]) -> None:
     with open_store() as store, store.begin({}) as run:
         for attempt, final in ((1, False), (2, True)):
             assert not store.ledger.is_settled(task), "a task that may be tried again is not settled"
-            run.record([], [FailedAttempt(Failure(task, 0.1, "ValueError", "no"), attempt, final)])
+            run.record([], [Failure(task, 0.1, "ValueError", "no", "", attempt, final)])
         assert store.statuses([task]) == {task: "failed"}, "a task that was given up has failed"
         assert run.claim(deque([task]), 1).mine == [], "a failed task is not claimed unasked"
         forgiven = store.ledger.last_row("failures")

@@ -14,8 +14,9 @@ from holdsup.columns.crossing import cross
 from holdsup.columns.values import parse_number
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.rendering.numbers import format_counted, format_number
+from holdsup.results import Caution
 from holdsup.scores import Scores
-from holdsup.scores.run_names import name_runs
+from holdsup.scores.assembly import name_runs
 from holdsup.verdict.phrases import join_names
 
 __all__ = ["keep_last"]
@@ -26,13 +27,13 @@ DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?
 EXACT = 2.0**53  # from here on neighbours are one float
 
 
-def keep_last(scores: Scores, column: str | None) -> tuple[Scores, dict[str, int]]:
-    """Return the rows at the largest value of a column in each run, dataset and metric, and how many were passed over.
+def keep_last(scores: Scores, column: str | None) -> tuple[Scores, dict[str, int], tuple[Caution, ...]]:
+    """Return the rows at the largest value of a column in each run, dataset and metric, how many others, and cautions.
 
-    What was done is said in a note. A column that was taken for a facet is none any more: a run has all its values.
+    A column that was read as a facet is none any more: a run has all its values.
     """
     if column is None:
-        return scores, {}
+        return scores, {}, ()
     if not isinstance(column, str):
         raise ScoresError(f"last is {column!r:.60}: give the name of one column, such as 'step'")
     scores = _without_facet(scores, column)
@@ -55,13 +56,15 @@ def keep_last(scores: Scores, column: str | None) -> tuple[Scores, dict[str, int
     span = f"{lowest} in all" if lowest == largest else f"{lowest} to {largest}"
     owner = "run and dataset" if scores.dataset is not None else "run"
     passed = f"{format_counted(sum(reasons.values()), 'row')} {'was' if sum(reasons.values()) == 1 else 'were'}"
-    note = f"Only the last {column} of each {owner} is used ({span}): {passed} passed over."
-    unfinished = () if dates else _unfinished(scores, column, runs, highest)
-    notes = (*scores.notes, note, *unfinished)
-    return replace(scores.only(kept), notes=notes), reasons
+    note = Caution(
+        code="last-checkpoint",
+        severity="note",
+        message=f"Only the last {column} of each {owner} is used ({span}): {passed} passed over.",
+    )
+    return scores.only(kept), reasons, (note, *(() if dates else _unfinished(scores, column, runs, highest)))
 
 
-def _unfinished(scores: Scores, column: str, runs: NDArray[np.int64], highest: Floats) -> Iterator[str]:
+def _unfinished(scores: Scores, column: str, runs: NDArray[np.int64], highest: Floats) -> Iterator[Caution]:
     """Yield which runs end before half of what is usual on their dataset: their scores are those of a beginner."""
     first = np.unique(runs, return_index=True)[1]
     dataset = np.zeros(len(first), int) if scores.dataset is None else scores.dataset.codes[first]
@@ -79,10 +82,13 @@ def _unfinished(scores: Scores, column: str, runs: NDArray[np.int64], highest: F
     named = list(dict.fromkeys(f"{run} on {on}" if on else run for run, on in zip(named, where, strict=True)))
     low, high = (f"{end:,.10g}" for end in (highest[short].min(), highest[short].max()))
     span = low if low == high else f"{low} to {high}"
-    ends, they = ("run ends", "is it") if len(named) == 1 else ("runs end", "are they")
-    yield (
-        f"{len(named):,} {ends} long before the others ({column} {span}; others {min(others):,.10g} or more): {they} "
-        f"unfinished? {join_names(named, most=2)}."
+    ends, they = ("run ends", "it is") if len(named) == 1 else ("runs end", "they are")
+    yield Caution(
+        code="unfinished-runs",
+        message=f"{len(named):,} {ends} long before the others ({column} {span}; others {min(others):,.10g} or more): "
+        f"{join_names(named, most=2)}.",
+        advice=f"If {they} unfinished, train to the end, or leave them out.",
+        count=len(named),
     )
 
 

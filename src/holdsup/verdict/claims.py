@@ -1,4 +1,4 @@
-"""What a table can carry: the claim of each pair of systems, and the test that goes with it.
+"""What a table can carry: the claim of each pair of systems, and its test.
 
 - these-runs: for these trained runs, over new items;
 - new-runs: over new items and new runs, settings as they are, equally weighted;
@@ -16,16 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import ScoresError, list_names
-from holdsup.numerics.datasets import compare_over_datasets, compare_these_datasets
+from holdsup.numerics.decisions import Difference
 from holdsup.numerics.differences import (
-    Difference,
     compare_new_runs,
+    compare_over_datasets,
     compare_run_scores,
     compare_shared_seeds,
+    compare_these_datasets,
     compare_these_runs,
 )
 from holdsup.rendering.numbers import format_counted
-from holdsup.scores.telling import point_to_roles
+from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
 from holdsup.verdict.settings import compare_new_settings
 from holdsup.verdict.trainings import can_repeat, has_nested_runs, lay_out_datasets
@@ -44,37 +45,22 @@ Test = Callable[[float, float], Difference]  # for an amount by which the scores
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """Two systems, the claim that is made of them, and the test of it.
+    """Two systems, the claim that is made of them, and the test of it."""
 
-    Attributes
-    ----------
-    left, right : their runs, on the items that both have
-    claim : what is claimed
-    method : the test, in words
-    items : number of items that both have; 0 where there are none
-    shared : which items of the evaluation these are
-    unit : what they are called, items or datasets; None where there are none
-    difference : what was found
-    test : the same test for scores of left that are raised by a margin, at another level
-    paired : whether runs of the same shared seed were paired
-    nested : whether each dataset has runs of its own, None where datasets and runs are not both drawn anew
-    other : what the other reading of their runs gives; None where there is none
-    note : why less is claimed than was asked for, "" if not
-    """
-
-    left: SystemRuns
+    left: SystemRuns  # their runs, on the items that both have
     right: SystemRuns
-    claim: str
-    method: str
-    items: int
-    unit: str | None
-    shared: NDArray[np.bool_]
-    difference: Difference
-    test: Test
-    paired: bool
+    claim: str  # what is claimed
+    method: str  # the test, in words
+    items: int  # number of items that both have; 0 where there are none
+    unit: str | None  # what they are called, items or datasets; None where there are none
+    shared: NDArray[np.bool_]  # which items of the evaluation these are
+    difference: Difference  # what was found
+    test: Test  # the same test for scores of left that are raised by a margin, at another level
+    paired: bool  # whether runs of the same shared seed were paired
+    # whether each dataset has runs of its own, None where datasets and runs are not both drawn anew
     nested: bool | None
-    other: Difference | None
-    note: str
+    other: Difference | None  # what the other reading of their runs gives; None where there is none
+    note: str  # why less is claimed than was asked for, "" if not
 
 
 def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
@@ -138,7 +124,7 @@ def _torn(evaluation: Evaluation, system: SystemRuns) -> ScoresError:
     return ScoresError(
         f"none of the {int(system.has.sum()):,} {evaluation.unit} of {system.name!r} has a score at each of its "
         f"{system.setting_count:,} settings ({settings}): name with --facets only what was chosen before training, "
-        "and no measurement; what merely repeats runs goes with --replicates"
+        "and no measurement; name what merely repeats runs with --replicates"
     )
 
 
@@ -213,23 +199,14 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _OverDatasets:
-    """The test over new datasets and new runs, datasets equally weighted or items.
+    """The test over new datasets and new runs, datasets equally weighted or items."""
 
-    Attributes
-    ----------
-    left, right : scores by datasets x runs; by items x runs where items weigh the same
-    settings : the setting of each run of both, where they have several
-    nested : of which of both each dataset has runs of its own
-    torn : whether runs recur, but on too few datasets to tell runs from datasets: they count as nested
-    clusters : the dataset of each item where items weigh the same
-    """
-
-    left: Floats
+    left: Floats  # scores by datasets x runs; by items x runs where items weigh the same
     right: Floats
-    settings: dict[str, np.ndarray | None]
-    nested: tuple[bool, bool]
-    torn: bool = False
-    clusters: NDArray[np.int64] | None = None
+    settings: dict[str, np.ndarray | None]  # the setting of each run of both, where they have several
+    nested: tuple[bool, bool]  # of which of both each dataset has runs of its own
+    torn: bool = False  # whether runs recur, but on too few datasets to tell runs from datasets: they count as nested
+    clusters: NDArray[np.int64] | None = None  # the dataset of each item where items weigh the same
 
     @classmethod
     def of(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names, shell_names
 from holdsup.scores import Scores
 from holdsup.scores.roles import RESPLIT, is_replicate
-from holdsup.scores.telling import point_to_roles
+from holdsup.scores.suggestions import point_to_roles
 
 __all__ = ["Evaluation", "SystemRuns", "has_scores", "is_repetition", "lay_out", "lay_out_metric"]
 
@@ -24,21 +25,13 @@ LARGEST, SMALLEST = 1e60, 1e-60  # of scores, without their sign: squares of var
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SystemRuns:
-    """The runs of one system.
+    """The runs of one system."""
 
-    Attributes
-    ----------
-    name : the system
-    scores : shape (items, runs), NaN where a run has no score for an item
-    runs : the names of its runs
-    settings : code of the setting of each run, shape (runs,); runs of one setting differ by chance alone
-    seeds : code of the shared facets of each run, shape (runs,), the same in all systems; None if none are shared
-    """
-
-    name: str
-    scores: Floats
-    runs: tuple[str, ...]
-    settings: Codes
+    name: str  # the system
+    scores: Floats  # shape (items, runs), NaN where a run has no score for an item
+    runs: tuple[str, ...]  # the names of its runs
+    settings: Codes  # code of the setting of each run, shape (runs,); runs of one setting differ by chance alone
+    # code of the shared facets of each run, shape (runs,), the same in all systems; None if none are shared
     seeds: Codes | None
 
     @property
@@ -62,38 +55,23 @@ class SystemRuns:
         return float(np.mean(by_setting))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The scores of all systems by one metric.
+    """The scores of all systems by one metric."""
 
-    Attributes
-    ----------
-    metric : its name, None where the table has only one
-    scores : the usable rows
-    item : the item of each row, shape (rows,)
-    seeds : the combination of shared facets of each row, the same in all systems; None if none are shared
-    systems : the runs of each system, in the order of their names
-    items : number of items; with no item column, of datasets, and with fewer than two of these 1
-    per_run : whether runs have one score each, so that there are no items
-    clusters : cluster of each item, None if there are none
-    datasets : dataset of each item, None if there are fewer than two
-    dataset_names : their names
-    nested_runs : whether it was declared that each dataset has runs of its own, whatever their names
-    by_items : whether items of several datasets weigh the same, not datasets
-    """
-
-    metric: str | None
-    scores: Scores
-    item: Codes
+    metric: str | None  # its name, None where the table has only one
+    scores: Scores  # the usable rows
+    item: Codes  # the item of each row, shape (rows,)
+    # the combination of shared facets of each row, the same in all systems; None if none are shared
     seeds: Codes | None
-    systems: tuple[SystemRuns, ...]
-    items: int
-    per_run: bool
-    clusters: Codes | None
-    datasets: Codes | None
-    dataset_names: tuple[str, ...]
-    nested_runs: bool = False
-    by_items: bool = False
+    systems: tuple[SystemRuns, ...]  # the runs of each system, in the order of their names
+    items: int  # number of items; with no item column, of datasets, and with fewer than two of these 1
+    per_run: bool  # whether runs have one score each, so that there are no items
+    clusters: Codes | None  # cluster of each item, None if there are none
+    datasets: Codes | None  # dataset of each item, None if there are fewer than two
+    dataset_names: tuple[str, ...]  # their names
+    nested_runs: bool = False  # whether it was declared that each dataset has runs of its own, whatever their names
+    by_items: bool = False  # whether items of several datasets weigh the same, not datasets
 
     @property
     def unit(self) -> str | None:
@@ -107,6 +85,15 @@ class Evaluation:
         """Whether runs differ in the split of one corpus, so that they share training and test items."""
         facet = self.scores.facets.get(RESPLIT)
         return facet is not None and facet.count > 1
+
+    @cached_property
+    def scored_datasets(self) -> dict[str, NDArray[np.bool_]]:
+        """Of each system, which datasets each run has a score on, shape (datasets, runs); {} without several."""
+        there = {system.name: ~np.isnan(system.scores) for system in self.systems}
+        if self.datasets is None:
+            return there if self.unit == "datasets" else {}
+        rows = [self.datasets == code for code in np.unique(self.datasets)]
+        return {name: np.stack([scored[each].any(axis=0) for each in rows]) for name, scored in there.items()}
 
     def scored(self, system: SystemRuns) -> NDArray[np.bool_]:
         """Return which items a system can be judged on: those with a score in each of its settings.
@@ -199,7 +186,7 @@ def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None
     if len(astray):
         if scores.item is None:
             raise ScoresError(
-                f"{scores.roles.cluster!r} is taken for clusters of items, but {point_to_roles(scores)}; or leave "
+                f"{scores.roles.cluster!r} was read as clusters of items, but {point_to_roles(scores)}; or leave "
                 "clusters out with --cluster -"
             )
         row = astray[0]

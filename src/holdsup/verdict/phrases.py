@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from holdsup.rendering import Interval
-from holdsup.rendering.numbers import format_p
+from holdsup.rendering.numbers import say_level, say_p
 
-__all__ = ["NO_LIMITS", "join_names", "say_groups", "say_level", "say_p", "show_limits"]
+__all__ = ["NO_INTERVAL", "cut_name", "join_names", "name_items", "say_groups", "say_level", "say_p", "show_interval"]
 
-NO_LIMITS = "Without limits: differences are all equal, or items, runs or datasets too few to measure their spread."
+NO_INTERVAL = (
+    "No CI where all differences are equal, or where there are too few items, runs or datasets to measure spread."
+)
 
 MOST_NAMES = 6
+LONGEST_NAME = 30  # characters of a system's name in a table of many
+# Words of a column's name that number what it names, short forms, and the nouns that a reader knows.
+NUMBERING = frozenset("id ids idx index no nr num number name key hash uid uuid".split())
+SHORT = {"seg": "segment", "sent": "sentence", "doc": "document", "q": "question", "qid": "question", "ex": "example"}
+NOUNS = frozenset(
+    "item question sentence segment document story example instance sample prompt problem task utterance paragraph "
+    "article passage query text image picture clip file review tweet comment dialogue dialog turn conversation claim "
+    "pair triple word token page abstract summary source episode game level case patient video recording".split()
+)
 
 
 def say_groups(grouped: bool) -> str:
@@ -22,34 +34,40 @@ def say_groups(grouped: bool) -> str:
     return "Items were split one by one: no groups were given that belong on one side."
 
 
-def say_level(level: float) -> str:
-    """Return the coverage of limits in a sentence.
-
-    >>> say_level(0.95), say_level(0.57), say_level(0.9999)
-    ('95%', '57%', '99.99%')
-    """
-    return f"{100 * level:.10g}%"
-
-
-def say_p(p: float, log10_p: float | None = None, *, at_most: bool = False) -> str:
-    """Return a p-value in a sentence; `at_most` for the least that a simulation can give.
-
-    >>> say_p(0.03), say_p(1.0), say_p(0.0001, at_most=True)
-    ('p = 0.030', 'p > 0.999', 'p <= 1.0e-04')
-    """
-    shown = format_p(p, log10_p)
-    if at_most:
-        return f"p <= {shown}"
-    return f"p {shown[0]} {shown[1:]}" if shown.startswith(("<", ">")) else f"p = {shown}"
-
-
-def show_limits(
+def show_interval(
     low: float | None, high: float | None, estimate: float | None = None, *, drawn: bool = True, scale: str = ""
 ) -> Interval:
     """Return limits as a cell, drawn with those of the same scale; where a spread is not measured there are none."""
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return Interval(None, None)
     return Interval(low, high, estimate, drawn, scale)
+
+
+def name_items(column: str | None, otherwise: str = "items") -> str:
+    """Return the user's own word for many of what a column names, such as "questions" for question_id.
+
+    A name that is no English word ("idx", "doc3_s") says nothing to a reader: `otherwise` takes its place.
+
+    >>> [name_items(column) for column in ("question_id", "Sentence ID", "segId", "story", "item", "id", "qid", "x.y")]
+    ['questions', 'sentences', 'segments', 'stories', 'items', 'items', 'questions', 'items']
+    """
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column or "").lower()
+    plain = [word for word in re.split(r"[\W_]+", words) if word and word not in NUMBERING]
+    word = SHORT.get(plain[-1], plain[-1]) if plain else ""
+    if word.rstrip("s") not in NOUNS and f"{word.removesuffix('ies')}y" not in NOUNS:
+        return otherwise
+    if word.endswith("s"):
+        return word
+    return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("x") else f"{word}s"
+
+
+def cut_name(name: str) -> str:
+    """Return the name of a system as it fits a table of many.
+
+    >>> cut_name("meta-llama/Llama-3.1-70B-Instruct-FP8")
+    'meta-llama/Llama-3..struct-FP8'
+    """
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 12]}..{name[-10:]}"
 
 
 def join_names(names: Sequence[str], *, most: int = MOST_NAMES) -> str:

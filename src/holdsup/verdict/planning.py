@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.power import find_detectable
+from holdsup.numerics.decisions import find_detectable
 from holdsup.numerics.settings import FacetPart, find_settings, measure_facets, measure_over_settings
-from holdsup.numerics.spread import Spread, measure_arm, measure_run_spread, measure_spread
+from holdsup.numerics.spread import Spread, find_clusters, measure_arm, measure_run_spread, measure_spread
 from holdsup.verdict.claims import align_seeds
 from holdsup.verdict.evaluation import Evaluation, has_scores
 from holdsup.verdict.settings import facet_codes
@@ -26,27 +25,16 @@ MOST_RUNS, MOST_ITEMS, MOST_TIMES = 200, 10_000_000, 10  # beyond these nobody g
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairPlan:
-    """The parts of the variance of a difference, ready for other numbers of items, runs and settings.
+    """The parts of the variance of a difference, ready for other numbers of items, runs and settings."""
 
-    Attributes
-    ----------
-    left, right : the systems
-    metric : the metric, None if there is only one
-    spread : the parts at these settings
-    items : number of items
-    runs : number of runs of each system; of seeds, where they are shared
-    settings : number of settings of each system
-    facets : of each system, the facets of settings that vary in it
-    """
-
-    left: str
+    left: str  # the systems
     right: str
-    metric: str | None
-    spread: Spread
-    items: int
-    runs: tuple[int, ...]
-    settings: tuple[int, int]
-    facets: tuple[tuple[FacetPart, ...], ...] = ()
+    metric: str | None  # the metric, None if there is only one
+    spread: Spread  # the parts at these settings
+    items: int  # number of items
+    runs: tuple[int, ...]  # number of runs of each system; of seeds, where they are shared
+    settings: tuple[int, int]  # number of settings of each system
+    facets: tuple[tuple[FacetPart, ...], ...] = ()  # of each system, the facets of settings that vary in it
 
     def growth(self, times: int) -> tuple[int, ...]:
         """Return how many times the settings of each system are with `times` as many levels of each of its facets.

@@ -18,18 +18,11 @@ MOST_CLASSES = 30  # more leave too few items in each, and a table that nobody r
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemProperty:
-    """One property of the items.
+    """One property of the items."""
 
-    Attributes
-    ----------
-    name : its name
-    values : a value for each item of the evaluation, NaN where there is none; of classes, their codes
-    classes : their names; empty for a number
-    """
-
-    name: str
-    values: Floats
-    classes: tuple[str, ...]
+    name: str  # its name
+    values: Floats  # a value for each item of the evaluation, NaN where there is none; of classes, their codes
+    classes: tuple[str, ...]  # their names; empty for a number
 
     @property
     def known(self) -> NDArray[np.bool_]:

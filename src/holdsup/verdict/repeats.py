@@ -1,46 +1,60 @@
-"""Scores that repeat a run and an item, and the column that may tell them apart.
+"""Scores that repeat a run and an item, and runs that are copies of others.
 
-Checkpoints of one training are no trainings of their own: five of them taken for runs reject 16 to 43% of true nulls.
+Checkpoints of one training are no trainings of their own: five of them counted as runs reject 16 to 43% of true nulls.
 A table in which a column tells repeated scores apart is refused by `compare`, `variance` and `rank` alike, until it is
-said what the column is.
+said what the column is. Copies come from one file under two names, or from a system that does the same whatever its
+seed is; counted as runs of their own they would lend a claim degrees of freedom that nobody measured.
 """
 
 from __future__ import annotations
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.errors import ScoresError, list_names, shell_names
-from holdsup.rendering.numbers import format_count, format_counted
+from holdsup.rendering.numbers import format_count, format_counted, format_number
+from holdsup.results import Caution
 from holdsup.scores import Scores
 from holdsup.scores.roles import is_progress
-from holdsup.scores.suggestions import suggest_facets, suggest_part, suggest_replicates
-from holdsup.scores.telling import code_column, find_differing
-from holdsup.verdict.evaluation import Evaluation
+from holdsup.scores.suggestions import code_column, find_differing, suggest_facets, suggest_part, suggest_replicates
+from holdsup.verdict.evaluation import Evaluation, SystemRuns, lay_out_metric
 from holdsup.verdict.phrases import join_names
 
-__all__ = ["caution_progress", "caution_repeats", "caution_rows", "check_repeats", "check_rows", "count_repeats"]
+__all__ = [
+    "COPY",
+    "Distinct",
+    "caution_progress",
+    "caution_repeats",
+    "caution_rows",
+    "check_repeats",
+    "check_rows",
+    "count_repeats",
+    "leave_out_copies",
+]
 
-AVERAGED = "averaged"
-KEPT = "taken for scores of their own at the same levels"
 
-
-def caution_repeats(evaluation: Evaluation, *, averaged: bool) -> Iterator[str]:
-    """Yield a line about scores that repeat a run and an item, and what was done with them."""
+def caution_repeats(evaluation: Evaluation, *, averaged: bool) -> Iterator[Caution]:
+    """Yield a caution about scores that repeat a run and an item, and what was done with them."""
     scores = evaluation.scores
     where = "a run" if evaluation.per_run else f"a run and {'an item' if scores.item is not None else 'a dataset'}"
-    yield from _say_repeats(scores, _cells(evaluation), where, averaged=averaged)
+    yield from _caution(scores, _cells(evaluation), where, averaged=averaged, metric=evaluation.metric)
 
 
-def count_repeats(evaluation: Evaluation) -> int:
-    """Return how many scores repeat a run and an item."""
-    return len(evaluation.scores) - _cells(evaluation).count
+def count_repeats(evaluation: Evaluation) -> dict[str, int]:
+    """Return how many scores of each system repeat a run and an item."""
+    scores, cells = evaluation.scores, _cells(evaluation)
+    rows = np.bincount(scores.system.codes, minlength=scores.system.count)
+    distinct = np.bincount(scores.system.codes[cells.first], minlength=scores.system.count)
+    return dict(zip(scores.system.names, (rows - distinct).tolist(), strict=True))
 
 
-def caution_rows(scores: Scores, names: Iterable[str], *, averaged: bool) -> Iterator[str]:
+def caution_rows(scores: Scores, names: Iterable[str], *, averaged: bool) -> Iterator[Caution]:
     """Yield the same about a table that is used row by row, and how many rows repeat the score as well.
 
     Besides runs, items and datasets, the columns of `names` tell rows apart.
@@ -51,24 +65,33 @@ def caution_rows(scores: Scores, names: Iterable[str], *, averaged: bool) -> Ite
     where = join_names([name for name, labels in columns.items() if labels is not None])
     if copies:
         where += f" ({format_count(copies)} with the same score: copies of rows?)"
-    yield from _say_repeats(scores, cells, where, averaged=averaged)
+    yield from _caution(scores, cells, where, averaged=averaged)
 
 
-def _say_repeats(scores: Scores, cells: Crossing, where: str, *, averaged: bool) -> Iterator[str]:
+def _caution(
+    scores: Scores, cells: Crossing, where: str, *, averaged: bool, metric: str | None = None
+) -> Iterator[Caution]:
     repeated = len(scores) - cells.count
     if not repeated:
         return
-    what = f"{format_counted(repeated, 'score')} {'repeats' if repeated == 1 else 'repeat'} {where}"
-    advice = "name the columns that tell them apart (--replicates, --facets, --run), or see holdsup check"
+    repeats, were = ("repeats", "was") if repeated == 1 else ("repeat", "were")
+    done = f"{were} averaged" if averaged else f"{'counts' if repeated == 1 else 'count'} separately"
+    advice = "Name the columns that tell them apart (--replicates, --facets, --run), or see holdsup check."
     if name := next(_telling(scores, cells), None):
         first = "" if scores.item is not None else f"--item {shlex.quote(name)} if it names the items, "
         if part := suggest_part(scores, [name]):
             first = f"{part} to use one of them alone, "
         advice = (
-            f"{name} tells them apart; give {first}{suggest_replicates(scores, [name])} if it only repeats runs, as a "
-            f"seed does, or {suggest_facets(scores, [name])} if it is a setting"
+            f"Column {name} tells them apart: give {first}{suggest_replicates(scores, [name])} if it only repeats "
+            f"runs, as a seed does, or {suggest_facets(scores, [name])} if it is a setting."
         )
-    yield f"{what} and {'was' if repeated == 1 else 'were'} {AVERAGED if averaged else KEPT}: {advice}."
+    by = f"{metric}: " if metric else ""
+    message = f"{by}{format_counted(repeated, 'score')} {repeats} {where} and {done}."
+    few = averaged and repeated <= FEW_REPEATS * len(scores)
+    yield Caution(
+        code="repeated-scores", severity="note" if few else "warning", about="data", message=message, advice=advice,
+        count=repeated,
+    )  # fmt: skip
 
 
 def check_repeats(evaluation: Evaluation, *, averaged: bool) -> None:
@@ -86,13 +109,15 @@ def check_rows(scores: Scores, names: Iterable[str]) -> None:
     _refuse(scores, _rows(scores, names), "item" if scores.item is not None else "dataset", needed=True)
 
 
-def caution_progress(scores: Scores) -> Iterator[str]:
+def caution_progress(scores: Scores) -> Iterator[Caution]:
     """Yield what it means that a column named like the progress of a training was asked for as a setting."""
     for name in scores.facets:
         if is_progress(name):
-            yield (
-                f"{name} is taken as a setting, as asked: each of its values counts as a training of its own. If they "
-                f"are checkpoints of one training, p is too small: give --last {shell_names([name])} instead."
+            yield Caution(
+                code="progress-as-setting",
+                message=f"Each {name} counts as a training of its own, as asked.",
+                effect="If they are checkpoints of one training, p is too small.",
+                advice=f"Then give --last {shell_names([name])} instead.",
             )
 
 
@@ -161,3 +186,117 @@ def _telling(scores: Scores, cells: Crossing) -> Iterator[str]:
     for name in find_differing(scores, cells):
         if cross(cells.codes, code_column(scores.others[name])).count == len(scores):
             yield name
+
+
+FEW_REPEATS = 0.05  # of the scores: fewer that were averaged change next to nothing
+COPY = "a copy of another run, which counts as one with it"
+FEWEST_COMBINATIONS = 3  # of other facets in which a facet has changed no score: fewer may be chance
+MOST_NAMES = 3  # of the runs that are one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """An evaluation in which no run is a copy of another."""
+
+    evaluation: Evaluation  # the runs that are left
+    rows: int  # how many rows of copies were left out
+    systems: frozenset[str]  # those that had copies
+    cautions: tuple[Caution, ...]  # which runs count as one
+
+
+def leave_out_copies(evaluation: Evaluation) -> Distinct:
+    """Return the evaluation with each group of copies as one run, the first of them."""
+    scores = evaluation.scores
+    kept = np.ones(len(scores), bool)
+    systems: set[str] = set()
+    copied: list[str] = []
+    cautions: list[Caution] = []
+    for number, system in enumerate(evaluation.systems):
+        rows = np.flatnonzero(scores.system.codes == number)
+        if evaluation.per_run:
+            first, said = _inert_facets(evaluation, system, rows)
+            cautions.extend(said)
+        else:
+            first = _same_scores(system)
+            copied.extend(_say_copies(system, first))
+        counts = first == np.arange(len(system.runs))
+        kept[rows] = counts[cross(scores.run.take(rows)).codes]
+        if not counts.all():
+            systems.add(system.name)
+    if copied:
+        by = f"{evaluation.metric}: " if evaluation.metric else ""
+        cautions.append(
+            Caution(
+                code="copied-runs",
+                message=f"{by}Runs with exactly the same scores count as one: {'; '.join(copied)}.",
+                effect="It is a deterministic system, or one file was copied.",
+            )
+        )
+    if kept.all():
+        return Distinct(evaluation, 0, frozenset(), tuple(cautions))
+    distinct = lay_out_metric(scores.take(kept), evaluation.metric, nested_runs=evaluation.nested_runs)
+    distinct = replace(distinct, by_items=evaluation.by_items)
+    return Distinct(distinct, int((~kept).sum()), frozenset(systems), tuple(cautions))
+
+
+def _same_scores(system: SystemRuns) -> NDArray[np.int64]:
+    """Return the run that each run is a copy of, itself or an earlier one.
+
+    Within a setting runs with the same score on every item are one, and settings that have the same runs are one
+    setting: it changes nothing. A run that agrees with one of another setting now and then stays, for without it its
+    setting would be judged by the other runs alone. The same score on all items may be a ceiling, and is no copy.
+    """
+    names = [scores.tobytes() for scores in system.scores.T + 0.0]  # + 0.0: -0 and 0 are the same
+    varied = np.nanmin(system.scores, axis=0) < np.nanmax(system.scores, axis=0)
+    keys = [name if apart else number for number, (name, apart) in enumerate(zip(names, varied, strict=True))]
+    held: dict[int, frozenset[object]] = {
+        int(code): frozenset(keys[i] for i in np.flatnonzero(system.settings == code))
+        for code in np.unique(system.settings)
+    }
+    earliest: dict[object, int] = {}
+    return np.array([
+        earliest.setdefault((held[int(code)], key), number)
+        for number, (code, key) in enumerate(zip(system.settings, keys, strict=True))
+    ])  # fmt: skip
+
+
+def _say_copies(system: SystemRuns, first: NDArray[np.int64]) -> Iterator[str]:
+    """Yield how many runs a system has without its copies, and one group of these by name."""
+    groups: dict[int, list[str]] = defaultdict(list)
+    for run, number in zip(system.runs, first.tolist(), strict=True):
+        groups[number].append(run)
+    if several := [names for names in groups.values() if len(names) > 1]:
+        named = join_names(several[0], most=MOST_NAMES)
+        more = f"; and {format_counted(len(several) - 1, 'more group')}" if len(several) > 1 else ""
+        counts = f"{format_count(len(system.runs))} runs of {system.name} as {format_count(len(groups))}"
+        yield f"{counts} ({named}{more})"
+
+
+def _inert_facets(
+    evaluation: Evaluation, system: SystemRuns, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], list[Caution]]:
+    """Return the same, and what is said of it, where runs have one score each: a facet that never changes it is inert.
+
+    A single score may be the same by chance, so that it takes several combinations of the other facets.
+    """
+    shown = rows[cross(evaluation.scores.run.take(rows)).first]
+    facets = {name: labels.take(shown) for name, labels in evaluation.scores.facets.items()}
+    score, first = system.scores[0], np.arange(len(system.runs))
+    if len(score) > 1 and len(np.unique(score)) == 1:
+        same = f"all its {format_count(len(score))} runs have the same score, {format_number(float(score[0]))}"
+        effect = "It is a deterministic system, or one file was copied: no spread is measured."
+        about = f"system:{system.name}"
+        return first, [Caution(code="constant-system", about=about, message=f"{system.name}: {same}.", effect=effect)]
+    cautions = []
+    for name in list(facets):
+        left = np.unique(first)  # the runs that count so far
+        others = cross(*(labels.take(left) for other, labels in facets.items() if other != name), rows=len(left))
+        repeated = np.flatnonzero(others.sizes() > 1)
+        changes = any(len(np.unique(score[left][others.codes == group])) > 1 for group in repeated)
+        if len(repeated) >= FEWEST_COMBINATIONS and not changes:
+            del facets[name]
+            first = left[others.first[others.codes]][np.searchsorted(left, first)]
+            message = f"{system.name}: {name} never changes the score, so its levels count as one."
+            effect = f"{format_count(len(left))} runs count as {format_count(others.count)}."
+            cautions.append(Caution(code="inert-facet", about=f"system:{system.name}", message=message, effect=effect))
+    return first, cautions

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
-from holdsup.numerics.datasets import dataset_means
+from holdsup.numerics.differences import dataset_means
 from holdsup.rendering.numbers import format_interval
+from holdsup.results import Caution
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 from holdsup.verdict.phrases import join_names, say_level, say_p
@@ -28,12 +29,12 @@ __all__ = [
     "Limited",
     "can_repeat",
     "caution_facets",
+    "caution_reading",
     "count_trainings",
     "has_nested_runs",
     "is_nested",
     "lay_out_datasets",
     "nest_facets",
-    "say_reading",
 ]
 
 Floats = NDArray[np.float64]
@@ -68,9 +69,10 @@ def is_nested(scores: Floats) -> bool:
 
 def has_nested_runs(evaluation: Evaluation, system: SystemRuns) -> bool:
     """Return whether each of several datasets has runs of its own, by the names of the runs or as declared."""
-    scores = _there(evaluation, system)
-    several = scores is not None and int((~np.isnan(scores)).any(axis=1).sum()) > 1
-    return several and scores is not None and (evaluation.nested_runs or is_nested(scores))
+    there = evaluation.scored_datasets.get(system.name)  # of all that it was scored on, wherever it is compared
+    if there is None or int(there.any(axis=1).sum()) < 2:
+        return False
+    return evaluation.nested_runs or is_nested(np.where(there, 0.0, np.nan))
 
 
 def can_repeat(evaluation: Evaluation, system: SystemRuns) -> bool:
@@ -80,9 +82,9 @@ def can_repeat(evaluation: Evaluation, system: SystemRuns) -> bool:
 
 def count_trainings(evaluation: Evaluation, system: SystemRuns) -> int:
     """Return how many runs a system has; one name on two datasets is two, where these have runs of their own."""
-    scores = _there(evaluation, system)
-    nested = scores is not None and has_nested_runs(evaluation, system)
-    return int((~np.isnan(scores)).sum()) if scores is not None and nested else len(system.runs)
+    if has_nested_runs(evaluation, system):
+        return int(evaluation.scored_datasets[system.name].sum())
+    return len(system.runs)
 
 
 def lay_out_datasets(evaluation: Evaluation, system: SystemRuns, items: NDArray[np.bool_]) -> Floats:
@@ -92,44 +94,35 @@ def lay_out_datasets(evaluation: Evaluation, system: SystemRuns, items: NDArray[
     return dataset_means(system.scores, evaluation.datasets[items])
 
 
-def _there(evaluation: Evaluation, system: SystemRuns) -> Floats | None:
-    """Return NaN where a run has no score on a dataset, 0 elsewhere; None without several datasets.
-
-    It is of all that the system was scored on, wherever it is compared.
-    """
-    if evaluation.unit != "datasets" and evaluation.datasets is None:
-        return None
-    if len(system.scores) != evaluation.items:
-        system = evaluation.system(system.name)
-    if evaluation.datasets is None:
-        return np.where(np.isnan(system.scores), np.nan, 0.0)
-    there = ~np.isnan(system.scores)
-    found = [there[evaluation.datasets == code].any(axis=0) for code in np.unique(evaluation.datasets)]
-    return np.where(found, 0.0, np.nan)
-
-
-def say_reading(
+def caution_reading(
     pair: str, nested: bool, taken: Reading, other: Reading | None, *, declared: bool, level: float, pairs: int
-) -> str:
-    """Return which reading was taken of runs on several datasets, and what the other gives for one of `pairs`."""
+) -> Caution:
+    """Return which reading was taken of runs on several datasets, and what the other gives for one of `pairs`.
+
+    It limits the answer where the other reading gives another.
+    """
+    code = "runs-across-datasets"
     if nested and not declared:
-        return "No run was scored on two datasets: each dataset counts as having training runs of its own."
+        message = "No run was scored on two datasets: each dataset counts as having training runs of its own."
+        return Caution(code=code, severity="note", message=message)
     if nested:
-        said = "Each dataset counts as having training runs of its own, as declared. If a run were one training that "
-        said += "was evaluated on all datasets"
+        message = "Each dataset counts as having training runs of its own, as declared."
+        otherwise = "If a run were one training that was evaluated on all datasets"
     else:
-        said = "A run whose name recurs on several datasets counts as one training that was evaluated on all of them. "
-        said += "If each dataset had training runs of its own (--nested-runs)"
+        message = "A run whose name recurs on several datasets counts as one training, evaluated on all of them."
+        otherwise = "If each dataset had training runs of its own (--nested-runs)"
     if other is None:
-        return f"{said}, the numbers would be others."
+        return Caution(code=code, severity="note", message=message, effect=f"{otherwise}, the numbers would be others.")
     this, that = _say(taken, level), _say(other, level)
     alone = f" (not adjusted for {pairs:,} pairs)" if pairs > 1 else ""
-    return f"{said}, {pair} would have {f'the same {this}' if this == that else f'{that}, not {this}'}{alone}."
+    effect = f"{otherwise}, {pair} would have {f'the same {this}' if this == that else f'{that}, not {this}'}{alone}."
+    moved = (taken.p <= 1 - level) != (other.p <= 1 - level)
+    return Caution(code=code, severity="warning" if moved else "note", message=message, effect=effect)
 
 
 def _say(found: Reading, level: float) -> str:
     limits = f"{say_level(level)} CI {format_interval(found.low, found.high)}" if np.isfinite(found.high) else "no CI"
-    return f"{limits} and {say_p(found.p, found.log10_p)}"
+    return f"{limits} and {say_p(found.p)}"
 
 
 def nest_facets(scores: Scores) -> Scores:
@@ -146,16 +139,22 @@ def nest_facets(scores: Scores) -> Scores:
     return replace(scores, facets=facets)
 
 
-def caution_facets(scores: Scores, *, declared: bool) -> Iterator[str]:
+def caution_facets(scores: Scores, *, declared: bool) -> Iterator[Caution]:
     """Yield how repetitions on several datasets were read in a decomposition."""
     if scores.dataset is None or scores.dataset.count < 2:
         return
     repeated = [name for name in scores.facets if is_repetition(scores, name) and scores.facets[name].count > 1]
     recur = [name for name in repeated if cross(scores.facets[name], scores.dataset).count > scores.facets[name].count]
     if recur:
-        yield (
-            f"A level of {join_names(recur)} that recurs on several datasets counts as one training that was evaluated "
-            "on all of them; --nested-runs gives each dataset trainings of its own."
+        yield Caution(
+            code="runs-across-datasets",
+            severity="note",
+            message=f"The same {join_names(recur)} on several datasets counts as one training, scored on all of them.",
+            advice="If each dataset had its own trainings, give --nested-runs.",
         )
     elif repeated and declared:
-        yield f"Each dataset counts as having training runs of its own ({join_names(repeated)}), as declared."
+        yield Caution(
+            code="runs-across-datasets",
+            severity="note",
+            message=f"Each dataset counts as having its own training runs ({join_names(repeated)}), as you declared.",
+        )

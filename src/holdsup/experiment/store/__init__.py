@@ -2,8 +2,8 @@
 
 from holdsup.experiment.store.database import Store
 from holdsup.experiment.store.ledger import Damage
-from holdsup.experiment.store.recording import Claim, FailedAttempt, OpenRun
-from holdsup.experiment.store.records import Recorded, RecordedFailure
+from holdsup.experiment.store.recording import OpenRun
+from holdsup.experiment.store.records import Failure, Recorded, RecordedFailure, Success
 from holdsup.experiment.store.rescue import rescue_store
 
-__all__ = ["Claim", "Damage", "FailedAttempt", "OpenRun", "Recorded", "RecordedFailure", "Store", "rescue_store"]
+__all__ = ["Damage", "Failure", "OpenRun", "Recorded", "RecordedFailure", "Store", "Success", "rescue_store"]

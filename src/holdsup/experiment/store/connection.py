@@ -126,11 +126,8 @@ def _umask() -> int:
     return mask
 
 
-def open_file(path: Path, *, writing: bool, sound: bool = False) -> sqlite3.Connection:
-    """Return a connection to a store of the present version; an older one is brought up to it.
-
-    With `sound`, a file whose structure or whose schema is not what it should be is refused.
-    """
+def open_file(path: Path, *, writing: bool) -> sqlite3.Connection:
+    """Return a connection to a store of sound structure; one of an older version is brought up to the present one."""
     if not path.exists():
         if not writing:
             raise StoreError(f"there is no store {path}: run the plan first")
@@ -142,8 +139,7 @@ def open_file(path: Path, *, writing: bool, sound: bool = False) -> sqlite3.Conn
         connection = connect(path, writing=writing)
         try:
             _bring_up(connection, path, writing)
-            if sound:
-                _require_sound(connection, path)
+            _require_sound(connection, path)
         except BaseException:
             connection.close()
             raise

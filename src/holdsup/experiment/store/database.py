@@ -7,8 +7,8 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from holdsup.errors import StoreError
@@ -22,14 +22,10 @@ from holdsup.experiment.store.connection import (
     open_file,
 )
 from holdsup.experiment.store.ledger import Damage, Ledger, read_rows
-from holdsup.experiment.store.liveness import is_alive
-from holdsup.experiment.store.payload import decode_table, decode_values
-from holdsup.experiment.store.recording import OpenRun
-from holdsup.experiment.store.records import Recorded, RecordedFailure
-from holdsup.experiment.store.rescue import is_foreign, rescue_store
-from holdsup.experiment.store.rows import is_sound
-from holdsup.experiment.store.schema import TABLES
-from holdsup.experiment.store.wal import require_whole_log
+from holdsup.experiment.store.recording import OpenRun, is_alive
+from holdsup.experiment.store.records import Recorded, RecordedFailure, decode_table, decode_values
+from holdsup.experiment.store.rescue import is_foreign, require_whole_log, rescue_store
+from holdsup.experiment.store.schema import TABLES, is_sound
 from holdsup.rendering.numbers import format_counted
 
 if TYPE_CHECKING:
@@ -71,7 +67,7 @@ class Store:
     def _open(self) -> sqlite3.Connection:
         try:
             require_whole_log(self.path)
-            return open_file(self.path, writing=self.writing, sound=True)
+            return open_file(self.path, writing=self.writing)
         except (DamagedStore, OldStore) as error:
             if isinstance(error, DamagedStore) and is_foreign(self.path):
                 raise StoreError(f"{self.path} is no store of holdsup: name another file") from error
@@ -91,7 +87,7 @@ class Store:
                 if not any(damage.place == "file" for damage in lost):
                     lost = (Damage("file", 0, "", str(reason).removesuffix(f": {RESCUE}")), *lost)
                 self._lost = lost
-            return open_file(copy, writing=False, sound=True)
+            return open_file(copy, writing=False)
         except BaseException:
             self._copy.cleanup()
             raise
@@ -125,7 +121,7 @@ class Store:
         """Return the status of each task: done, undefined, failed, running (by a live run) or waiting."""
         with clear_errors(self.path):
             self.ledger.catch_up()
-        alive: dict[str, bool] = {}
+        lives = cache(lambda run: is_alive(self.path, run))
         found = {}
         for task in tasks:
             holder = self.ledger.holders.get(task)
@@ -133,7 +129,7 @@ class Store:
                 found[task] = "undefined" if task in self.ledger.undefined else "done"
             elif self.ledger.is_settled(task):
                 found[task] = "failed"
-            elif holder and self._is_alive(holder, alive):
+            elif holder and lives(holder):
                 found[task] = "running"
             else:
                 found[task] = "waiting"
@@ -142,11 +138,6 @@ class Store:
     def remarks(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
         """Return why results have a value that is not defined, and the notes of others, by task."""
         return self.ledger.undefined, self.ledger.notes
-
-    def _is_alive(self, run: str, known: dict[str, bool]) -> bool:
-        if run not in known:
-            known[run] = is_alive(self.path, run)
-        return known[run]
 
     def results(self, tasks: Collection[str] | None = None, *, with_tables: bool = True) -> Iterator[Recorded]:
         """Yield the results of some tasks (all by default) in the order in which they were recorded."""
@@ -206,9 +197,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

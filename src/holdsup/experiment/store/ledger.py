@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Any, NamedTuple
 
-from holdsup.experiment.store.rows import is_sound
-from holdsup.experiment.store.schema import TABLES
+from holdsup.experiment.store.schema import TABLES, is_sound
 
 __all__ = ["Damage", "LastFailure", "Ledger", "read_rows"]
 
@@ -19,20 +18,12 @@ NOTE = '"note":'  # stands in values that have a note; the others need not be pa
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A row of a store that is not what was written; it is never used.
+    """A row of a store that is not what was written; it is never used."""
 
-    Attributes
-    ----------
-    place : its table
-    row : its number there
-    task : id of the task, "" where it cannot be read
-    reason : what is wrong with it
-    """
-
-    place: str
-    row: int
-    task: str
-    reason: str
+    place: str  # its table
+    row: int  # its number there
+    task: str  # id of the task, "" where it cannot be read
+    reason: str  # what is wrong with it
 
 
 class LastFailure(NamedTuple):

@@ -1,8 +1,9 @@
-"""The rows of a damaged SQLite file, read page by page without SQLite.
+"""The file of a store and its write-ahead log, read page by page without SQLite: their rows, and whether all is there.
 
 Rows are found wherever a page of a table lies, whatever has become of the header, the schema and the tree
-above it: as rows are never changed, every copy of a row whose checksum is right is that row. The format is
-SQLite's (https://www.sqlite.org/fileformat2.html): sections 1.6 (b-tree pages), 2.1 (records), 4.1 (WAL).
+above it: as rows are never changed, every copy of a row whose checksum is right is that row. What is missing at the
+end of the file or of the log shows in no gap of row numbers. The format is SQLite's
+(https://www.sqlite.org/fileformat2.html): sections 1.3 (header), 1.6 (b-tree pages), 2.1 (records), 4 (WAL).
 """
 
 from __future__ import annotations
@@ -14,26 +15,25 @@ from typing import Any, NamedTuple
 
 from holdsup.experiment.store.schema import PAGE
 
-__all__ = ["FRAME_HEADER", "WAL_HEADER", "Found", "find_logged_rows", "find_pages", "find_rows"]
+__all__ = ["MAGIC", "Found", "count_sound_frames", "find_cut", "find_logged_rows", "find_rows", "is_log_cut_off"]
 
+MAGIC = b"SQLite format 3\0"
+PAGES, CHANGES, COUNTED_AT = 28, 24, 92  # places in the header: number of pages, of changes, of changes at that count
+INDEX_HEADER = 100  # bytes of a log's index that we read: number of frames at 16, of those copied at 96
 LEAF = 0x0D  # first byte of a page that holds rows of a table
 HEADER = 100  # bytes before the first page's own header
 WAL_HEADER, FRAME_HEADER = 32, 24
+FRAME = FRAME_HEADER + PAGE
 MOST_COLUMNS = 32
 INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # bytes of an integer by serial type
+BIG_ENDIAN = 0x377F0683  # the log's first word, where its checksums are sums of big-endian words; else one less
+HEADER_SUMMED, FRAME_SUMMED = 24, 8  # bytes of the log's header, and of a frame's, that checksums cover
+WORD = 0xFFFFFFFF
 
 
 class Found(NamedTuple):
-    """A row as it lies in the file.
+    """A row as it lies in the file: its rowid, and its columns in order, the first of them NULL for the rowid."""
 
-    Attributes
-    ----------
-    page : number of its page, from 1
-    ident : its rowid
-    values : its columns in order, the first of them NULL for the rowid
-    """
-
-    page: int
     ident: int
     values: list[Any]
 
@@ -48,16 +48,64 @@ def find_rows(path: Path) -> Iterator[Found]:
 
 def find_logged_rows(path: Path, frames: int | None = None) -> Iterator[Found]:
     """Yield everything in the write-ahead log beside a file, or its first frames, that reads as a row of a table."""
-    log = list(_committed_pages(path.with_name(path.name + "-wal"), frames))
+    log = list(_committed_pages(path, frames))
     pages = {**_pages_of(path), **dict(log)} if log else {}
     for number, page in log:
         yield from _rows_of(number, page, pages)
 
 
-def find_pages(path: Path) -> set[int]:
-    """Return the numbers of the pages that are whole, in the file or in its write-ahead log."""
-    logged = {number for number, _ in _committed_pages(path.with_name(path.name + "-wal"), None)}
-    return {number for number, page in _pages_of(path).items() if len(page) == PAGE} | logged
+def find_cut(path: Path) -> str | None:
+    """Return in what way a file or its log is cut off; None where nothing shows that it is."""
+    if is_log_cut_off(path):
+        return "the log is cut off"
+    with path.open("rb") as stream:
+        header = stream.read(PAGE)
+    said = 0
+    if header.startswith(MAGIC) and header[CHANGES : CHANGES + 4] == header[COUNTED_AT : COUNTED_AT + 4]:
+        (said,) = struct.unpack_from(">I", header, PAGES)
+    if not said:  # the header is damaged, but pages are written whole
+        return "the file is cut off within a page" if path.stat().st_size % PAGE else None
+    whole = {number for number, page in _pages_of(path).items() if len(page) == PAGE}
+    there = sum(page <= said for page in whole | dict(_committed_pages(path)).keys())  # some may be in the log alone
+    return f"the file is cut off ({there:,} of its {said:,} pages are there)" if there < said else None
+
+
+def is_log_cut_off(path: Path) -> bool:
+    """Return whether the log is shorter than its index, which a killed process leaves behind, says.
+
+    A log that was all copied into the file may be gone. The index is in the machine's own byte order.
+    """
+    log, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
+    try:
+        with index.open("rb") as stream:
+            header = stream.read(INDEX_HEADER)
+    except OSError:
+        return False
+    if len(header) < INDEX_HEADER:
+        return False
+    (frames,), (copied,) = struct.unpack_from("=I", header, 16), struct.unpack_from("=I", header, 96)
+    content = log.stat().st_size - WAL_HEADER if log.exists() else 0
+    return bool(copied < frames and content < frames * FRAME)
+
+
+def count_sound_frames(path: Path) -> int:
+    """Return how many frames from the beginning of a file's log have the checksum and the salts that they should have.
+
+    Each frame's checksum goes on from that of the frame before it.
+    """
+    content = _read_log(path)
+    if len(content) < WAL_HEADER:
+        return 0
+    order = ">" if struct.unpack_from(">I", content)[0] == BIG_ENDIAN else "<"
+    sums = _add(content[:HEADER_SUMMED], (0, 0), order)
+    if sums != struct.unpack_from(">II", content, HEADER_SUMMED):
+        return 0
+    for number, start in enumerate(range(WAL_HEADER, len(content) - FRAME + 1, FRAME)):
+        sums = _add(content[start : start + FRAME_SUMMED], sums, order)
+        sums = _add(content[start + FRAME_HEADER : start + FRAME], sums, order)
+        if content[start + 8 : start + 16] != content[16:24] or sums != struct.unpack_from(">II", content, start + 16):
+            return number
+    return (len(content) - WAL_HEADER) // FRAME
 
 
 def _pages_of(path: Path) -> dict[int, memoryview]:
@@ -65,24 +113,29 @@ def _pages_of(path: Path) -> dict[int, memoryview]:
     return {start // PAGE + 1: content[start : start + PAGE] for start in range(0, len(content), PAGE)}
 
 
-def _committed_pages(wal: Path, frames: int | None) -> Iterator[tuple[int, memoryview]]:
-    """Yield the pages of all transactions in a log that were committed.
+def _read_log(path: Path) -> bytes:
+    """Return the log beside a file; nothing where there is none, or another process has just put it away."""
+    try:
+        return path.with_name(path.name + "-wal").read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _committed_pages(path: Path, frames: int | None = None) -> Iterator[tuple[int, memoryview]]:
+    """Yield the pages of all transactions in a log, or in its first frames, that were committed.
 
     Those from before the log was last begun anew are among them: rows never change, so old pages are as good.
     """
-    try:
-        content = memoryview(wal.read_bytes())
-    except FileNotFoundError:  # no log, or one that another process has just put away
-        return
+    content = memoryview(_read_log(path))
     if frames is not None:
-        content = content[: WAL_HEADER + frames * (FRAME_HEADER + PAGE)]
+        content = content[: WAL_HEADER + frames * FRAME]
     salts = b""
     waiting: list[tuple[int, memoryview]] = []
-    for start in range(WAL_HEADER, len(content) - FRAME_HEADER - PAGE + 1, FRAME_HEADER + PAGE):
+    for start in range(WAL_HEADER, len(content) - FRAME + 1, FRAME):
         number, size = struct.unpack_from(">II", content, start)
         if content[start + 8 : start + 16] != salts:
             salts, waiting = bytes(content[start + 8 : start + 16]), []
-        waiting.append((number, content[start + FRAME_HEADER : start + FRAME_HEADER + PAGE]))
+        waiting.append((number, content[start + FRAME_HEADER : start + FRAME]))
         if size:  # the last frame of a transaction
             yield from waiting
             waiting = []
@@ -98,17 +151,17 @@ def _rows_of(number: int, page: memoryview, pages: dict[int, memoryview]) -> Ite
         if place + 2 > PAGE:
             return
         try:
-            yield _row_at(number, page, struct.unpack_from(">H", page, place)[0], pages)
+            yield _row_at(page, struct.unpack_from(">H", page, place)[0], pages)
         except (IndexError, struct.error, ValueError, KeyError):
             continue  # no row can be read here; what is missing shows in the gaps of the ids
 
 
-def _row_at(number: int, page: memoryview, place: int, pages: dict[int, memoryview]) -> Found:
+def _row_at(page: memoryview, place: int, pages: dict[int, memoryview]) -> Found:
     size, place = _varint(page, place)
     ident, place = _varint(page, place)
     most = PAGE - 35  # bytes of a row that stay on its page; section 1.6 has the rule for longer ones
     if size <= most:
-        return Found(number, ident, _record(bytes(page[place : place + size])))
+        return Found(ident, _record(bytes(page[place : place + size])))
     least = (PAGE - 12) * 32 // 255 - 23
     local = least + (size - least) % (PAGE - 4)
     local = local if local <= most else least
@@ -119,7 +172,7 @@ def _row_at(number: int, page: memoryview, place: int, pages: dict[int, memoryvi
         (follow,) = struct.unpack_from(">I", overflow, 0)
         parts.append(overflow[4 : 4 + min(left, PAGE - 4)])
         left -= PAGE - 4
-    return Found(number, ident, _record(b"".join(parts)))
+    return Found(ident, _record(b"".join(parts)))
 
 
 def _record(payload: bytes) -> list[Any]:
@@ -161,3 +214,13 @@ def _varint(data: bytes | memoryview, place: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, place + i + 1
     return value << 8 | data[place + 8], place + 9
+
+
+def _add(content: bytes, sums: tuple[int, int], order: str) -> tuple[int, int]:
+    """Return the checksum, gone on over more words."""
+    first, second = sums
+    words = struct.unpack(f"{order}{len(content) // 4}I", content)
+    for even, odd in zip(words[::2], words[1::2], strict=True):
+        first = (first + even + second) & WORD
+        second = (second + odd + first) & WORD
+    return first, second

@@ -1,33 +1,37 @@
-"""A damaged store, made new from every row that is still what was written."""
+"""A damaged store: one that hides rows is refused, and every row that is still what was written goes into a new one."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from holdsup.errors import StoreError
-from holdsup.experiment.store.connection import clear_errors, connect, make, transaction
+from holdsup.experiment.store.connection import RESCUE, DamagedStore, clear_errors, connect, make, transaction
 from holdsup.experiment.store.ledger import Damage
-from holdsup.experiment.store.pages import Found, find_rows
-from holdsup.experiment.store.rows import checksum, is_sound
-from holdsup.experiment.store.schema import TABLES, insertion, with_reason
-from holdsup.experiment.store.wholeness import MAGIC, find_cut
+from holdsup.experiment.store.pages import (
+    MAGIC,
+    Found,
+    count_sound_frames,
+    find_cut,
+    find_logged_rows,
+    find_rows,
+    is_log_cut_off,
+)
+from holdsup.experiment.store.recording import any_alive
+from holdsup.experiment.store.schema import TABLES, append, is_sound, with_reason
 from holdsup.rendering.numbers import format_counted
 
-__all__ = ["is_foreign", "recognize", "rescue_store"]
+__all__ = ["is_foreign", "require_whole_log", "rescue_store"]
 
 Rows: TypeAlias = dict[int, tuple[Any, ...]]
-COPIED = (
-    "runs",
-    "tasks",
-    "results",
-    "attachments",
-    "failures",
-    "damages",
-)  # claims of a file that is given up are void
+COPIED = [table for table in TABLES if table not in ("migrations", "claims")]  # a new file has no claims to keep
+PAUSE = 0.1  # seconds between looks
+FEW, MANY = 3, 600  # looks, without and with a live run: its commit may be waiting for the disk
 
 
 def rescue_store(damaged: str | Path, fresh: str | Path) -> tuple[Damage, ...]:
@@ -56,12 +60,8 @@ def rescue_store(damaged: str | Path, fresh: str | Path) -> tuple[Damage, ...]:
     damage = [*_list_unknown(tables, damage, cut), *damage]
     with clear_errors(new):
         make(new)
-        connection = connect(new, writing=True)
-        try:
-            with transaction(connection):
-                _copy(connection, tables, damage)
-        finally:
-            connection.close()
+        with closing(connect(new, writing=True)) as connection, transaction(connection):
+            _copy(connection, tables, damage)
     return tuple(damage)
 
 
@@ -70,7 +70,7 @@ def _sift(path: Path) -> tuple[dict[str, Rows], list[Damage]]:
     tables: dict[str, Rows] = {name: {} for name in TABLES}
     suspects: dict[tuple[str, int], str] = {}
     for found in find_rows(path):
-        table, sound = recognize(found)
+        table, sound = _recognize(found)
         if sound is not None:
             tables[table].setdefault(found.ident, sound)
         elif table:
@@ -91,10 +91,10 @@ def is_foreign(path: Path) -> bool:
     """Return whether a file was never a store: it has no header of SQLite's, and no sound row anywhere."""
     with path.open("rb") as stream:
         begins = stream.read(len(MAGIC))
-    return begins != MAGIC and all(recognize(found)[1] is None for found in find_rows(path))
+    return begins != MAGIC and all(_recognize(found)[1] is None for found in find_rows(path))
 
 
-def recognize(found: Found) -> tuple[str, tuple[Any, ...] | None]:
+def _recognize(found: Found) -> tuple[str, tuple[Any, ...] | None]:
     """Return the table of a row and its values; None for values that are not what was written, "" for no table."""
     if len(found.values) < 3 or found.values[0] is not None:
         return "", None
@@ -156,5 +156,57 @@ def _copy(connection: sqlite3.Connection, tables: Mapping[str, Rows], damage: li
             rows += [(lost.place, lost.row, lost.task, lost.reason) for lost in damage]
         if "UNIQUE" in " ".join(TABLES[table].values()):  # the first row of each task is the one that counts
             rows = list({values[0]: values for values in reversed(rows)}.values())[::-1]
-        stamped = [(i, *values, checksum(table, i, values)) for i, values in enumerate(rows, start=1)]
-        connection.executemany(insertion(table), stamped)
+        append(connection, table, rows)
+
+
+def require_whole_log(path: Path) -> None:
+    """Refuse a store whose log is cut off, or holds sound rows that SQLite does not see.
+
+    SQLite ends its reading of a log at the first frame whose checksum is wrong, and takes what lies behind it for never
+    written. One flipped bit there would lose recorded results without a word, so we look for ourselves, before SQLite
+    has opened the file for writing and put the log away.
+    """
+    for _ in _looks(path):
+        if not is_log_cut_off(path):
+            break
+    else:
+        raise DamagedStore(f"the log of the store {path} is cut off, and its last rows are gone: {RESCUE}")
+    last = _last_logged(path)
+    if not last:
+        return
+    with clear_errors(path), closing(connect(path, writing=False)) as connection:
+        for _ in _looks(path):
+            hidden = [table for table, row in last.items() if _last_visible(connection, table) < row]
+            if not hidden:
+                return
+    # A commit whose process was killed before it was in the log's index was not acknowledged. SQLite takes it in when
+    # it reads the log anew, and writes over it while another process has the store open. Neither is damage.
+    sound = _last_logged(path, count_sound_frames(path))
+    hidden = [table for table in hidden if last[table] > sound.get(table, 0)]
+    if not hidden:
+        return
+    raise DamagedStore(f"the log of the store {path} is damaged and hides rows of {hidden[0]}: {RESCUE}")
+
+
+def _looks(path: Path) -> Iterator[None]:
+    """Yield a few times, with pauses; many times as long as a run lives that may be in the middle of a commit."""
+    for look in range(MANY):
+        yield
+        if look >= FEW and not any_alive(path):
+            return
+        time.sleep(PAUSE)
+
+
+def _last_logged(path: Path, frames: int | None = None) -> dict[str, int]:
+    """Return the last row of each table that the log, or its first frames, hold."""
+    last: dict[str, int] = {}
+    for found in find_logged_rows(path, frames) if path.exists() else ():
+        table, sound = _recognize(found)
+        if sound is not None:
+            last[table] = max(last.get(table, 0), found.ident)
+    return last
+
+
+def _last_visible(connection: sqlite3.Connection, table: str) -> int:
+    (last,) = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()
+    return int(last)

@@ -1,14 +1,25 @@
-"""The tables of a store and how they have changed: named migrations, applied and recorded in one transaction."""
+"""The tables of a store, the checksums of their rows, and how tables have changed: named migrations, each recorded."""
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from holdsup.experiment.store.rows import checksum, is_sound
-
-__all__ = ["APPLICATION", "PAGE", "TABLES", "VERSION", "create", "insertion", "migrate", "statements", "with_reason"]
+__all__ = [
+    "APPLICATION",
+    "PAGE",
+    "TABLES",
+    "VERSION",
+    "append",
+    "create",
+    "is_sound",
+    "migrate",
+    "statements",
+    "with_reason",
+]
 
 APPLICATION = 0x486F6C64  # "Hold": what `file` and SQLite show of the kind of file
 VERSION = 2
@@ -70,8 +81,15 @@ def statements(tables: Mapping[str, Mapping[str, str]] = TABLES) -> Iterator[str
         yield INDEX
 
 
-def insertion(table: str) -> str:
-    """Return the statement that appends a row to a table: its id, its columns, its checksum."""
+def append(connection: sqlite3.Connection, table: str, rows: Sequence[Sequence[Any]]) -> int:
+    """Append rows with their numbers and checksums, and return the number of the first."""
+    (last,) = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()
+    stamped = [(i, *values, _checksum(table, i, values)) for i, values in enumerate(rows, start=last + 1)]
+    connection.executemany(_insertion(table), stamped)
+    return int(last) + 1
+
+
+def _insertion(table: str) -> str:
     columns = ["id", *TABLES[table], "checksum"]
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
@@ -83,7 +101,7 @@ def create(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     for statement in statements():
         connection.execute(statement)
-    _note(connection, VERSION, "create")
+    append(connection, "migrations", [(VERSION, "create")])
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")
@@ -94,14 +112,8 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
     for number in range(version + 1, VERSION + 1):
         migration = MIGRATIONS[number]
         migration(connection)
-        _note(connection, number, migration.__name__)
+        append(connection, "migrations", [(number, migration.__name__)])
         connection.execute(f"PRAGMA user_version = {number}")
-
-
-def _note(connection: sqlite3.Connection, version: int, name: str) -> None:
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM migrations").fetchone()
-    values = (version, name)
-    connection.execute(insertion("migrations"), (last + 1, *values, checksum("migrations", last + 1, values)))
 
 
 def add_reasons_and_damages(connection: sqlite3.Connection) -> None:
@@ -118,7 +130,8 @@ def add_reasons_and_damages(connection: sqlite3.Connection) -> None:
     for ident, *values, stamp in connection.execute(f"SELECT {old} FROM results_1 ORDER BY id"):
         new = with_reason(values)
         sound = is_sound("results", ident, values, stamp)
-        connection.execute(insertion("results"), (ident, *new, checksum("results", ident, new) if sound else stamp))
+        stamp = _checksum("results", ident, new) if sound else stamp
+        connection.execute(_insertion("results"), (ident, *new, stamp))
     connection.execute("DROP TABLE results_1")
 
 
@@ -129,3 +142,35 @@ def with_reason(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {2: add_reasons_and_damages}
+
+
+def is_sound(table: str, ident: int, values: Sequence[Any], stamp: Any) -> bool:
+    """Return whether a row is the one that was written."""
+    try:
+        return bool(_checksum(table, ident, values) == stamp)
+    except (TypeError, UnicodeEncodeError):
+        return False
+
+
+def _checksum(table: str, ident: int, values: Sequence[Any]) -> bytes:
+    """Return the checksum of a row: each value goes in with its kind and its length."""
+    parts = [table.encode(), b"%d" % ident]
+    for value in values:
+        kind, content = _written(value)
+        parts.append(b"%c%d:" % (kind, len(content)))
+        parts.append(content)
+    return hashlib.blake2b(b"\n".join(parts), digest_size=16).digest()
+
+
+def _written(value: Any) -> tuple[bytes, bytes]:
+    if isinstance(value, str):
+        return b"s", value.encode()
+    if isinstance(value, bytes):
+        return b"b", value
+    if isinstance(value, float):
+        return b"f", struct.pack(">d", value)
+    if isinstance(value, int):
+        return b"i", b"%d" % value
+    if value is None:
+        return b"n", b""
+    raise TypeError(f"a row holds {type(value).__name__}")

@@ -14,6 +14,21 @@ scheme.addEventListener("click", () => { root.dataset.scheme = isDark() ? "light
 dark.addEventListener("change", nameScheme);
 nameScheme();
 
+// Folds: what a link leads into is opened, and paper has no folds, but for very long tables.
+const LONG = 40;
+function unfold() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const fold = target?.querySelector("details.whole") ?? target?.closest("details");
+  if (fold) fold.open = true;
+}
+window.addEventListener("hashchange", unfold);
+unfold();
+window.addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details")) {
+    if ((fold.querySelector("tbody")?.rows.length ?? 0) <= LONG || fold.classList.contains("whole")) fold.open = true;
+  }
+});
+
 // Sorting: up, down, and back to the order that the table came in.
 const NEXT = { none: "ascending", ascending: "descending", descending: "none" };
 const letters = new Intl.Collator("en", { numeric: true });

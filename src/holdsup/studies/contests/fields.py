@@ -1,47 +1,95 @@
-"""Who competes on what: all that the trainings of a contest, or of a tuning, have in common."""
+"""Who competes on what, split how: all that the trainings of a contest, or of a tuning, have in common."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
-from holdsup.errors import SpecError
+from holdsup.errors import SpecError, SplitError
 from holdsup.experiment.corpora import Corpus, read_corpus
 from holdsup.experiment.plan import Plan, Task
-from holdsup.studies.contests.strategies import Strategy
-from holdsup.studies.specs.planning import describe_data, make_task
-from holdsup.studies.specs.records import Spec
-from holdsup.studies.specs.shapes import LARGEST_SEED
-from holdsup.studies.specs.systems import describe_systems
+from holdsup.splits import BlockedCV, HoldOut, JKFold, KFold, RepeatedHoldOut, Splitter, make_splitter
+from holdsup.splits.splitter import find_copies
+from holdsup.studies.specs.planning import describe_data, describe_plan, describe_systems, make_task
+from holdsup.studies.specs.spec import LARGEST_SEED, Spec
 
-__all__ = ["Field", "check_names", "field_of_spec"]
+__all__ = ["Field", "Strategy", "check_names", "choose_strategy", "field_of_spec"]
+
+MANY = 100  # items, or groups, that are never dealt alike twice
+
+
+class Position(NamedTuple):
+    """Where a split stands: its partition (from 0), and repetition and fold in it (from 1)."""
+
+    partition: int
+    repetition: int
+    fold: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """How a corpus is split, and re-partitioned as often as one likes."""
+
+    name: str  # blocked, holdout, repeated or kfold, as `judge_contest` has it
+    splitter: dict[str, Any]  # name and options of the splitter, without how many deals it makes
+    many: str  # its option that says how many
+    splits: int  # splits in one partition
+    folds: int  # splits in one repetition
+    deals: int  # deals of the corpus in one partition: several for repeated hold-outs
+
+    def options(self, partitions: int) -> dict[str, Any]:
+        """Return name and options of the splitter that makes so many partitions; the first ones never change."""
+        return {**self.splitter, self.many: self.deals * partitions}
+
+    def make(self, partitions: int) -> Splitter:
+        """Return the splitter that makes so many partitions."""
+        return make_splitter(**self.options(partitions))
+
+    def place(self, index: int) -> Position:
+        """Return where a split (counted from 0 over all partitions) stands."""
+        partition, within = divmod(index, self.splits)
+        return Position(partition, within // self.folds + 1, within % self.folds + 1)
+
+
+def choose_strategy(splitter: Splitter) -> tuple[Strategy, int]:
+    """Return the strategy of a splitter, and how many partitions it asks for itself.
+
+    >>> strategy, partitions = choose_strategy(BlockedCV(m=3, repeats=10))
+    >>> strategy.name, strategy.splits, partitions
+    ('blocked', 6, 10)
+    """
+    if not isinstance(splitter, BlockedCV | HoldOut | KFold):
+        raise SplitError(f"{splitter!r} is no splitter of holdsup: give BlockedCV, HoldOut, RepeatedHoldOut or KFold")
+    options = splitter.describe()
+    if splitter.match is not None and options["match"] != splitter.match:
+        raise SplitError('a contest can match splits on targets only (match="targets"), not on an array')
+    if isinstance(splitter, BlockedCV):
+        many, own, name, splits, folds, deals = "repeats", splitter.repeats, "blocked", 2 * splitter.m, 2, 1
+    elif isinstance(splitter, KFold):
+        many, own, name, splits, folds, deals = "j", getattr(splitter, "j", 1), "kfold", splitter.k, splitter.k, 1
+        options["name"] = JKFold.name
+    else:
+        deals = splits = getattr(splitter, "repeats", 1)
+        many, own, name, folds = "repeats", 1, "repeated" if isinstance(splitter, RepeatedHoldOut) else "holdout", 1
+        options["name"] = RepeatedHoldOut.name
+    options.pop(many, None)
+    return Strategy(name=name, splitter=options, many=many, splits=splits, folds=folds, deals=deals), own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """The corpus, the systems and the metric of a contest, as tasks are given them; of a tuning, the candidates.
+    """The corpus, the systems and the metric of a contest, as tasks are given them; of a tuning, the candidates."""
 
-    Attributes
-    ----------
-    name : what asks for the contest, for messages
-    dataset : what the corpus is called
-    data : the corpus (see `describe_data`)
-    systems : each system (see `describe_systems`)
-    metric : name and options of the metric
-    seed : seed of the first training; the n-th split adds n - 1, alike for all systems
-    folder : where import strings resolve from
-    kind : contest or tune
-    """
-
-    name: str
-    dataset: str
-    data: Mapping[str, Any]
-    systems: Mapping[str, Mapping[str, Any]]
-    metric: Mapping[str, Any]
-    seed: int
-    folder: str
-    kind: str = "contest"
+    name: str  # what asks for the contest, for messages
+    dataset: str  # what the corpus is called
+    data: Mapping[str, Any]  # the corpus (see `describe_data`)
+    systems: Mapping[str, Mapping[str, Any]]  # each system (see `describe_systems`)
+    metric: Mapping[str, Any]  # name and options of the metric
+    seed: int  # seed of the first training; the n-th split adds n - 1, alike for all systems
+    folder: str  # where import strings resolve from
+    kind: str = "contest"  # contest or tune
 
     @property
     def corpus(self) -> Corpus:
@@ -70,12 +118,16 @@ class Field:
                         "same data: leave one out, or give one of them a key"
                     )
                 tasks[task.id] = task
-        versions = (system["code"].get("versions", ()) for system in self.systems.values())
-        description = {
-            "kind": self.kind, "spec": self.name, "seed": self.seed, "metric": dict(self.metric),
-            "distributions": sorted({name for found in versions for name in found}),
-        }  # fmt: skip
+        description = describe_plan(self.kind, self.name, self.seed, self.metric, self.systems)
         return Plan(tuple(tasks.values()), description, self.folder)
+
+    def find_different(self, strategy: Strategy, of: int) -> list[int]:
+        """Return those `of` so many partitions that are no copies of earlier ones: a copy is no new evidence."""
+        corpus = self.corpus
+        if len(corpus if corpus.groups is None else set(corpus.groups)) > MANY:
+            return list(range(of))
+        splits = strategy.make(of).split(corpus.inputs, corpus.targets, corpus.groups)
+        return sorted(set(find_copies(list(islice(splits, strategy.splits)) for _ in range(of))))
 
 
 def check_names(systems: Iterable[Any]) -> None:

@@ -1,4 +1,4 @@
-"""What tells one system, or one corpus, in memory from another: hashes of sources, settings and values."""
+"""What tells one system, or one corpus, from another: hashes of sources, settings and values, and signatures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 import hashlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -15,9 +16,27 @@ import numpy as np
 import pyarrow as pa
 
 from holdsup.errors import SpecError, SplitError
-from holdsup.experiment.digests import digest_file
+from holdsup.experiment.identity import identify
+from holdsup.experiment.sources import digest_file, find_held
+from holdsup.metrics.catalogue import write_metric
+from holdsup.splits import Splitter
+from holdsup.studies.contests.fields import Field
+from holdsup.studies.specs.planning import IN_PASSING
 
-__all__ = ["as_plain", "digest_values", "identify_estimator", "identify_function", "is_plain"]
+__all__ = [
+    "CORPUS_DIGITS",
+    "as_plain",
+    "digest_values",
+    "identify_estimator",
+    "identify_function",
+    "sign_estimator",
+    "sign_field",
+    "sign_object",
+    "sign_system",
+]
+
+LONGEST = 80  # signs of an estimator that is written out; a longer one has a digest
+DIGITS, CORPUS_DIGITS = 8, 12  # of digests
 
 
 def is_plain(value: Any) -> bool:
@@ -36,7 +55,7 @@ def digest_values(values: Any, what: str) -> str:
         try:
             digest.update(json.dumps(values, default=as_plain).encode())
         except (TypeError, ValueError) as error:
-            raise SplitError(f"{what} hold what cannot be told apart ({error}): give text, numbers, lists") from None
+            raise SplitError(f"{what} hold values that look alike ({error}): give text, numbers, lists") from None
     elif isinstance(values, np.ndarray) and values.dtype != object:
         digest.update(f"{values.dtype} {values.shape}".encode())
         digest.update(np.ascontiguousarray(values).tobytes())
@@ -103,7 +122,7 @@ def _describe_parameter(value: Any, name: str) -> Any:
     if is_plain(value):
         return value
     if getattr(value, "__closure__", None) or "<" in getattr(value, "__qualname__", "<"):
-        raise _needs_key(name, f"it is a {type(value).__name__}, which cannot be told from another")
+        raise _needs_key(name, f"it is a {type(value).__name__}, which looks like any other")
     return _name_of(value)
 
 
@@ -132,3 +151,56 @@ def _needs_key(name: str, why: str) -> SpecError:
         f"with a store, systems must be told apart, and {name!r} cannot: {why}. Give key=, a text to change when the "
         "system changes"
     )
+
+
+def sign_field(field: Field, splitter: Splitter) -> dict[str, object]:
+    """Return what the signature says about everything but the systems."""
+    corpus = {name: value for name, value in field.data.items() if name not in IN_PASSING}
+    group = field.data.get("group") or ("given" if field.corpus.groups is not None else None)
+    return {
+        "metric": write_metric(field.metric),
+        "splitter": repr(splitter),
+        "corpus": identify(corpus)[:CORPUS_DIGITS],
+        "groups": group,
+    }
+
+
+def sign_system(name: str, described: Mapping[str, Any]) -> str:
+    """Return one system (see `describe_systems`) as its source and settings, with a digest of its own code."""
+    if "held" not in described:
+        source = described["source"]
+        written = _call(source if isinstance(source, str) else " ".join(source), described["settings"])
+        code = {part: described["code"].get(part) for part in ("modules", "files", "key")}
+        return f"{written}#{identify(code)[:DIGITS]}" if any(code.values()) else written
+    held = find_held(described["held"])
+    if described["kind"] == "estimator":
+        return sign_estimator(held.args[0])
+    try:
+        code = identify_function(held, name)
+    except SpecError:  # a closure, say: nothing tells it from another of its name
+        return f"{described['source']}#unknown"
+    return f"{described['source']}#{identify({**code, 'file': None})[:DIGITS]}"
+
+
+def sign_estimator(estimator: Any) -> str:
+    """Return an estimator with the parameters that are not scikit-learn's own, by a digest where they are many.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> sign_estimator(Ridge(alpha=2.0))
+    'Ridge(alpha=2.0)'
+    """
+    written = sign_object(estimator)
+    if len(written) <= LONGEST:
+        return written
+    parameters = {name: sign_object(value) for name, value in estimator.get_params(deep=True).items()}
+    return f"{type(estimator).__name__}#{identify(parameters)[:DIGITS]}"
+
+
+def sign_object(value: Any) -> str:
+    """Return a value as Python writes it, but for where in memory it is."""
+    return re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split()))
+
+
+def _call(name: str, options: Mapping[str, Any]) -> str:
+    given = ", ".join(f"{option}={value!r}" for option, value in options.items())
+    return f"{name}({given})" if given else name

@@ -13,18 +13,16 @@ from typing import Any
 from holdsup.errors import HoldsupError, SpecError, SplitError
 from holdsup.experiment.corpora import Corpus
 from holdsup.experiment.executors import SerialExecutor
-from holdsup.experiment.holding import forget, hold
 from holdsup.experiment.identity import identify
 from holdsup.experiment.scoring import check_metric
+from holdsup.experiment.sources import forget, hold
 from holdsup.metrics import make_metric
 from holdsup.splits.corpus import count_items
 from holdsup.studies.contests.fields import Field, check_names
 from holdsup.studies.contests.identities import digest_values, identify_estimator, identify_function
-from holdsup.studies.specs.planning import describe_data
+from holdsup.studies.specs.planning import describe_data, describe_systems
 from holdsup.studies.specs.reading import check_command
-from holdsup.studies.specs.records import DataSource, Spec, SystemSource
-from holdsup.studies.specs.shapes import Place
-from holdsup.studies.specs.systems import describe_systems
+from holdsup.studies.specs.spec import DataSource, Place, Spec, SystemSource
 
 __all__ = ["field_in_memory", "require_memory"]
 

@@ -8,15 +8,12 @@ from itertools import islice
 from typing import NamedTuple
 
 from holdsup.errors import HoldsupError
-from holdsup.experiment.commands import fill_arguments
 from holdsup.experiment.corpora import Corpus, read_corpus
-from holdsup.experiment.systems import split_settings
+from holdsup.experiment.systems import fill_arguments, split_settings
 from holdsup.rendering import Table
 from holdsup.rendering.numbers import format_counted
-from holdsup.studies.specs.planning import Splitting, describe_data, try_splits, vary
-from holdsup.studies.specs.records import DataSource, Scalar, Spec, SystemSource
-from holdsup.studies.specs.shapes import Place
-from holdsup.studies.specs.systems import find_code
+from holdsup.studies.specs.planning import Splitting, describe_data, find_code, try_splits, vary
+from holdsup.studies.specs.spec import DataSource, Place, Scalar, Spec, SystemSource
 
 __all__ = ["Preview", "preview_spec"]
 

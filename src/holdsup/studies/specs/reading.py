@@ -9,14 +9,12 @@ from typing import Any
 
 from holdsup.columns.limits import reason_of
 from holdsup.errors import HoldsupError, SpecError, list_names
-from holdsup.experiment.commands import FILLED, find_placeholders
-from holdsup.experiment.importing import split_source
-from holdsup.experiment.systems import KINDS as SYSTEM_KINDS
+from holdsup.experiment.sources import split_source
+from holdsup.experiment.systems import FILLED, KINDS as SYSTEM_KINDS, find_placeholders
 from holdsup.metrics import make_metric
 from holdsup.splits import make_splitter
-from holdsup.splits.making import list_options
-from holdsup.studies.specs.records import DataSource, Spec, SystemSource
-from holdsup.studies.specs.shapes import (
+from holdsup.splits.splitters import list_options
+from holdsup.studies.specs.spec import (
     BUDGET,
     CONTEST,
     DATA,
@@ -24,12 +22,16 @@ from holdsup.studies.specs.shapes import (
     NAMED,
     SEARCH,
     SYSTEM,
+    DataSource,
     Key,
     Place,
+    Scalar,
+    Spec,
+    SystemSource,
     is_scalar,
+    is_seed,
     nearest,
 )
-from holdsup.studies.specs.variation import FILES, read_facets
 
 __all__ = ["check_command", "read_spec"]
 
@@ -44,6 +46,10 @@ KINDS = {  # and those that each kind of spec may have besides
     "contest": ("contest",),
     "tune": ("candidates", "budget"),
 }
+
+FILES = ("train", "test", "out", "python")  # placeholders of commands that are no settings
+# Columns that an exported table of scores has anyway, and what commands are given.
+TAKEN = ("dataset", "system", "run", "item", "metric", "score", "status", "reason", "split", "resplit", *FILES)
 
 
 def read_spec(path: str | Path) -> Spec:
@@ -112,7 +118,7 @@ def _require_fitting(place: Place, kind: str, systems: int, datasets: int) -> No
 
 
 def _part_splits(file: Path, kind: str, tables: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of the splitter, and those of a tuning, which stand beside them and in [budget]."""
+    """Return the options of the splitter, and those of a tuning, which are next to them and in [budget]."""
     if kind != "tune":
         return tables["splits"], {}
     place, given = Place(file.name, "splits"), tables["splits"]
@@ -215,3 +221,30 @@ def _read_options(place: Place, table: Any, make: Any) -> dict[str, Any]:
     except TypeError as error:
         raise place.refuse(f"it holds what {table['name']} does not take: {reason_of(error)}") from error
     return dict(table)
+
+
+def read_facets(file: str, kind: str, tables: Mapping[str, Any]) -> dict[str, tuple[Scalar, ...]]:
+    """Return the values of each facet; of a tuning, those of each parameter in [candidates]."""
+    place = Place(file, "candidates" if kind == "tune" else "facets")
+    found: dict[str, tuple[Scalar, ...]] = {}
+    for name, values in tables.get(place.table, {}).items():
+        _require_name(place, name)
+        if not isinstance(values, list) or not values or not all(map(is_scalar, values)):
+            raise place.refuse(f"{name} is {values!r:.80}; it must be a list of text, numbers or truth values")
+        if len({(type(value), value) for value in values}) < len(values):
+            raise place.refuse(f"{name} is {values!r:.80}, which has a value more than once")
+        if name == "seed" and not all(map(is_seed, values)):
+            raise place.refuse(f"seed is {values!r:.80}; seeds are whole numbers from 0")
+        found[name] = tuple(values)
+    if kind == "tune" and not found:
+        raise place.refuse("there are no candidates: give at least one parameter a list of values")
+    return found
+
+
+def _require_name(place: Place, name: str) -> None:
+    """Refuse a name that systems cannot be given; parameters become no columns, so more names will do."""
+    if place.table == "candidates":
+        if not name.isidentifier() or name in (*FILES, "seed"):
+            raise place.refuse(f"{name!r} cannot name a parameter: it must be a keyword argument that the system takes")
+    elif not name.isidentifier() or name in TAKEN:
+        raise place.refuse(f"{name!r} cannot name a facet: it is a keyword argument and a column of its own")

@@ -1,73 +1,58 @@
-"""Pools: what candidates scored on the folds of some partitions, however that is used afterwards."""
+"""Pools: scores of candidates on all folds of some partitions."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 
 from holdsup.errors import SplitError, TuningError
 from holdsup.progress import Progress
 from holdsup.splits import JKFold, Split
+from holdsup.splits.routing import route_groups
 from holdsup.studies.tuning.candidates import Params
-from holdsup.studies.tuning.scoring import ONE_METRIC
-from holdsup.studies.tuning.training import Outcome, Training, train_unit
+from holdsup.studies.tuning.options import ONE_METRIC
+from holdsup.studies.tuning.training import Outcome, Training, prepare_training, train_unit
+from holdsup.verdict.tuning.candidates import FailedFit, standard_error
 
-__all__ = ["Failure", "Floats", "Pool", "collect_pool", "deal_partitions", "digest", "gather_pool", "run_partitions"]
+__all__ = [
+    "Floats",
+    "Pool",
+    "choose_splitter",
+    "collect_pool",
+    "deal_partitions",
+    "digest",
+    "gather_pool",
+    "run_partitions",
+    "tabulate",
+]
 
 Floats = NDArray[np.float64]
 BATCHES = 10  # of partitions, after each of which progress is said
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """A candidate that could not be trained or scored on a fold.
-
-    Attributes
-    ----------
-    candidate : its place among the candidates, from 0
-    partition : the partition, from 0
-    fold : the fold in it, from 0
-    error : what it said
-    """
-
-    candidate: int
-    partition: int
-    fold: int
-    error: str
-
-    @property
-    def place(self) -> str:
-        """Where it failed, for a message: counted from 1, as in tables."""
-        return f"fold {self.fold + 1} of partition {self.partition + 1}"
+DIGITS = 13  # of a mean score beside the largest; a double has 15
+TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pool:
-    """Outcomes of candidates on folds; NaN where a candidate was not trained, or failed.
+    """Outcomes of candidates on folds; NaN where a candidate was not trained, or failed."""
 
-    Attributes
-    ----------
-    scores : by metric, shape (partitions, k, candidates)
-    fit_times : seconds, same shape
-    score_times : seconds, same shape
-    failures : which fits failed, and why
-    fits : how many were made
-    """
-
-    scores: dict[str, Floats]
-    fit_times: Floats
-    score_times: Floats
-    failures: tuple[Failure, ...]
-    fits: int
+    scores: dict[str, Floats]  # by metric, shape (partitions, k, candidates)
+    fit_times: Floats  # seconds, same shape
+    score_times: Floats  # seconds, same shape
+    failures: tuple[FailedFit, ...]  # which fits failed, and why
+    fits: int  # how many were made
 
     @property
     def trained(self) -> NDArray[np.bool_]:
@@ -96,14 +81,12 @@ class Pool:
         later = len(self.fit_times)
         names = dict.fromkeys((*self.scores, *other.scores))  # a pool in which all failed knows no metric
         blank, blank_too = np.full_like(self.fit_times, np.nan), np.full_like(other.fit_times, np.nan)
+        both = ((name, self.scores.get(name, blank), other.scores.get(name, blank_too)) for name in names)
         return Pool(
-            scores={
-                name: np.concatenate([self.scores.get(name, blank), other.scores.get(name, blank_too)])
-                for name in names
-            },
+            scores={name: np.concatenate([ours, theirs]) for name, ours, theirs in both},
             fit_times=np.concatenate([self.fit_times, other.fit_times]),
             score_times=np.concatenate([self.score_times, other.score_times]),
-            failures=(*self.failures, *(_shifted(failure, later) for failure in other.failures)),
+            failures=(*self.failures, *(replace(each, partition=each.partition + later) for each in other.failures)),
             fits=self.fits + other.fits,
         )
 
@@ -162,27 +145,29 @@ def run_partitions(
 
 
 def gather_pool(
-    training: Training,
+    estimator: Any,
     candidates: Sequence[Params],
+    X: Any,
+    y: Any,
     groups: Any,
     *,
-    partitions: int,
-    k: int,
-    seed: int,
-    stratify: bool | None,
-    uneven: bool,
+    scoring: Any,
     n_jobs: int | None,
     progress: Progress,
+    strict: bool = False,
+    **dealing: Any,
 ) -> Pool:
-    """Return a pool of all candidates on so many partitions, saying how far it is."""
-    estimator, X, y = training.estimator, training.X, training.y
-    splitter = choose_splitter(estimator, y, groups, j=partitions, k=k, seed=seed, stratify=stratify, uneven=uneven)
+    """Return a pool of all candidates on the partitions that `choose_splitter` has dealt, saying how far it is."""
+    X, y, groups = indexable(X, y, groups)
+    fit_params = route_groups(estimator, groups)
+    training = prepare_training(estimator, candidates, X, y, scoring=scoring, strict=strict, fit_params=fit_params)
+    splitter = choose_splitter(estimator, y, groups, **dealing)
     dealt = deal_partitions(splitter, X, y, groups)
     pool: Pool | None = None
-    while batch := list(islice(dealt, -(-partitions // BATCHES))):
+    while batch := list(islice(dealt, -(-splitter.j // BATCHES))):
         more = run_partitions(training, batch, candidates, range(len(candidates)), n_jobs=n_jobs)
         pool = more if pool is None else pool.joined(more)
-        progress(len(pool.fit_times), partitions, f"partitions of {k} folds")
+        progress(len(pool.fit_times), splitter.j, f"partitions of {splitter.k} folds")
     assert pool is not None  # a splitter has one partition or more
     return pool
 
@@ -198,7 +183,7 @@ def collect_pool(outcomes: Sequence[tuple[int, int, int, Outcome]], shape: tuple
         for name, score in outcome.scores.items():
             scores[name][at] = score
     failures = tuple(
-        Failure(candidate=c, partition=p, fold=f, error=outcome.error)
+        FailedFit(candidate=c, partition=p, fold=f, error=outcome.error)
         for p, f, c, outcome in outcomes
         if outcome.error is not None
     )
@@ -222,15 +207,58 @@ def _spread_classes(estimator: Any, y: Any, k: int, groups: Any) -> dict[str, An
     return {"stratify": True} if groups is not None or sizes.min() >= k else {"match": "targets"}
 
 
-def _shifted(failure: Failure, partitions: int) -> Failure:
-    return Failure(
-        candidate=failure.candidate,
-        partition=failure.partition + partitions,
-        fold=failure.fold,
-        error=failure.error,
-    )
-
-
 def digest(*scores: Floats) -> str:
     """Return eight hex digits that stand for scores in a signature."""
     return hashlib.blake2b(b"".join(np.ascontiguousarray(s).tobytes() for s in scores), digest_size=4).hexdigest()
+
+
+def tabulate(pool: Pool, candidates: Sequence[Params]) -> dict[str, Any]:
+    """Return `cv_results_`: splits partition by partition, means over partitions that a candidate was trained on."""
+    table: dict[str, Any] = {}
+    for name, times in (("fit_time", pool.fit_times), ("score_time", pool.score_times)):
+        flat = times.reshape(-1, times.shape[-1])
+        table[f"mean_{name}"], table[f"std_{name}"] = _each(np.mean, flat), _each(np.std, flat)
+    table |= _columns(candidates)
+    table["params"] = list(candidates)
+    for name, scores in pool.scores.items():
+        flat, means = scores.reshape(-1, scores.shape[-1]), pool.means(name)
+        table |= {f"split{i}_test_{name}": row for i, row in enumerate(flat)}
+        for statistic, column in (
+            ("mean", _each(np.mean, means)),
+            ("std", _each(np.std, flat)),
+            ("se", _each(standard_error, means)),
+        ):
+            table[f"{statistic}_test_{name}"] = np.where(pool.failed, np.nan, column)
+        table[f"rank_test_{name}"] = rank_candidates(means, pool.failed)
+    table["partitions"] = pool.trained.sum(axis=0)
+    return table
+
+
+def rank_candidates(means: Floats, failed: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return ranks from 1, equal ones for equal means.
+
+    Candidates trained on all partitions come first: the mean of one that was dropped early is over other partitions.
+    Those that failed share the last rank.
+    """
+    partitions, mean = np.isfinite(means).sum(axis=0), _each(np.mean, means)
+    mean = np.round(mean / np.nanmax(np.abs(mean), initial=TINY), DIGITS)  # equal candidates may differ by rounding
+    keys = [(True, 0, 0.0) if bad else (False, -n, -m) for bad, n, m in zip(failed, partitions, mean, strict=True)]
+    ordered = sorted(keys)
+    return np.array([1 + bisect_left(ordered, key) for key in keys], np.int32)
+
+
+def _columns(candidates: Sequence[Params]) -> dict[str, Any]:
+    """Return a masked column of objects for each parameter; masked where a candidate does not set it."""
+    columns: dict[str, Any] = {}
+    for index, params in enumerate(candidates):
+        for name, value in params.items():
+            blank = np.ma.MaskedArray(np.empty(len(candidates), object), mask=True)
+            columns.setdefault(f"param_{name}", blank)[index] = value
+    return columns
+
+
+def _each(statistic: Callable[[Floats], Any], rows: Floats) -> Floats:
+    """Return a statistic of the finite values in each column; NaN where there are none."""
+    return np.array(
+        [statistic(column[np.isfinite(column)]) if np.isfinite(column).any() else np.nan for column in rows.T]
+    )

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from sklearn import get_config
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection._search import BaseSearchCV
@@ -18,28 +19,31 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, _num_samples
 
-from holdsup.errors import TuningError
-from holdsup.numerics.tuning import AdaptivePlan
+from holdsup.errors import SplitError, TuningError
+from holdsup.experiment.identity import identify
+from holdsup.numerics.tuning_plans import AdaptiveSchedule
+from holdsup.results import Caution
 from holdsup.splits import JKFold, Split
-from holdsup.splits.copies import skip_copies
 from holdsup.splits.routing import route_groups
+from holdsup.splits.splitter import skip_copies
+from holdsup.studies.contests.identities import CORPUS_DIGITS, digest_values, sign_estimator, sign_object
 from holdsup.studies.tuning.candidates import Params, configure, list_candidates
-from holdsup.studies.tuning.cautions import list_cautions, warn_of_weights
-from holdsup.studies.tuning.options import refuse_unknown, require_lengths, require_sense
-from holdsup.studies.tuning.pools import Pool, choose_splitter, deal_partitions, run_partitions
-from holdsup.studies.tuning.scoring import (
+from holdsup.studies.tuning.options import (
     ONE_METRIC,
     choose_metric,
     find_scorer,
+    list_cautions,
     list_metrics,
     name_metric,
+    refuse_unknown,
+    require_lengths,
+    require_sense,
     takes_weights,
+    warn_of_weights,
 )
-from holdsup.studies.tuning.search_table import tabulate
-from holdsup.studies.tuning.signing import sign_training
+from holdsup.studies.tuning.pools import Pool, choose_splitter, deal_partitions, run_partitions, tabulate
 from holdsup.studies.tuning.training import Training, prepare_training
 from holdsup.verdict.tuning import judge_tuning
-from holdsup.verdict.tuning.sentences import write_choice
 
 __all__ = ["JKSearchCV"]
 
@@ -74,10 +78,19 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
     n_jobs : how many processes; scores do not depend on it
     seed : of the partitions, and of candidates that are drawn
 
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> search = JKSearchCV(RidgeClassifier(), {"alpha": [1, 1000]}, j=3, k=3).fit(*load_iris(return_X_y=True))
+    >>> search.best_params_, search.n_splits_
+    ({'alpha': 1}, 9)
+
     Attributes
     ----------
     tuning_ : the verdict: best candidate, errors, wins, probability that it is the best over all partitions
-    cv_results_ : a dict of columns, a row for each candidate; see `search_table.tabulate`
+    cv_results_ : a dict of columns, a row for each candidate: scikit-learn's; ``se_test_...``, the standard error
+        between partitions; and ``partitions``, on how many a candidate was trained
     best_index_ : place of the best candidate
     best_params_ : its parameters
     best_score_ : its mean score
@@ -86,14 +99,6 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
     scorer_ : the scorer, or a dict of them
     multimetric_ : whether there are several
     n_splits_ : how many folds there were
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.linear_model import RidgeClassifier
-    >>> search = JKSearchCV(RidgeClassifier(), {"alpha": [1, 1000]}, j=3, k=3).fit(*load_iris(return_X_y=True))
-    >>> search.best_params_, search.n_splits_
-    ({'alpha': 1}, 9)
     """
 
     cv = None  # scikit-learn's name for the splitter, which j, k, seed, stratify and uneven stand for here
@@ -212,8 +217,8 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run(self, training: Training, dealt: Iterator[list[Split]], candidates: Sequence[Params]) -> tuple[Pool, int]:
         """Return what the candidates scored, and how many partitions that were wanted besides are copies of others."""
         everyone = range(len(candidates))
-        plan, fresh = self._plan(len(candidates)), skip_copies(dealt)
-        if plan is None:
+        schedule, fresh = self._schedule(len(candidates)), skip_copies(dealt)
+        if schedule is None:
             partitions = list(fresh)
             # Where only a function knows the metrics, the first partition tells whether `refit` names one of them.
             first = 1 if list_metrics(self.scoring) is None else len(partitions)
@@ -224,7 +229,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             return pool, self.j - len(partitions)
         pool = run_partitions(training, [next(fresh)], candidates, everyone, n_jobs=self.n_jobs)
         metric = self._metric(pool)
-        while (chosen := plan.next(pool.means(metric))) and (partition := next(fresh, None)):
+        while (chosen := schedule.next(pool.means(metric))) and (partition := next(fresh, None)):
             pool = pool.joined(run_partitions(training, [partition], candidates, chosen, n_jobs=self.n_jobs))
         return pool, self.j - len(pool.fit_times) if chosen else 0
 
@@ -234,10 +239,10 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             uneven=self.uneven,
         )  # fmt: skip
 
-    def _plan(self, candidates: int) -> AdaptivePlan | None:
+    def _schedule(self, candidates: int) -> AdaptiveSchedule | None:
         if not self.adaptive:
             return None
-        return AdaptivePlan(
+        return AdaptiveSchedule(
             candidates=candidates, k=self.k, margin=self.margin, level=self.level, budget=self.budget, most=self.j
         )
 
@@ -259,7 +264,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
         groups: Any,
         *,
         copies: int,
-        cautions: Sequence[str],
+        cautions: Sequence[Caution],
     ) -> None:
         metric = self._metric(pool)
         self.scorer_ = getattr(training.scorer, "_scorers", training.scorer)
@@ -277,7 +282,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             seed=self.seed,
             fits=pool.fits,
             failures=pool.failures,
-            plan=self._plan(len(candidates)),
+            schedule=self._schedule(len(candidates)),
             copies=copies,
             grouped=groups is not None,
             cautions=cautions,
@@ -306,8 +311,7 @@ class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
             raise IndexError(f"refit chose candidate {index}, but there are {len(self.tuning_.candidates)}, from 0")
         self.best_index_ = int(index)
         if index != self.tuning_.best_index:
-            said = f"{self.tuning_.verdict} {write_choice(self.tuning_, self.best_index_)}"
-            self.tuning_ = dataclasses.replace(self.tuning_, verdict=said)
+            self.tuning_ = dataclasses.replace(self.tuning_, taken=self.best_index_)
 
     def _refit(self, training: Training) -> None:
         began = perf_counter()
@@ -324,3 +328,27 @@ _FULL = inspect.signature(JKSearchCV.__init__)
 JKSearchCV.__signature__ = _FULL.replace(
     parameters=[part for name, part in _FULL.parameters.items() if name not in ("self", "unknown")]
 )
+
+
+def sign_training(training: Training, groups: Any, splitter: JKFold, scoring: Any) -> dict[str, object]:
+    """Return what the signature says about everything but the candidates and their scores."""
+    parts = {"input": training.X, "target": training.y, "group": groups, **training.fit_params}
+    digests = {name: _digest(part) for name, part in parts.items() if part is not None}
+    known = None not in digests.values()
+    return {
+        "scoring": None if scoring is None or isinstance(scoring, str) else sign_object(scoring),
+        "system": sign_estimator(training.estimator),
+        "splitter": repr(splitter),
+        "corpus": identify(digests)[:CORPUS_DIGITS] if known else "unknown",
+        "groups": None if groups is None else "given",
+    }
+
+
+def _digest(values: Any) -> str | None:
+    """Return a hash of items, targets or what else has a value for each; None where they are objects of any kind."""
+    if not (hasattr(values, "__len__") or hasattr(values, "shape")):
+        return sign_object(values)
+    try:
+        return digest_values(values, "the values")
+    except (SplitError, pa.ArrowException, TypeError, ValueError):
+        return None

@@ -1,26 +1,32 @@
-"""`study_tuning`: how much the choice, and the score that comes with it, depend on the luck of the partition."""
+"""How much the choice, and the score that comes with it, depend on the luck of the partition."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from sklearn.utils import indexable
+import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from holdsup.errors import TuningError
+from holdsup.numerics.tuning import Retuning, retune
 from holdsup.progress import Progress, no_progress
-from holdsup.splits.routing import route_groups
+from holdsup.rendering import Answer, Table
+from holdsup.rendering.numbers import format_counted
+from holdsup.rendering.table import Estimate, Percent
+from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows, order_cautions, write_caveats
 from holdsup.studies.tuning.candidates import Params, configure, list_candidates
-from holdsup.studies.tuning.options import require_folds
-from holdsup.studies.tuning.pools import Floats, Pool, gather_pool
-from holdsup.studies.tuning.retunings import judge_pools
-from holdsup.studies.tuning.scoring import name_metric
-from holdsup.studies.tuning.study_records import TuningStudy
-from holdsup.studies.tuning.training import prepare_training
+from holdsup.studies.tuning.options import name_metric, require_folds
+from holdsup.studies.tuning.pools import Floats, Pool, digest, gather_pool
+from holdsup.verdict.tuning.candidates import name_candidates
 
-__all__ = ["study_tuning"]
+__all__ = ["TuningStudy", "judge_pools", "study_tuning"]
+
+ENOUGH = 5  # times J partitions that a pool should have: its own means say who is best
+
+SHOWN = 8  # rows of the short answer
+DRAWN = "Each re-tuning draws its J partitions from a pool of {}, with replacement, as if there were endlessly many."
 
 
 def study_tuning(
@@ -63,20 +69,18 @@ def study_tuning(
     listed, fewer = list_candidates(candidates, n_candidates=n_candidates, seed=seed)
     for params in listed:
         configure(estimator, params)
-    X, y, groups = indexable(X, y, groups)
     for folds in k:
         require_folds(folds, _num_samples(X))
-    training = prepare_training(estimator, listed, X, y, scoring=scoring, fit_params=route_groups(estimator, groups))
     pools: dict[int, Floats] = {}
     for folds in k:
         pool = gather_pool(
-            training, listed, groups, partitions=partitions, k=folds, seed=seed, stratify=stratify, uneven=uneven,
-            n_jobs=n_jobs, progress=progress,
+            estimator, listed, X, y, groups, scoring=scoring, j=partitions, k=folds, seed=seed, stratify=stratify,
+            uneven=uneven, n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
         _require_whole(pool, listed)
         pools[folds] = pool.only_means()
     study = judge_pools(pools, listed, j=j, metric=name_metric(scoring), retunings=retunings, seed=seed)
-    return replace(study, warnings=(*study.warnings, *fewer))
+    return replace(study, cautions=order_cautions((*study.cautions, *fewer)))
 
 
 def _require_whole(pool: Pool, candidates: Sequence[Params]) -> None:
@@ -86,3 +90,235 @@ def _require_whole(pool: Pool, candidates: Sequence[Params]) -> None:
             f"{len(pool.failures)} of {pool.fits} fits failed, and a study compares candidates on all partitions. Take"
             f" out {candidates[first.candidate]} ({first.place}: {first.error})"
         )
+
+
+def judge_pools(
+    pools: Mapping[int, Floats],
+    candidates: Sequence[Mapping[str, Any]],
+    *,
+    j: Sequence[int],
+    metric: str,
+    retunings: int | None = 1000,
+    seed: int = 0,
+) -> TuningStudy:
+    """Return how much tuning varies between groups of J partitions from a pool, drawn with replacement.
+
+    Parameters
+    ----------
+    pools : for each K, mean scores, shape (partitions, candidates); larger is better
+    candidates : the parameters of each
+    j : numbers of partitions to study
+    metric : what the scores are
+    retunings : how many groups to draw; None for all disjoint ones, as Moss et al. (2018) do
+    seed : of the draws
+    """
+    smallest = min(len(pool) for pool in pools.values())
+    if not j or min(j) < 1 or max(j) > smallest:
+        raise TuningError(f"j is {tuple(j)}: give numbers from 1 to the {smallest} partitions of the pool")
+    labels = name_candidates(candidates)
+    procedures: list[Procedure] = []
+    parameters: list[ParameterSpread] = []
+    choices: list[Choice] = []
+    for k, pool in pools.items():
+        for count in j:
+            tuned = retune(pool, count, repeats=retunings, seed=seed)
+            procedures.append(_procedure(tuned, pool.mean(axis=0), k, labels))
+            parameters += _spreads(tuned, k, candidates)
+            choices += _choices(tuned, pool.mean(axis=0), k, labels)
+    fits = sum(k * pool.size for k, pool in pools.items())
+    return TuningStudy(
+        asked=Asked.about(
+            "tune-study", scores=digest(*pools.values()), metric=metric, candidates=len(labels),
+            j=",".join(map(str, j)), k=",".join(map(str, pools)), retunings=retunings, seed=seed,
+        ),
+        seed=None if retunings is None else seed,
+        cautions=() if retunings is None else _warn(max(j), smallest),
+        rows=Rows(fits, fits),
+        metric=metric,
+        candidates=len(labels),
+        partitions=smallest,
+        fits=fits,
+        procedures=tuple(procedures),
+        parameters=tuple(parameters),
+        choices=tuple(choices),
+    )  # fmt: skip
+
+
+def _procedure(tuned: Retuning, means: Floats, k: int, labels: Sequence[str]) -> Procedure:
+    shares = tuned.shares(len(labels))
+    regrets = means.max() - means[tuned.picks]
+    return Procedure(
+        j=tuned.j,
+        k=k,
+        fits=tuned.j * k * len(labels),
+        retunings=len(tuned.picks),
+        choices=int((shares > 0).sum()),
+        favourite=labels[int(shares.argmax())],
+        share=float(shares.max()),
+        estimate=float(tuned.estimates.mean()),
+        sd_estimate=tuned.sd_estimate,
+        regret=float(regrets.mean()),
+        worst_regret=float(regrets.max()),
+    )
+
+
+def _spreads(tuned: Retuning, k: int, candidates: Sequence[Mapping[str, Any]]) -> list[ParameterSpread]:
+    """Return the spread of each parameter for which all candidates have a number."""
+    found = []
+    for name in candidates[0]:
+        values = [params.get(name) for params in candidates]
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+            numbers = np.array(values, float)
+            chosen = numbers[tuned.picks]
+            found.append(
+                ParameterSpread(
+                    j=tuned.j, k=k, parameter=name, mean=float(chosen.mean()), sd=tuned.sd_choice(numbers),
+                    low=float(chosen.min()), high=float(chosen.max()),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _choices(tuned: Retuning, means: Floats, k: int, labels: Sequence[str]) -> list[Choice]:
+    shares = tuned.shares(len(labels))
+    return [
+        Choice(
+            j=tuned.j, k=k, index=int(c), candidate=labels[int(c)], share=float(shares[c]), pool_mean=float(means[c])
+        )
+        for c in np.flatnonzero(shares)
+    ]
+
+
+def _warn(j: int, partitions: int) -> tuple[Caution, ...]:
+    if j * ENOUGH <= partitions:
+        return ()
+    caution = Caution(
+        code="small-pool",
+        about="table:procedures",
+        message=f"The regret at J={j} is measured from only {format_counted(partitions, 'partition')} and may be a "
+        "third too small or too large.",
+        advice=f"Use a pool of {ENOUGH * j} partitions.",
+    )
+    return (caution,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure:
+    """What tuning by J-K-fold cross-validation gives when it is repeated on other partitions."""
+
+    j: int  # partitions
+    k: int  # folds
+    fits: int  # fits of one tuning
+    retunings: int  # how often it was repeated, from the pool
+    choices: int  # how many different candidates were chosen
+    favourite: str  # the candidate chosen most often
+    share: float  # how often that was, 0-1
+    estimate: float  # mean score of the chosen candidate, as tuning estimates it
+    sd_estimate: float  # standard deviation of this estimate between tunings
+    regret: float  # by how much the chosen candidate's mean over the whole pool is below the best one's, on average
+    worst_regret: float  # the same, at its worst
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterSpread:
+    """How much a chosen parameter, if it is a number, varies between tunings."""
+
+    j: int  # partitions
+    k: int  # folds
+    parameter: str  # its name
+    mean: float  # of the chosen values
+    sd: float  # their standard deviation
+    low: float  # the smallest value chosen
+    high: float  # the largest value chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """How often tuning chose a candidate."""
+
+    j: int  # partitions
+    k: int  # folds
+    index: int  # the candidate's place, from 0
+    candidate: str  # its parameters that differ
+    share: float  # how often it was chosen, 0-1
+    pool_mean: float  # its mean score over the whole pool of partitions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningStudy(Result):
+    """How much tuning by J-K-fold cross-validation varies with the partition, for several J and K."""
+
+    kind: ClassVar[str] = "tune-study"
+
+    metric: str  # what candidates are ranked by
+    candidates: int  # how many there are
+    partitions: int  # partitions in the smallest pool
+    fits: int  # fits behind the pools
+    procedures: tuple[Procedure, ...]  # the spread of the choice and of the estimate, for each J and K
+    parameters: tuple[ParameterSpread, ...]  # the spread of each parameter that is a number
+    choices: tuple[Choice, ...]  # how often each candidate was chosen, those never chosen left out
+
+    def answer(self) -> Answer:
+        """Return how often tuning makes the same choice, for the smallest J and the steadiest."""
+        first, steady = self.procedures[0], min(self.procedures, key=lambda p: p.sd_estimate)
+        return Answer(
+            question=KINDS[self.kind].question,
+            state=None,
+            headline=_headline(first, steady, self.metric),
+            parts=(self._tabulate_procedures(SHOWN),),
+            foot=(("holds for", "other partitions of these items; not new data"), *write_caveats(self.cautions)),
+            more=("tables() has all rows", "holdsup report"),
+            signature=self.signature,
+        )
+
+    def describe_method(self) -> Method:
+        """Return what was done, in words."""
+        drawn = " with replacement" if self.seed is not None else ""
+        done = (
+            f"{self.candidates} candidates were trained on a pool of partitions; each re-tuning takes J of them{drawn}."
+        )
+        return Method(question=KINDS[self.kind].question, sentences=(done,), citations=("moss2018",))
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the procedures, and the parameters that are numbers."""
+        procedures = self._tabulate_procedures(len(self.procedures))
+        parameters = Table(
+            name="parameters",
+            title="Parameters chosen",
+            columns=("J", "K", "parameter", "mean", "sd", "smallest", "largest"),
+            rows=tuple((p.j, p.k, p.parameter, p.mean, p.sd, p.low, p.high) for p in self.parameters),
+        )
+        return (procedures, parameters) if self.parameters else (procedures,)
+
+    def _tabulate_procedures(self, most: int) -> Table:
+        more = len(self.procedures) - most
+        explained = (
+            "Regret: how far the chosen mean is below the best mean over the whole pool; not on new data.",
+            *(() if self.seed is None else (DRAWN.format(self.partitions),)),
+        )
+        return Table(
+            name="procedures",
+            title=f"Tuning repeated on other partitions ({self.candidates} candidates)",
+            columns=("J", "K", "fits", "choices", "most often", "share", "estimate", "sd", "regret", "worst"),
+            rows=tuple(
+                (p.j, p.k, p.fits, p.choices, p.favourite, Percent(100 * p.share), Estimate(p.estimate, p.sd_estimate),
+                 Estimate(p.sd_estimate, p.sd_estimate), Estimate(p.regret, p.regret),
+                 Estimate(p.worst_regret, p.regret))
+                for p in self.procedures[:most]
+            ),
+            notes=(f"{more} more",) if more > 0 else explained,
+        )  # fmt: skip
+
+
+def _headline(first: Procedure, steady: Procedure, metric: str) -> str:
+    choice = f"With J={first.j}, tuning picks {first.favourite} {100 * first.share:.0f}% of the time"
+    if steady == first:
+        return (
+            f"{choice} ({format_counted(first.choices, 'pick')} in all); its {metric} has sd {first.sd_estimate:.2g}."
+        )
+    to = "" if steady.k == first.k else f" and K={steady.k}"
+    other = "" if steady.favourite == first.favourite else f"{steady.favourite} "
+    return (
+        f"{choice}; with J={steady.j}{to}, {other}{100 * steady.share:.0f}%. The sd of its {metric} falls from "
+        f"{first.sd_estimate:.2g} to {steady.sd_estimate:.2g}."
+    )

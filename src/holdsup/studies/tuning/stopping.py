@@ -41,12 +41,6 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     epochs : the most epochs
     seed : of the cut
 
-    Attributes
-    ----------
-    estimator_ : as it was after the best epoch
-    epochs_ : how many epochs were trained
-    validation_scores_ : the score after each of them
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -54,6 +48,12 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> stopped = EarlyStopping(SGDClassifier(random_state=0), patience=2).fit(*load_iris(return_X_y=True))
     >>> stopped.epochs_ == int(np.argmax(stopped.validation_scores_)) + 1 + 2
     True
+
+    Attributes
+    ----------
+    estimator_ : as it was after the best epoch
+    epochs_ : how many epochs were trained
+    validation_scores_ : the score after each of them
     """
 
     __metadata_request__fit = {"groups": True}  # noqa: RUF012  scikit-learn's way to say so

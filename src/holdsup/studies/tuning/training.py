@@ -17,78 +17,48 @@ from sklearn.utils.validation import _check_method_params
 from holdsup.errors import TuningError
 from holdsup.numerics.threads import blas_threads
 from holdsup.splits import Split
-from holdsup.studies.tuning.candidates import Params
-from holdsup.studies.tuning.scoring import ONE_METRIC, find_scorer, scorer_sees_items
-from holdsup.studies.tuning.stages import Numbered, Stage, cut_stages
+from holdsup.studies.tuning.candidates import Numbered, Params, Stage, cut_stages
+from holdsup.studies.tuning.options import ONE_METRIC, find_scorer, scorer_sees_items
 
 __all__ = ["Outcome", "Training", "prepare_training", "train_unit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Training:
-    """What all fits of a search share.
+    """What all fits of a search share."""
 
-    Attributes
-    ----------
-    estimator : as given, never fitted
-    X : the items
-    y : their targets, if there are any
-    scorer : scikit-learn's scorer: ``scorer(estimator, X, y)`` gives a number, or a dict of them
-    stages : the estimator, cut where candidates part
-    fit_params : what ``fit`` receives besides, for all items
-    score_params : what the scorer receives besides, for all items
-    scorer_sees_items : whether the scorer is a user's function, which must be given the items and the whole pipeline
-    strict : whether an error of a candidate ends the search
-    """
-
-    estimator: Any
-    X: Any
-    y: Any
-    scorer: Any
-    stages: tuple[Stage, ...]
-    fit_params: Params
-    score_params: Params
-    scorer_sees_items: bool
-    strict: bool
+    estimator: Any  # as given, never fitted
+    X: Any  # the items
+    y: Any  # their targets, if there are any
+    scorer: Any  # scikit-learn's: ``scorer(estimator, X, y)`` gives a number, or a dict of them
+    stages: tuple[Stage, ...]  # the estimator, cut where candidates part
+    fit_params: Params  # what ``fit`` receives besides, for all items
+    score_params: Params  # what the scorer receives besides, for all items
+    scorer_sees_items: bool  # whether it is a user's function, which must be given the items and the whole pipeline
+    strict: bool  # whether an error of a candidate ends the search
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one candidate on one fold.
+    """What came of one candidate on one fold."""
 
-    Attributes
-    ----------
-    scores : by metric; empty if it failed
-    fit_time : seconds of training, its share of what was done for several candidates included
-    score_time : seconds of scoring
-    error : why there are no scores
-    """
-
-    scores: Mapping[str, float]
-    fit_time: float = 0.0
-    score_time: float = 0.0
-    error: str | None = None
+    scores: Mapping[str, float]  # by metric; empty if it failed
+    fit_time: float = 0.0  # seconds of training, its share of what was done for several candidates included
+    score_time: float = 0.0  # seconds of scoring
+    error: str | None = None  # why there are no scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fold:
-    """The two sides of a split, as they are after the stages done so far.
+    """The two sides of a split, as they are after the stages done so far."""
 
-    Attributes
-    ----------
-    split : places of the items
-    train, y_train, test, y_test : items and targets
-    steps : the fitted steps so far
-    spent : seconds spent on them for each candidate
-    """
-
-    split: Split
-    train: Any
+    split: Split  # places of the items
+    train: Any  # items and targets
     y_train: Any
     test: Any
     y_test: Any
-    steps: tuple[tuple[str, Any], ...] = ()
-    spent: float = 0.0
+    steps: tuple[tuple[str, Any], ...] = ()  # the fitted steps so far
+    spent: float = 0.0  # seconds spent on them for each candidate
 
 
 def prepare_training(

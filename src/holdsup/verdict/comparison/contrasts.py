@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from scipy.special import ndtr
 
-from holdsup.numerics.adjustment import adjust_holm
 from holdsup.numerics.decisions import Differences
+from holdsup.numerics.distributions import adjust_holm
 from holdsup.numerics.layout import Floats
 from holdsup.verdict.claims import Pair
-from holdsup.verdict.comparison.many_pairs import ManyPairs, differences_of, retest_pairs
+from holdsup.verdict.comparison.pairs import ManyPairs, differences_of, retest_pairs
 from holdsup.verdict.comparison.records import Equivalence, SystemContrast
 from holdsup.verdict.phrases import join_names
 
@@ -83,9 +83,10 @@ def note_disagreement(contrasts: Sequence[Adjusted], *, level: float) -> Iterato
         if c.p_adjusted <= 1 - level and c.low_simultaneous <= 0 <= c.high_simultaneous
     ]
     if pairs:
+        differ = "differs, yet its" if len(pairs) == 1 else "differ, yet their"
         yield (
-            f"By p, {join_names(pairs, most=3)} {'differs' if len(pairs) == 1 else 'differ'}, yet limits for all pairs "
-            "hold zero: Holm's p is sharper than Bonferroni's limits, and both are right. The verdict goes by p."
+            f"By p, {join_names(pairs, most=3)} {differ} CI for all pairs holds zero: Holm's p is sharper than "
+            "Bonferroni's CI. The answer goes by p."
         )
 
 
@@ -171,7 +172,7 @@ def adjust_p(tests: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 def _list_superior(found: Tested, estimates: Floats) -> list[float | None]:
     """Return the probability that a new run of left has a better mean, on the same items, than one of right.
 
-    The estimates are taken for the truth: it is a number without limits. Runs are of new settings where these are
+    It assumes that the estimates are the truth, and has no CI. Runs are of new settings where these are
     claimed.
     """
     pairs = found.pairs

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from holdsup.columns.crossing import cross
+from holdsup.design.formulas import quote
 from holdsup.errors import FitError, FormulaError
 from holdsup.fit import LmmFit, fit_lmm, fit_within, likelihood_ratio_test
-from holdsup.numerics.tails import Tail, chi2_tail
+from holdsup.numerics.distributions import Tail, chi2_tail
 from holdsup.scores import Scores
-from holdsup.verdict.comparison.likelihood_settings import Settings, draw_settings, fix_settings, quote
 from holdsup.verdict.comparison.records import PaperTest
-from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.comparison.trend_records import PaperConditional
+from holdsup.verdict.evaluation import Evaluation, Floats
+from holdsup.verdict.properties import ItemProperty
+from holdsup.verdict.settings import varying_facets
 from holdsup.verdict.trainings import has_nested_runs
 
-__all__ = ["OurFits", "fit_ours", "item_term", "test_as_published"]
+__all__ = [
+    "OurFits",
+    "Ratio",
+    "Ratios",
+    "Settings",
+    "compare_models",
+    "condition_as_published",
+    "draw_settings",
+    "fit_ours",
+    "fix_settings",
+    "item_term",
+    "test_as_published",
+]
 
 MOST_SYSTEMS = 12  # beyond them the items of every system are a second large factor, for a check that decides nothing
 MOST_PUBLISHED = 300  # systems, each a fixed effect: the time of a fit grows with their third power
@@ -23,18 +44,11 @@ NOTE = "It takes several runs on one {unit} for independent evidence, and its ch
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OurFits:
-    """The model of a claim with and without the systems, both by ML.
+    """The model of a claim with and without the systems, both by ML."""
 
-    Attributes
-    ----------
-    null : without
-    alternative : with
-    shown : the alternative in words
-    """
-
-    null: LmmFit
-    alternative: LmmFit
-    shown: str
+    null: LmmFit  # without
+    alternative: LmmFit  # with
+    shown: str  # the alternative in words
 
 
 def item_term(scores: Scores) -> str:
@@ -107,7 +121,7 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
         alternative = fit_lmm(large, settings.table, "ml")
         null = fit_within(alternative, small)
     except (FitError, FormulaError):
-        return "no residual is left beside its terms, or two of them cannot be told apart"
+        return "its terms leave no residual, or two of them can't be separated"
     if not (null.converged and alternative.converged):
         return "its fit did not converge"
     shown = f"score ~ {' + '.join(('system', *settings.words, *random, *settings.random))}"
@@ -136,3 +150,146 @@ def chi2_p(fits: OurFits) -> tuple[float, int, Tail]:
     statistic = max(0.0, fits.null.criterion - fits.alternative.criterion)
     df = fits.alternative.npar - fits.null.npar
     return statistic, df, chi2_tail(statistic, df) if df else Tail(1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """What settings add to a model."""
+
+    table: Any  # the rows, with the columns that the terms name
+    columns: tuple[str, ...] = ()  # fixed terms, in both models
+    random: tuple[str, ...] = ()  # random terms, in both models
+    words: tuple[str, ...] = ()  # the fixed terms, as a reader writes them
+
+
+def fix_settings(evaluation: Evaluation, table: Any) -> Settings:
+    """Return the settings of each system as fixed effects that sum to zero.
+
+    The effect of a system is then its mean over settings, equally weighted, and the model without systems is the
+    one in which these means are equal, whatever the settings do.
+    """
+    names: list[str] = []
+    for number, system in enumerate(evaluation.systems):
+        setting = _settings_of_rows(evaluation, number)
+        for code in np.unique(system.settings)[:-1]:
+            effect = (setting == code).astype(float) - (setting == system.settings.max())
+            names.append(f"setting {len(names) + 1}")
+            table = _with(table, names[-1], effect)
+    return Settings(table, columns=tuple(map(quote, names)), words=("system:setting",))
+
+
+def draw_settings(evaluation: Evaluation, table: Any) -> Settings:
+    """Return the facets that are settings as random effects, each in the systems in which it varies."""
+    scores, terms = evaluation.scores, list[str]()
+    for number, system in enumerate(evaluation.systems):
+        mine = scores.system.codes == number
+        facets = list(varying_facets(scores, mine))
+        if facets:
+            name = f"is {system.name}" if "`" not in system.name else f"is system {number}"
+            table = _with(table, name, mine.astype(float))
+            terms.extend(f"(0 + {quote(name)} | {quote(facet)})" for facet in facets)
+    return Settings(table, random=tuple(terms))
+
+
+def _settings_of_rows(evaluation: Evaluation, number: int) -> NDArray[np.int64]:
+    """Return the setting of each row of one system, -1 in the rows of others."""
+    scores = evaluation.scores
+    rows = np.flatnonzero(scores.system.codes == number)
+    setting = np.full(len(scores), -1)
+    setting[rows] = evaluation.systems[number].settings[cross(scores.run.take(rows)).codes]
+    return setting
+
+
+def _with(table: Any, name: str, values: Floats) -> Any:
+    return (table.drop_columns([name]) if name in table.column_names else table).append_column(name, pa.array(values))
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A likelihood ratio: its statistic, degrees of freedom, and p by the chi-square."""
+
+    statistic: float
+    df: int
+    p: float
+    log10_p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ratios:
+    """Systems and a property in one model, against two smaller ones."""
+
+    alternative: str  # the model of both and their interaction
+    without_interaction: str  # without the interaction
+    null: str  # without the systems
+    joint: Ratio  # the alternative against the null
+    interaction: Ratio  # the alternative against the model without the interaction
+    converged: bool  # whether all three have a certain optimum
+
+
+def condition_as_published(evaluation: Evaluation, given: ItemProperty) -> PaperConditional:
+    """Return the paper's test of eq. 6 against eq. 7, and of the interaction alone."""
+    found = _ratios(evaluation, given, "")
+    return PaperConditional(
+        property=given.name,
+        alternative=found.alternative,
+        null=found.null,
+        without_interaction=found.without_interaction,
+        statistic=found.joint.statistic,
+        df=found.joint.df,
+        p=found.joint.p,
+        log10_p=found.joint.log10_p,
+        interaction_statistic=found.interaction.statistic,
+        interaction_df=found.interaction.df,
+        interaction_p=found.interaction.p,
+        interaction_log10_p=found.interaction.log10_p,
+    )
+
+
+def compare_models(evaluation: Evaluation, given: ItemProperty, *, new_runs: bool) -> Ratios | str:
+    """Return the likelihood ratios in our model: the items of a system vary, and its runs along the property.
+
+    Without a second run neither can be told from the residual, and the model is the paper's. Where runs differ in
+    settings, which this model does not know, or a fit did not converge, the reason is returned instead.
+    """
+    if new_runs and any(system.setting_count > 1 for system in evaluation.systems):
+        return "runs differ in settings, which our mixed model along a property does not hold"
+    item, more = item_term(evaluation.scores), ""
+    if any(len(system.runs) > 1 for system in evaluation.systems):
+        more = f" + (1 | system:{item})"
+        if new_runs:
+            d = _name(evaluation, given)
+            more += f" + (1 | system:run) + (1 | system:run:{d})" if given.classes else f" + (1 + {d} | system:run)"
+            more += "".join(f" + (1 | {quote(name)})" for name in evaluation.scores.roles.shared)
+    if evaluation.clusters is not None:
+        more += " + (1 | cluster) + (1 | system:cluster)"
+    found = _ratios(evaluation, given, more)
+    return found if found.converged else "our mixed model did not converge"
+
+
+def _ratios(evaluation: Evaluation, given: ItemProperty, more: str) -> Ratios:
+    scores = evaluation.scores
+    assert scores.items is not None
+    d = _name(evaluation, given)
+    values = given.values[scores.items.codes]
+    known = np.isfinite(values)
+    table = _with_property(scores.only(known).to_arrow(), d, given, values[known])
+    random = f"(1 | {item_term(scores)}){more}"
+    fixed = (f"system * {d}", f"system + {d}", d)
+    large, additive, null = (fit_lmm(f"score ~ {each} + {random}", table, "ml") for each in fixed)
+    tests = [likelihood_ratio_test(small, large) for small in (null, additive)]
+    joint, interaction = (Ratio(test.statistic, test.df, test.p, test.log10_p) for test in tests)
+    converged = large.converged and additive.converged and null.converged
+    return Ratios(large.formula, additive.formula, null.formula, joint, interaction, converged)
+
+
+def _name(evaluation: Evaluation, given: ItemProperty) -> str:
+    """Return the property's own name where a formula can hold it, else d, as in the paper."""
+    taken = {"score", "system", "run", "item", "dataset", "metric", "status", "cluster", *evaluation.scores.facets}
+    return given.name if given.name.isidentifier() and given.name not in taken else "d"
+
+
+def _with_property(table: Any, name: str, given: ItemProperty, values: np.ndarray) -> Any:
+    column = pa.array(values)
+    if given.classes:
+        column = pa.DictionaryArray.from_arrays(values.astype(np.int32), list(given.classes))
+    return (table.drop_columns([name]) if name in table.column_names else table).append_column(name, column)

@@ -9,9 +9,14 @@ from functools import partial
 import numpy as np
 
 from holdsup.errors import ScoresError
-from holdsup.numerics.datasets import compare_over_datasets, compare_these_datasets
-from holdsup.numerics.differences import Difference, compare_shared_seeds, compare_these_runs
-from holdsup.numerics.quantiles import t_quantile
+from holdsup.numerics.decisions import Difference
+from holdsup.numerics.differences import (
+    compare_over_datasets,
+    compare_shared_seeds,
+    compare_these_datasets,
+    compare_these_runs,
+)
+from holdsup.numerics.distributions import t_quantile
 from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.settings import mean_over_settings

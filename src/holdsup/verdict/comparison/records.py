@@ -1,224 +1,172 @@
-"""The rows of a comparison's tables."""
+"""What a comparison finds: the rows of its tables, and all of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from holdsup.verdict.conditional.records import PaperConditional
+from holdsup.results import Result
+from holdsup.verdict.comparison.trend_records import Conditional, PaperConditional
 
-__all__ = ["PAPER", "Equivalence", "PaperTest", "PickedRun", "SystemContrast", "SystemMean", "SystemTest"]
+__all__ = ["PAPER", "Compared", "Equivalence", "PaperTest", "PickedRun", "SystemContrast", "SystemMean", "SystemTest"]
 
-PAPER = "Hagmann et al. (2023)"  # whose tests stand beside ours; tables are published, where "ours" is their author's
+PAPER = "Hagmann et al. (2023)"  # whose tests are shown with ours; tables are published, where "ours" is their author's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemMean:
-    """The mean score of a system.
+    """The mean score of a system."""
 
-    Attributes
-    ----------
-    name : the system
-    metric : the metric, null if there is only one
-    claim : what its limits cover: as much of what is asked for as its own runs can carry
-    mean : over its items, settings equally weighted
-    se : standard error of the mean, for the claim
-    df : degrees of freedom: limits are mean +- t(df) se, as far as the scale goes; null where there are no limits
-    low : lower limit, no further than the scale of the scores goes where it is known
-    high : upper limit, likewise
-    runs : number of runs
-    items : number of items, or datasets, with a score; 0 where runs have one score each
-    note : why there are no limits; empty where there are
-    """
-
-    name: str
-    metric: str | None
-    claim: str
-    mean: float
-    se: float
-    low: float
-    high: float
-    runs: int
-    items: int
+    name: str  # the system
+    metric: str | None  # the metric, null if there is only one
+    claim: str  # what its limits cover: as much of what is asked for as its own runs can carry
+    mean: float  # over its items, settings equally weighted
+    se: float  # standard error of the mean, for the claim
+    low: float  # lower limit, no further than the scale of the scores goes where it is known
+    high: float  # upper limit, likewise
+    runs: int  # number of runs
+    items: int  # number of items, or datasets, with a score; 0 where runs have one score each
+    # degrees of freedom: limits are mean +- t(df) se, as far as the scale goes; null where there are no limits
     df: float | None = None
-    note: str = ""
+    note: str = ""  # why there are no limits; empty where there are
+    rank: int | None = None  # its place by the metric, 1 for the best mean; null in results of earlier versions
+    # two systems that share one can't be told apart by their adjusted p; empty where all pairs were not tested
+    letters: tuple[str, ...] = ()
+    missing: int = 0  # scores that its runs lack on items that other runs of it have
+    averaged: int = 0  # scores that repeat a run and an item, and were averaged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemTest:
-    """The test of all systems at once.
+    """The test of all systems at once."""
 
-    Attributes
-    ----------
-    metric : the metric, null if there is only one
-    model : the mixed model whose likelihood ratio is the statistic; null where there is none
-    note : why there is no likelihood ratio; empty where there is one
-    statistic : likelihood ratio of the systems in that model; null where there is none
-    df : its degrees of freedom
-    p_chi2 : its p by the chi-square, too small where runs are few
-    log10_p_chi2 : its decimal logarithm
-    p : the p that counts
-    log10_p : its decimal logarithm
-    p_method : where it comes from
-    p_bootstrap : p of the likelihood ratio with a simulated reference; null if not asked for
-    bootstrap_draws : how many responses were simulated
-    bootstrap_failed : how many of them had no certain optimum; they count against a difference
-    """
-
-    metric: str | None
-    model: str | None
-    note: str
-    statistic: float
-    df: int
-    p_chi2: float
-    log10_p_chi2: float
-    p: float
-    log10_p: float
-    p_method: str
-    p_bootstrap: float | None = None
-    bootstrap_draws: int = 0
-    bootstrap_failed: int = 0
+    metric: str | None  # the metric, null if there is only one
+    model: str | None  # the mixed model whose likelihood ratio is the statistic; null where there is none
+    note: str  # why there is no likelihood ratio; empty where there is one
+    statistic: float  # likelihood ratio of the systems in that model; null where there is none
+    df: int  # its degrees of freedom
+    p_chi2: float  # its p by the chi-square, too small where runs are few
+    log10_p_chi2: float  # its decimal logarithm
+    p: float  # the p that counts
+    log10_p: float  # its decimal logarithm
+    p_method: str  # where it comes from
+    p_bootstrap: float | None = None  # p of the likelihood ratio with a simulated reference; null if not asked for
+    bootstrap_draws: int = 0  # how many responses were simulated
+    bootstrap_failed: int = 0  # how many of them had no certain optimum; they count against a difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equivalence:
-    """What a margin adds to a contrast.
+    """What a margin adds to a contrast."""
 
-    Attributes
-    ----------
-    margin : differences below it do not matter
-    p_equivalent : p of a difference of the margin or more, either way (two one-sided tests)
-    p_not_worse : p of left being worse than right by the margin or more
-    p_beyond : p of a difference of the margin or less, either way (two-sided)
-    p_equivalent_adjusted : Holm's p over all pairs and metrics
-    p_not_worse_adjusted : Holm's p over all pairs and metrics
-    p_beyond_adjusted : Holm's p over all pairs and metrics
-    """
-
-    margin: float
-    p_equivalent: float
-    p_not_worse: float
-    p_beyond: float
-    p_equivalent_adjusted: float
-    p_not_worse_adjusted: float
-    p_beyond_adjusted: float
+    margin: float  # differences below it do not matter
+    p_equivalent: float  # p of a difference of the margin or more, either way (two one-sided tests)
+    p_not_worse: float  # p of left being worse than right by the margin or more
+    p_beyond: float  # p of a difference of the margin or less, either way (two-sided)
+    p_equivalent_adjusted: float  # Holm's p over all pairs and metrics
+    p_not_worse_adjusted: float  # Holm's p over all pairs and metrics
+    p_beyond_adjusted: float  # Holm's p over all pairs and metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemContrast:
-    """The difference of two systems.
+    """The difference of two systems."""
 
-    Attributes
-    ----------
-    left : the one
-    right : the other; the baseline, if there is one
-    metric : the metric, null if there is only one
-    claim : what is claimed of this pair
-    difference : left minus right, in the unit of the scores
-    se : its standard error, by the test that gave p
-    df : degrees of freedom of that test
-    low : lower limit, for this pair alone; null where runs are too few to measure their spread
-    high : upper limit, for this pair alone; null likewise
-    se_limits : standard error that gave these limits, which are difference +- t(df_limits) se_limits; it may be another
-        than that of p, for limits are the wider ones where two tests count
-    df_limits : degrees of freedom that gave these limits
-    low_simultaneous : lower limit, for all pairs and metrics at once (Bonferroni)
-    high_simultaneous : upper limit, for all pairs and metrics at once (Bonferroni)
-    se_simultaneous : standard error that gave the limits for all, with t at 1 - (1 - level) / pairs
-    df_simultaneous : degrees of freedom that gave the limits for all
-    p : p of no difference
-    log10_p : its decimal logarithm
-    p_adjusted : Holm's p over all pairs and metrics
-    log10_p_adjusted : its decimal logarithm
-    p_method : the test
-    effect_size : difference over the residual standard deviation of the paper's model; null without items
-    p_superior : probability that a new run of left has a better mean than a new run of right, the estimates taken for
-        the truth; null for these-runs
-    items : number of items, or datasets, that both have
-    equivalence : what the margin adds; null without one
-    lower_is_better : whether a lower score is a better one by this metric
-    nested_runs : whether each of several datasets has runs of its own (true) or runs are one training each, evaluated
-        on all of them (false); null where datasets and runs are not both drawn anew
-    p_other_reading : p of no difference by the other reading of the runs; null where there is none
-    low_other_reading : lower limit by it, for this pair alone
-    high_other_reading : upper limit by it, for this pair alone
-    """
-
-    left: str
-    right: str
-    metric: str | None
-    claim: str
-    difference: float
-    se: float
-    df: float
-    low: float
-    high: float
-    low_simultaneous: float
-    high_simultaneous: float
-    p: float
-    log10_p: float
-    p_adjusted: float
-    log10_p_adjusted: float
-    p_method: str
+    left: str  # the one
+    right: str  # the other; the baseline, if there is one
+    metric: str | None  # the metric, null if there is only one
+    claim: str  # what is claimed of this pair
+    difference: float  # left minus right, in the unit of the scores
+    se: float  # its standard error, by the test that gave p
+    df: float  # degrees of freedom of that test
+    low: float  # lower limit, for this pair alone; null where runs are too few to measure their spread
+    high: float  # upper limit, for this pair alone; null likewise
+    low_simultaneous: float  # lower limit, for all pairs and metrics at once (Bonferroni)
+    high_simultaneous: float  # upper limit, for all pairs and metrics at once (Bonferroni)
+    p: float  # p of no difference
+    log10_p: float  # its decimal logarithm
+    p_adjusted: float  # Holm's p over all pairs and metrics
+    log10_p_adjusted: float  # its decimal logarithm
+    p_method: str  # the test
+    # difference over the residual standard deviation of the paper's model; null without items
     effect_size: float | None
+    # probability that a new run of left has a better mean than a new run of right, with the estimates as the truth;
+    # null for these-runs
     p_superior: float | None
-    items: int
-    equivalence: Equivalence | None = None
-    lower_is_better: bool = False
+    items: int  # number of items, or datasets, that both have
+    equivalence: Equivalence | None = None  # what the margin adds; null without one
+    lower_is_better: bool = False  # whether a lower score is a better one by this metric
+    # standard error that gave these limits, which are difference +- t(df_limits) se_limits; it may be another than that
+    # of p, for limits are the wider ones where two tests count
     se_limits: float | None = None
-    df_limits: float | None = None
+    df_limits: float | None = None  # degrees of freedom that gave these limits
+    # standard error that gave the limits for all, with t at 1 - (1 - level) / pairs
     se_simultaneous: float | None = None
-    df_simultaneous: float | None = None
+    df_simultaneous: float | None = None  # degrees of freedom that gave the limits for all
+    # whether each of several datasets has runs of its own (true) or runs are one training each, evaluated on all of
+    # them (false); null where datasets and runs are not both drawn anew
     nested_runs: bool | None = None
+    # p of no difference by the other reading of the runs; null where there is none
     p_other_reading: float | None = None
-    low_other_reading: float | None = None
-    high_other_reading: float | None = None
+    low_other_reading: float | None = None  # lower limit by it, for this pair alone
+    high_other_reading: float | None = None  # upper limit by it, for this pair alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickedRun:
-    """The run of a system that stands for it, because it is the best by a column.
+    """The run of a system that stands for it, because it is the best by a column."""
 
-    Attributes
-    ----------
-    system : the system
-    run : the run that was picked
-    value : what it has in that column
-    runs : number of runs to pick from
-    tied : number of runs with the same value, this one included
-    """
-
-    system: str
-    run: str
-    value: float
-    runs: int
-    tied: int
+    system: str  # the system
+    run: str  # the run that was picked
+    value: float  # what it has in that column
+    runs: int  # number of runs to pick from
+    tied: int  # number of runs with the same value, this one included
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperTest:
-    """The test as published (Hagmann, Meier & Riezler 2023, eqs. 3 and 4).
+    """The test as published (Hagmann, Meier & Riezler 2023, eqs. 3 and 4)."""
 
-    Attributes
-    ----------
-    metric : the metric, null if there is only one
-    null : its null model
-    alternative : its alternative
-    statistic : likelihood ratio
-    df : degrees of freedom
-    p : p by the chi-square
-    log10_p : its decimal logarithm
-    sigma : residual standard deviation of the alternative
-    note : what it does not allow for
-    conditional : the tests conditional on each property asked for
-    """
+    metric: str | None  # the metric, null if there is only one
+    null: str  # its null model
+    alternative: str  # its alternative
+    statistic: float  # likelihood ratio
+    df: int  # degrees of freedom
+    p: float  # p by the chi-square
+    log10_p: float  # its decimal logarithm
+    sigma: float  # residual standard deviation of the alternative
+    note: str  # what it does not allow for
+    conditional: tuple[PaperConditional, ...] = ()  # the tests conditional on each property asked for
 
-    metric: str | None
-    null: str
-    alternative: str
-    statistic: float
-    df: int
-    p: float
-    log10_p: float
-    sigma: float
-    note: str
-    conditional: tuple[PaperConditional, ...] = ()
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(Result):
+    """What was found of systems that were compared with each other."""
+
+    kind: ClassVar[str] = "compare"
+    main_table: ClassVar[str] = "contrasts"
+
+    claim: str  # what is claimed of all pairs, or else of most: these-runs, new-runs or new-settings
+    level: float  # coverage of the CIs
+    lower_is_better: bool  # whether a lower score is a better one, by the first metric; each difference has its own
+    baseline: str | None  # the system that all others are compared with, null if all pairs are
+    unit: str | None  # what systems are scored on, items or datasets; null where runs have one score each
+    # what weighs the same where there are several datasets of items: macro, datasets; micro, items
+    average: str = "macro"
+    best: tuple[PickedRun, ...] = ()  # the run of each system that was picked; empty where all runs count
+    systems: tuple[SystemMean, ...]  # their means
+    test: SystemTest  # the test of all systems by the first metric
+    tests: tuple[SystemTest, ...]  # the same for each metric
+    contrasts: tuple[SystemContrast, ...]  # the differences
+    conditional: tuple[Conditional, ...] = ()  # differences along each property asked for
+    paper: PaperTest | None  # the test as published, by the first metric; null without items
+    papers: tuple[PaperTest, ...]  # the same for each metric
+    next: tuple[str, ...]  # the cheapest way to a firmer answer
+    datasets: int = 1  # number of datasets
+    left_out: int = 0  # number of pairs that could not be compared
+
+    def ordered(self, metric: str | None = None) -> list[SystemMean]:
+        """Return the means of the systems by one metric, or else metric by metric, the best first."""
+        lower = {c.metric for c in self.contrasts if c.lower_is_better}
+        own = [s for s in self.systems if metric is None or s.metric == metric]
+        return sorted(own, key=lambda s: (str(s.metric), s.mean if s.metric in lower else -s.mean))

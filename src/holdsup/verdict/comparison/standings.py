@@ -1,20 +1,19 @@
-"""Many pairs in words: how many differ, who is ahead of how many, and who cannot be told from the best."""
+"""Who is ahead of whom: which pairs are told apart, places, and letters that systems share which are not."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from holdsup.rendering.numbers import format_count
-from holdsup.verdict.comparison.records import SystemContrast, SystemMean
-from holdsup.verdict.phrases import join_names, say_p
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["better_of", "describe_pairs"]
+from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
 
-MOST_LEADERS = 3
-MOST_BEATEN = 2  # of each, told by name
-MOST_METRICS = 3  # told one by one
-SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
+__all__ = ["better_of", "find_contrasts", "is_told", "list_metrics", "place_systems"]
+
+MOST_LETTERED = 400  # systems; a reader of letters looks at far fewer, and their cost grows with the cube
 
 
 def better_of(contrast: SystemContrast) -> tuple[str, str]:
@@ -23,88 +22,85 @@ def better_of(contrast: SystemContrast) -> tuple[str, str]:
     return (contrast.left, contrast.right) if left_wins else (contrast.right, contrast.left)
 
 
-def describe_pairs(contrasts: Sequence[SystemContrast], systems: Sequence[SystemMean], *, level: float) -> str:
-    """Return what several differences come to, metric by metric."""
-    told = [c for c in contrasts if c.p_adjusted <= 1 - level]
-    metrics = list(dict.fromkeys(c.metric for c in contrasts))
-    if len(metrics) == 1:
-        said = _standing(contrasts, systems, level, " after Holm's adjustment")
-        return f"{said[0].upper()}{said[1:]}."
-    each = []
-    for metric in metrics[:MOST_METRICS]:
+def is_told(contrast: SystemContrast, level: float) -> bool:
+    """Return whether a difference is clear: by its adjusted p, and by a valid interval.
+
+    Of a pair alone the interval must agree: where two tests count, it is the wider one.
+    """
+    if not contrast.p_adjusted <= 1 - level or not math.isfinite(contrast.low + contrast.high):
+        return False
+    alone = contrast.p_adjusted == contrast.p
+    return contrast.difference != 0 and not (alone and contrast.low < 0 < contrast.high)
+
+
+def place_systems(
+    systems: Sequence[SystemMean], contrasts: Sequence[SystemContrast], *, all_pairs: bool, level: float
+) -> tuple[SystemMean, ...]:
+    """Return the means with their places and, where all pairs were tested, with letters; metric by metric."""
+    placed: dict[int, SystemMean] = {}
+    for metric in dict.fromkeys(s.metric for s in systems):
         own = [c for c in contrasts if c.metric == metric]
-        means = [s for s in systems if s.metric == metric]
-        each.append(f"by {metric} {_standing(own, means, level)}")
-    if len(metrics) > MOST_METRICS:
-        count = f"{len(told)} of {format_count(len(contrasts))} differences"
-        each.append(f"by all {len(metrics)} metrics {count} can be told from none")
-    return f"After Holm's adjustment over pairs and metrics, {'; '.join(each)}."
+        lower = any(c.lower_is_better for c in own)
+        order = sorted(
+            (i for i, s in enumerate(systems) if s.metric == metric),
+            key=lambda i: systems[i].mean if lower else -systems[i].mean,
+        )
+        letters: list[tuple[str, ...]] = [()] * len(order)
+        if all_pairs and len(order) <= MOST_LETTERED:
+            letters = list(_letter([systems[i].name for i in order], own, level))
+        for place, (i, shared) in enumerate(zip(order, letters, strict=True), start=1):
+            placed[i] = replace(systems[i], rank=place, letters=shared)
+    return tuple(placed[i] for i in range(len(systems)))
 
 
-def _standing(
-    contrasts: Sequence[SystemContrast],
-    systems: Sequence[SystemMean],
-    level: float,
-    adjusted: str = "",
-) -> str:
-    """Return who is ahead by one metric; `adjusted` says how, where it is not said before."""
-    if len(contrasts) == 1:
-        (c,) = contrasts
-        better, worse = better_of(c)
-        if c.difference == 0:
-            return f"{c.left} and {c.right} have the same mean"
-        p = say_p(c.p_adjusted, c.log10_p_adjusted)
+def _letter(names: Sequence[str], contrasts: Sequence[SystemContrast], level: float) -> Iterator[tuple[str, ...]]:
+    """Yield the letters of each system, given the best first."""
+    places = {name: place for place, name in enumerate(names)}
+    alike = np.ones((len(names), len(names)), bool)
+    for c in contrasts:
         if c.p_adjusted <= 1 - level:
-            return f"{better} is better than {worse} ({p})"
-        return f"{c.left} and {c.right} cannot be told apart ({p})"
-    told = [better_of(c) for c in contrasts if c.p_adjusted <= 1 - level]
-    compared = {name for c in contrasts for name in (c.left, c.right)}
-    ordered = sorted(systems, key=lambda s: s.mean if contrasts[0].lower_is_better else -s.mean)
-    names = [s.name for s in ordered if s.name in compared]
-    many = f"of {format_count(len(contrasts))} pairs,"
-    if not told:
-        best = _best_mean([s for s in ordered if s.name in compared], partly=len(names) < len(ordered))
-        return f"{many} none differ{adjusted}; {best}"
-    counted = "1 differs" if len(told) == 1 else f"{format_count(len(told))} differ"
-    return f"{many} {counted}{adjusted}: {_leaders(names, told)}; {_top(names, told, contrasts)}"
+            i, j = places[c.left], places[c.right]
+            alike[i, j] = alike[j, i] = False
+    groups = sorted(_cover(alike), key=lambda group: group.tolist())
+    for place in range(len(names)):
+        yield tuple(_name_letter(number) for number, group in enumerate(groups) if place in group)
 
 
-def _best_mean(ordered: Sequence[SystemMean], *, partly: bool) -> str:
-    """Return whose mean is the best; several may have the same. `partly` says whether there are systems besides."""
-    best = [s.name for s in ordered if math.isclose(s.mean, ordered[0].mean, rel_tol=SAME)]
-    if len(best) == len(ordered):
-        return "all that were compared have the same mean" if partly else "all have the same mean"
-    return f"{join_names(best)} {'has' if len(best) == 1 else 'have'} the best mean"
+def _cover(alike: NDArray[np.bool_]) -> Iterator[NDArray[np.intp]]:
+    """Yield groups of systems that are all alike, until every two that are alike are together in one of them.
+
+    Each begins with the first two that are not yet together, as far apart as they can be, and takes in all that are
+    like everyone in it.
+    """
+    open_pairs = alike.copy()
+    for first in range(len(alike)):
+        while len(waiting := np.flatnonzero(open_pairs[first, first:])):
+            members = [first]
+            common = alike[first].copy()
+            for other in (first + int(waiting[-1]), *range(len(alike))):
+                if common[other] and other not in members:
+                    members.append(other)
+                    common &= alike[other]
+            group = np.array(sorted(members))
+            open_pairs[np.ix_(group, group)] = False
+            yield group
 
 
-def _leaders(names: Sequence[str], told: Sequence[tuple[str, str]]) -> str:
-    """Return who is ahead of most others, and of whom; `told` are pairs of the better and the worse."""
-    beaten: dict[str, list[str]] = {name: [] for name in names}
-    for better, worse in told:
-        beaten[better].append(worse)
-    leaders = sorted((name for name in names if beaten[name]), key=lambda name: -len(beaten[name]))
-    first, *others = leaders[:MOST_LEADERS]
-    said = [f"{first} is ahead of {_count(beaten[first], ' others')}"]
-    said += [f"{name} of {_count(beaten[name])}" for name in others]
-    unsaid = sum(len(beaten[name]) for name in leaders[MOST_LEADERS:])
-    return ", ".join(said) + (f", and {format_count(unsaid)} more" if unsaid else "")
+def _name_letter(number: int) -> str:
+    """Return A to Z, then AA to AZ, BA and so on.
+
+    >>> [_name_letter(number) for number in (0, 25, 26, 52)]
+    ['A', 'Z', 'AA', 'BA']
+    """
+    high, low = divmod(number, 26)
+    return (_name_letter(high - 1) if high else "") + chr(ord("A") + low)
 
 
-def _count(names: Sequence[str], noun: str = "") -> str:
-    """Return a few names, or how many there are."""
-    return join_names(names) if len(names) <= MOST_BEATEN else f"{format_count(len(names))}{noun}"
+def list_metrics(found: Compared) -> list[str | None]:
+    """Return the metrics, None where there is only one."""
+    return list(dict.fromkeys(c.metric for c in found.contrasts))
 
 
-def _top(names: Sequence[str], told: Sequence[tuple[str, str]], contrasts: Sequence[SystemContrast]) -> str:
-    """Return the best and those that cannot be told from it; the best mean on its own items may lose on shared ones."""
-    losers = {worse for _, worse in told}
-    best = next((name for name in names if name not in losers), names[0])
-    met = {c.right if c.left == best else c.left for c in contrasts if best in (c.left, c.right)}
-    apart = {worse if better == best else better for better, worse in told if best in (better, worse)}
-    level_with = [name for name in names if name in met - apart]
-    if level_with:
-        return f"top group: {best}, and {join_names(level_with)}, which cannot be told from it"
-    if best in losers:
-        return f"{best} has the best mean"
-    every = met >= set(names) - {best}
-    return f"{best} is better than {'all others' if every else 'all that it can be compared with'}"
+def find_contrasts(found: Compared, metric: str | None) -> list[SystemContrast]:
+    """Return the differences by one metric."""
+    return [c for c in found.contrasts if c.metric == metric]

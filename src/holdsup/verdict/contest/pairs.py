@@ -1,30 +1,68 @@
-"""Pair by pair: which system is said to be better, and how well that stands."""
+"""Pair by pair: which system is said to be better, how well that holds up, and whether more partitions are needed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from holdsup.errors import ScoresError
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.arguments import check_level
+from holdsup.errors import ScoresError, list_names
 from holdsup.metrics import Metric
+from holdsup.numerics.contests import confidence_sequence
+from holdsup.results import Caution
 from holdsup.results.extras import list_extras
-from holdsup.verdict.contest.curve import LearningCurve, check_sign
-from holdsup.verdict.contest.estimates import Duel, count_signs, describe_estimators, make_duel, order_strategies
-from holdsup.verdict.contest.fold_tests import adjust_tests, find_ratio, run_tests
-from holdsup.verdict.contest.records import Conclusion, ContestTest, CurveCheck, EstimatorRow, FoldSigns
+from holdsup.verdict.contest.estimates import (
+    Duel,
+    adjust_tests,
+    count_signs,
+    describe_estimators,
+    find_ratio,
+    make_duel,
+    order_strategies,
+    run_tests,
+)
+from holdsup.verdict.contest.records import (
+    ENOUGH,
+    TARGET,
+    Conclusion,
+    ContestTest,
+    CurveCheck,
+    CurvePoint,
+    Decision,
+    EstimatorRow,
+    FoldSigns,
+)
 from holdsup.verdict.contest.scoring import Scored
-from holdsup.verdict.contest.sequential import TARGET
 
-__all__ = ["Judged", "Question", "find_decider", "judge_pairs"]
+__all__ = [
+    "TOLD",
+    "ContestQuestion",
+    "LearningCurve",
+    "check_curve",
+    "decide_sequentially",
+    "judge_pairs",
+    "list_points"
+]  # fmt: skip
+
+LearningCurve = Mapping[str, Mapping[int, Sequence[float]]]  # scores by system and number of items trained on
+
+TOLD = 2.0  # standard errors from zero at which a sign counts as known
+NEAR_ALL = 0.7  # share of the corpus that the largest size must reach to speak for all of it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ContestQuestion:
     """What was asked of a contest (see `judge_contest`); `winner` is winner and loser, `units` what is dealt."""
 
     metric: Metric
     level: float
+    threshold: float
     margin: float
     pairs: tuple[tuple[str, str], ...]
     winner: tuple[str, str] | None
@@ -34,21 +72,12 @@ class Question:
     units: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """The answers about all pairs (see `Contest`)."""
+def judge_pairs(
+    scored: Sequence[Scored], question: ContestQuestion, curve: LearningCurve | None, said: list[Caution]
+) -> dict[str, Any]:
+    """Return the answers as fields of a `Contest`; all strategies of a pair follow the conclusion of the first one.
 
-    conclusions: tuple[Conclusion, ...]
-    estimators: tuple[EstimatorRow, ...]
-    signs: tuple[FoldSigns, ...]
-    tests: tuple[ContestTest, ...]
-    checks: tuple[CurveCheck, ...]
-
-
-def judge_pairs(scored: Sequence[Scored], question: Question, curve: LearningCurve | None, said: list[str]) -> Judged:
-    """Return the answers; all strategies of a pair speak of the conclusion that the first one draws.
-
-    `said` gets what is missing beside them.
+    `said` gets what is missing.
     """
     higher = question.metric.higher_is_better
     strategies = {name: [one for one in scored if one.partition.strategy == name] for name in order_strategies(scored)}
@@ -63,7 +92,7 @@ def judge_pairs(scored: Sequence[Scored], question: Question, curve: LearningCur
         if _is_turned(duels[0], question):
             duels = [duel.turned() for duel in duels]
         if curve is not None:
-            checks.append(check_sign(curve, duels[0].left, duels[0].right, items=question.items))
+            checks.append(_check_sign(curve, duels[0].left, duels[0].right, items=question.items))
         rows: list[EstimatorRow] = []
         for duel in duels:
             rows += describe_estimators(duel, margin=question.margin, level=question.level, higher_is_better=higher)
@@ -72,20 +101,17 @@ def judge_pairs(scored: Sequence[Scored], question: Question, curve: LearningCur
                 run_tests, duel, margin=question.margin, ratio=ratios[duel.strategy], units=question.units,
                 higher_is_better=higher,
             )  # fmt: skip
-            tests += list_extras(name, compute, said)
+            tests += list_extras(name, compute, said, about="table:tests")
             signs.append(count_signs(duel))
         estimators += rows
         conclusions.append(_conclude(duels[0], rows, checks[-1] if checks else None, question))
-    return Judged(
-        conclusions=tuple(conclusions),
-        estimators=tuple(estimators),
-        signs=tuple(signs),
-        tests=adjust_tests(tests),
-        checks=tuple(checks),
-    )
+    return {
+        "conclusions": tuple(conclusions), "estimators": tuple(estimators), "signs": tuple(signs),
+        "tests": adjust_tests(tests), "curve_checks": tuple(checks),
+    }  # fmt: skip
 
 
-def _is_turned(duel: Duel, question: Question) -> bool:
+def _is_turned(duel: Duel, question: ContestQuestion) -> bool:
     """Return whether the conclusion is that right is better: as it was given, or by the sign of the mean."""
     names = list(dict.fromkeys(name for name, _, _ in duel.estimates()))
     if question.estimator is not None and question.estimator not in names:
@@ -99,36 +125,131 @@ def _is_turned(duel: Duel, question: Question) -> bool:
     return bool(duel.lead(chooser).mean() < 0)
 
 
-def _conclude(duel: Duel, rows: Sequence[EstimatorRow], check: CurveCheck | None, question: Question) -> Conclusion:
+def _conclude(
+    duel: Duel, rows: Sequence[EstimatorRow], check: CurveCheck | None, question: ContestQuestion
+) -> Conclusion:
     estimator = question.estimator or duel.decider
-    row = find_decider(rows, duel.strategy, estimator)
+    row = [row for row in rows if (row.strategy, row.estimator) == (duel.strategy, estimator)][-1]  # of most instances
     sign_at_n = None
     if duel.strategy == "blocked":  # trained on half of the corpus
         sign_at_n = "unchecked" if check is None else check.status
     return Conclusion(
-        left=duel.left,
-        right=duel.right,
+        **duel.who(),
         named=question.winner == (duel.left, duel.right),
-        strategy=duel.strategy,
         estimator=estimator,
         partitions=row.partitions,
         wins=row.wins,
         ties=row.ties,
-        status=_status(row),
+        status=_status(row, question.threshold),
         sign_at_n=sign_at_n,
     )
 
 
-def find_decider(rows: Sequence[EstimatorRow], strategy: str, estimator: str) -> EstimatorRow:
-    """Return the row of a pair that a conclusion rests on: its estimator, made of most trained instances."""
-    return max((row for row in rows if (row.strategy, row.estimator) == (strategy, estimator)), key=lambda r: r.trained)
-
-
-def _status(row: EstimatorRow) -> str:
+def _status(row: EstimatorRow, threshold: float) -> str:
     if row.is_tied:
         return "equal"
     if row.low is None or row.high is None:
         return "too few"
     if row.high < 0.5 and row.snr < 0:  # not where most partitions are ties
         return "refuted"
-    return "survives" if row.low >= TARGET else "likely" if row.low > 0.5 else "unsure"
+    return "survives" if row.low >= threshold else "likely" if row.low > 0.5 else "unsure"
+
+
+def check_curve(curve: LearningCurve, systems: Sequence[str]) -> None:
+    """Refuse a learning curve that does not let systems be compared size by size."""
+    if missing := [system for system in systems if system not in curve]:
+        raise ScoresError(f"the learning curve lacks {list_names(missing)}: give scores of every system")
+    sizes = {size: len(scores) for size, scores in curve[systems[0]].items()}
+    if len(sizes) < 2 or not all(sizes.values()):
+        raise ScoresError("a learning curve needs two sizes or more, with a score or more at each")
+    for system in systems:
+        if {size: len(scores) for size, scores in curve[system].items()} != sizes:
+            raise ScoresError(
+                f"the learning curves of {systems[0]!r} and {system!r} differ in sizes or numbers of scores: train "
+                "both on the same samples of items"
+            )
+        if not np.isfinite(np.concatenate([*map(np.asarray, curve[system].values())])).all():
+            raise ScoresError(f"the learning curve of {system!r} has a score that is no finite number")
+
+
+def list_points(curve: LearningCurve, systems: Sequence[str]) -> tuple[CurvePoint, ...]:
+    """Return mean scores by system and size."""
+    return tuple(
+        CurvePoint(
+            system=system, size=size, mean=float(np.mean(scores)), se=_se(np.asarray(scores)), repeats=len(scores)
+        )
+        for system in systems
+        for size, scores in sorted(curve[system].items())
+    )
+
+
+def _check_sign(curve: LearningCurve, left: str, right: str, *, items: int | None) -> CurveCheck:
+    """Return whether the difference has one sign at half of the corpus and near all of it."""
+    sizes = sorted(curve[left])
+    corpus = items or sizes[-1]
+    half, full = min(sizes, key=lambda size: abs(size - corpus / 2)), sizes[-1]
+    gaps = {size: np.asarray(curve[left][size]) - np.asarray(curve[right][size]) for size in (half, full)}
+    means = {size: float(gap.mean()) for size, gap in gaps.items()}
+    errors = {size: _se(gap) for size, gap in gaps.items()}
+    known = all(abs(means[size]) > TOLD * errors[size] for size in (half, full))  # never, if an error is not known
+    if half == full or full < NEAR_ALL * corpus or not known:
+        status = "unsure"
+    else:
+        status = "same" if means[half] * means[full] > 0 else "differs"
+    return CurveCheck(
+        left=left, right=right, half=half, half_difference=means[half], half_se=errors[half],
+        full=full, full_difference=means[full], full_se=errors[full],
+        samples=len(gaps[half]), status=status,
+    )  # fmt: skip
+
+
+def _se(scores: NDArray[np.float64]) -> float:
+    return float(scores.std(ddof=1) / math.sqrt(len(scores))) if len(scores) > 1 else math.nan
+
+
+def decide_sequentially(
+    leads: Sequence[float],
+    *,
+    target: float = TARGET,
+    level: float = 0.95,
+    least: int = ENOUGH,
+    budget: int | None = None,
+) -> Decision:
+    """Return whether the leads of the left system, one for each re-partition so far, settle the matter.
+
+    It may be asked after each partition: the CI holds at all looks together, so that a final outcome is wrong with
+    probability 1 - level at most. A lead of zero counts for neither system.
+
+    Parameters
+    ----------
+    leads : lead of left over right, positive where left is better
+    target : probability of a lead from which it survives another split, above .5
+    level : how sure an outcome must be
+    least : partitions before which nothing is settled
+    budget : partitions after which to stop in any case
+
+    Examples
+    --------
+    >>> decide_sequentially([0.01] * 30).outcome
+    'left'
+    """
+    if not 0.5 < target < 1:
+        raise ScoresError(f"target is {target!r}; it must lie between 0.5 and 1, such as 0.8")
+    check_level(level)
+    number, left, right = len(leads), sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+    for_left = confidence_sequence(left, number, level=level)
+    for_right = confidence_sequence(right, number, level=level)
+    outcome = "more"
+    if number >= least:
+        if for_left.low >= target:
+            outcome = "left"
+        elif for_right.low >= target:
+            outcome = "right"
+        elif max(for_left.high, for_right.high) < target:
+            outcome = "neither"
+    if outcome == "more" and budget is not None and number >= budget:
+        outcome = "budget"
+    return Decision(
+        outcome=outcome, partitions=number, left_share=left / number if number else float("nan"),
+        low=for_left.low, high=for_left.high, target=target, budget=budget,
+    )  # fmt: skip

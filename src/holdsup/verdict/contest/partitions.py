@@ -19,26 +19,17 @@ STRATEGIES = ("blocked", "repeated", "kfold", "holdout")  # the first one that t
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trained:
-    """One trained instance of a system, and what it made of items that it had not seen.
+    """One trained instance of a system, and what it made of items that it had not seen."""
 
-    Attributes
-    ----------
-    repetition : which repetition of the partition, from 1
-    fold : which fold of the repetition, from 1
-    test : places in the corpus of the items tested; None where there are only counts
-    predictions : what it predicted for each of them; None where there are only counts, and then there is no vote
-    probabilities : of each label, shape (items, labels), to break ties; of sequences, all tokens one after the other
-    labels : the labels that the columns of `probabilities` stand for
-    counts : the metric's counts summed over the items tested; None to count the predictions
-    """
-
-    repetition: int
-    fold: int
-    test: NDArray[np.intp] | None = None
+    repetition: int  # which repetition of the partition, from 1
+    fold: int  # which fold of the repetition, from 1
+    test: NDArray[np.intp] | None = None  # places in the corpus of the items tested; None where there are only counts
+    # what it predicted for each of them; None where there are only counts, and then there is no vote
     predictions: Sequence[Any] | None = None
+    # of each label, shape (items, labels), to break ties; of sequences, all tokens one after the other
     probabilities: ArrayLike | None = None
-    labels: tuple[Any, ...] = ()
-    counts: ArrayLike | None = None
+    labels: tuple[Any, ...] = ()  # the labels that the columns of `probabilities` stand for
+    counts: ArrayLike | None = None  # the metric's counts summed over the items tested; None to count the predictions
 
     def __post_init__(self) -> None:
         if self.test is not None:
@@ -52,16 +43,10 @@ class Trained:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Partition:
-    """One cut of the corpus, and all that was trained on it.
+    """One cut of the corpus, and all that was trained on it."""
 
-    Attributes
-    ----------
-    strategy : blocked (m x 2 cross-validation), holdout (one split), repeated (several), or kfold
-    trained : the trained instances of each system, all on the same splits
-    """
-
-    strategy: str
-    trained: Mapping[str, tuple[Trained, ...]]
+    strategy: str  # blocked (m x 2 cross-validation), holdout (one split), repeated (several), or kfold
+    trained: Mapping[str, tuple[Trained, ...]]  # the trained instances of each system, all on the same splits
 
 
 def check_partitions(partitions: Sequence[Partition], items: int | None) -> None:

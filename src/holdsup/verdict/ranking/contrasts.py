@@ -1,4 +1,4 @@
-"""Differences of adjusted means: of every pair of systems, and how any combination of them is tested."""
+"""Differences of adjusted means: of every pair of systems, and what their ingredients add."""
 
 from __future__ import annotations
 
@@ -6,44 +6,39 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.fit import Contrast
-from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.differences import Difference, decide, new_runs_test, these_runs_test
-from holdsup.numerics.quantiles import t_quantile
-from holdsup.numerics.spread import measure_spread
-from holdsup.numerics.tails import t_tail
+from holdsup.design import parse_formula
+from holdsup.design.formulas import INTERCEPT, Factor, write_formula
+from holdsup.errors import ScoresError, list_names
+from holdsup.fit import Contrast, LmmFit, fit_lmm
+from holdsup.numerics.decisions import Difference, decide
+from holdsup.numerics.differences import new_runs_test, these_runs_test
+from holdsup.numerics.distributions import t_quantile, t_tail
+from holdsup.numerics.spread import find_clusters, measure_spread
 from holdsup.verdict.comparison.contrasts import adjust_p
 from holdsup.verdict.ranking.fits import RankFits, RunPart
-from holdsup.verdict.ranking.system_records import RankContrast
+from holdsup.verdict.ranking.records import (
+    DIFFERENCES,
+    LEAST_SHARED,
+    NOT_TESTED,
+    WITH_RUNS,
+    Contribution,
+    RankContrast,
+    copy_test,
+)
+from holdsup.verdict.ranking.table import RunTable
 
-__all__ = ["DIFFERENCES", "LEAST_SHARED", "NOT_TESTED", "WITH_RUNS", "compare_by_dataset", "contrast_systems"]
+__all__ = ["compare_by_dataset", "contrast_systems", "find_contributions"]
 
 Floats = NDArray[np.float64]
 NEW_DATASETS = "new-datasets"  # the claim of a test in which runs have no part of their own
-DIFFERENCES, WITH_RUNS, NOT_TESTED = "dataset differences", "datasets and runs", "none"  # where a test comes from
 NIL = 1e-12  # share of a variance, or of a weight, that is rounding
 NAMES = {NEW_DATASETS: DIFFERENCES}  # of methods, by the claim of the test
-LEAST_SHARED = 2  # datasets of a pair, from which its differences have a spread
-
-
 Tested = TypeVar("Tested", Difference, Contrast)
-
-
-class Measured(Protocol):
-    """A combination of fixed effects, as a fit or one without some rows gives it."""
-
-    @property
-    def se(self) -> float:
-        """Its standard error."""
-
-    @property
-    def df(self) -> float:
-        """Satterthwaite's degrees of freedom."""
 
 
 def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> tuple[RankContrast, ...]:
@@ -116,7 +111,7 @@ def compare_by_dataset(
     fits: RankFits,
     combination: Floats,
     cells: Floats,
-    combine: Callable[[Floats], Measured],
+    combine: Callable[[Floats], Contrast],
     *,
     level: float = 0.95,
     otherwise: bool = False,
@@ -175,7 +170,7 @@ def _test(
 
 
 def _with_adjustment(
-    found: Difference, moved: Floats, combine: Callable[[Floats], Measured], df: float, level: float
+    found: Difference, moved: Floats, combine: Callable[[Floats], Contrast], df: float, level: float
 ) -> Difference:
     """Return a difference with the variance of the nuisance effects that it was adjusted by.
 
@@ -208,3 +203,78 @@ def _widen(found: Tested, variance: float, df: float, level: float) -> Tested:
     tail, reach = t_tail(found.estimate / se, df), t_quantile((1 + level) / 2, df) * se
     low, high = found.estimate - reach, found.estimate + reach
     return replace(found, se=se, df=df, p=tail.p, log10_p=tail.log10_p, low=low, high=high)
+
+
+def find_contributions(fits: RankFits, *, level: float) -> tuple[Contribution, ...]:
+    """Return the fixed effect of every ingredient, in the place of systems.
+
+    Ingredients that tell all systems apart replace their random effect, of which nothing is left; an ingredient is
+    then a combination of means, tested like a contrast. Fewer are shown with it, and have as many degrees of freedom as
+    there are systems to tell them from chance.
+    """
+    runs = fits.runs
+    if not runs.ingredients:
+        return ()
+    amounts = _amounts(runs)
+    saturated = amounts.shape[1] + 1 == runs.system.count
+    fit = _fit(fits, saturated=saturated, level=level)
+    spare = runs.system.count - 1 - amounts.shape[1]
+    combinations = np.linalg.pinv(np.column_stack([np.ones(len(amounts)), amounts]))[1:]
+    rows = []
+    for number, name in enumerate(runs.ingredients):
+        pooled = next(effect for effect in fit.fixed if effect.name == name)
+        own = _by_dataset(fits, combinations[number], level) if saturated else None
+        found = own or (pooled if saturated else _capped(pooled, spare, level))
+        rows.append(
+            Contribution(
+                name=name,
+                systems=tuple(s for s, amount in zip(runs.system.names, amounts[:, number], strict=True) if amount),
+                **copy_test(found),
+                saturated=saturated,
+                method="pooled" if own is None else "dataset differences",
+                pooled_p=pooled.p,
+            )
+        )
+    return tuple(rows)
+
+
+def _amounts(runs: RunTable) -> Floats:
+    """Return how much of each ingredient each system has, shape (systems, ingredients)."""
+    shown = [int(np.argmax(runs.system.codes == code)) for code in range(runs.system.count)]
+    amounts = np.stack([values[shown] for values in runs.ingredients.values()], axis=1)
+    if np.linalg.matrix_rank(np.column_stack([np.ones(len(amounts)), amounts])) <= amounts.shape[1]:
+        raise ScoresError(
+            f"--contribution {','.join(runs.ingredients)}: {runs.system.count} systems cannot tell these "
+            f"{amounts.shape[1]} ingredients apart; leave one of {list_names(runs.ingredients)} out"
+        )
+    return amounts
+
+
+def _fit(fits: RankFits, *, saturated: bool, level: float) -> LmmFit:
+    """Return the fit with random systems, ingredients added; without the systems where nothing is left of them."""
+    runs, parsed = fits.runs, parse_formula(fits.form.variances)
+    added = tuple((Factor(name),) for name in runs.ingredients)
+    fixed = (INTERCEPT, *added, *(term for term in parsed.fixed if term))
+    random = tuple(term for term in parsed.random if not saturated or term.group != (runs.system_name,))
+    formula = write_formula(replace(parsed, fixed=fixed, random=random))
+    return fit_lmm(formula, fits.form.frame(runs), "reml", level=level)
+
+
+def _by_dataset(fits: RankFits, combination: Floats, level: float) -> Contrast | None:
+    """Return the test of a combination of adjusted means, dataset by dataset, as contrasts have it."""
+    found = compare_by_dataset(fits, combination, fits.cells, fits.combine, level=level)
+    if found is None:
+        return None
+    t = found.estimate / found.se if found.se else np.nan
+    return Contrast("", found.estimate, found.se, found.df, t, found.p, found.log10_p, found.low, found.high)
+
+
+def _capped(found: Contrast, df: int, level: float) -> Contrast:
+    """Return an effect with no more degrees of freedom than the systems leave."""
+    if found.df <= df:
+        return found
+    tail = t_tail(found.t, df)
+    reach = t_quantile((1 + level) / 2, df) * found.se
+    return replace(
+        found, df=float(df), p=tail.p, log10_p=tail.log10_p, low=found.estimate - reach, high=found.estimate + reach
+    )

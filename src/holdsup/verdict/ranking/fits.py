@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from holdsup.columns.crossing import cross
 from holdsup.design import parse_formula
-from holdsup.design.newdata import code_fitted_rows
+from holdsup.design.matrices import code_fitted_rows
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import Contrast, LmmFit, fit_lmm
 from holdsup.fit.contrasts import average_row, marginal_weights
-from holdsup.numerics.clusters import find_clusters
-from holdsup.numerics.estimated_weights import lacking_covariance
-from holdsup.numerics.spread import measure_arm
+from holdsup.numerics.inference import lacking_covariance
+from holdsup.numerics.spread import find_clusters, measure_arm
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.ranking.forms import Form
 from holdsup.verdict.ranking.table import RunTable
@@ -33,20 +32,12 @@ NIL = 1e-9  # by which shares of rows differ that are equal
 
 @dataclass(frozen=True, eq=False)
 class RankFits:
-    """A form, fitted by REML.
+    """A form, fitted by REML."""
 
-    Attributes
-    ----------
-    runs : the rows
-    form : what was fitted
-    means : the fit in which systems are fixed
-    variances : the fit in which they are random
-    """
-
-    runs: RunTable
-    form: Form
-    means: LmmFit
-    variances: LmmFit
+    runs: RunTable  # the rows
+    form: Form  # what was fitted
+    means: LmmFit  # the fit in which systems are fixed
+    variances: LmmFit  # the fit in which they are random
 
     @cached_property
     def weights(self) -> dict[str, Floats]:
@@ -63,7 +54,7 @@ class RankFits:
         same = [name for name, labels in runs.factors.items() if goes_with(runs.system, labels)]
         if same:
             return ScoresError(
-                f"{list_names(same)} is the same in all rows of a system, so that its effect cannot be told from the "
+                f"{list_names(same)} is the same in all rows of a system, so its effect can't be separated from the "
                 f"system's: leave {join_names(same)} out of the formula"
             )
         apart = [t.name for t in self.form.treatments if t.treated == "fixed" and not are_linked(runs, t.name)]
@@ -71,7 +62,7 @@ class RankFits:
             number = runs.numbers(apart[0]) is not None
             give = f"give --treat {shlex.quote(f'{apart[0]}=numeric')}, or leave" if number else "leave"
             return ScoresError(
-                f"systems do not share levels of {apart[0]!r}, so that their effects cannot be told from those of the "
+                f"systems do not share levels of {apart[0]!r}, so their effects can't be separated from those of the "
                 f"systems: {give} the column out of {'the formula' if self.form.name == 'formula' else '--nuisance'}"
             )
         return ScoresError(
@@ -202,7 +193,7 @@ class RankFits:
         if len(settings) == len(np.unique(settings)):
             return None
         several = settings if len(np.unique(settings)) > 1 else None
-        # Settings that lack datasets cannot be told from these one by one; their effects are taken out already.
+        # Settings that lack datasets can't be separated from these one by one; their effects are taken out already.
         for codes in dict.fromkeys((several is not None, False)):
             try:
                 arm = measure_arm(scores, several if codes else None, find_clusters(None, len(scores)))
@@ -243,18 +234,11 @@ class RankFits:
 
 @dataclass(frozen=True, slots=True)
 class RunPart:
-    """What the runs of one system, each scored on all datasets, add to the variance of its mean.
+    """What the runs of one system, each scored on all datasets, add to the variance of its mean."""
 
-    Attributes
-    ----------
-    part : their variance over their number, residual included
-    noise : what the residual contributes to it, which the spread between datasets holds as well
-    df : degrees of freedom
-    """
-
-    part: float
-    noise: float
-    df: int
+    part: float  # their variance over their number, residual included
+    noise: float  # what the residual contributes to it, which the spread between datasets holds as well
+    df: int  # degrees of freedom
 
 
 def fit_form(form: Form, runs: RunTable, *, level: float) -> RankFits:

@@ -1,7 +1,7 @@
 """Items that some run lacks: a mean over easier items is no better system.
 
 Where systems have different items of a dataset, their means are over the items that every run there has. Where these
-are too few, all items count, and the verdict begins with that.
+are too few, all items count, and the answer says so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import Crossing, cross
-from holdsup.rendering.numbers import format_count, format_counted
+from holdsup.rendering.numbers import format_counted
+from holdsup.results import Caution
 from holdsup.verdict.phrases import join_names
 
 __all__ = ["LEFT_OUT", "PAIRED", "Pairing", "pair_items"]
@@ -29,52 +30,40 @@ SAME = 1e-9  # by which weights of items differ that are equal
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Whether systems were averaged over the same items.
+    """Whether systems were averaged over the same items."""
 
-    Attributes
-    ----------
-    rows : scores that are in no mean
-    common : the datasets of which items were left out
-    apart : those on which systems were averaged over different items
-    """
+    rows: int = 0  # scores that are in no mean
+    common: tuple[Lacking, ...] = ()  # the datasets of which items were left out
+    apart: tuple[Lacking, ...] = ()  # those on which systems were averaged over different items
 
-    rows: int = 0
-    common: tuple[Lacking, ...] = ()
-    apart: tuple[Lacking, ...] = ()
-
-    def say(self) -> Iterator[str]:
+    def cautions(self) -> Iterator[Caution]:
         """Yield which items were left out, and where systems have different items."""
         if self.common:
-            lacking, count, where = _sum_up(self.common)
-            yield (
-                f"{lacking} of {format_counted(count, 'item')} of {where} {'lacks' if lacking == '1' else 'lack'} a "
-                f"score of some system or run: means are over the {_count_left(self.common)} that all have."
+            left = sum(count - lacking for _, lacking, count in self.common)
+            yield Caution(
+                code="items-left-out",
+                about="data",
+                message=f"{_lack(self.common)}: means are over the {left:,} that all have.",
             )
         if self.apart:
-            lacking, count, where = _sum_up(self.apart)
-            yield (
-                f"{lacking} of {format_counted(count, 'item')} of {where} {'lacks' if lacking == '1' else 'lack'} a "
-                "score of some system or run, and those that all have are too few: systems are averaged over different "
-                "items there, and a lead may be that of easier items. holdsup compare pairs systems by item."
+            yield Caution(
+                code="different-items",
+                severity="error",
+                message="Systems are averaged over different items: a lead may be that of easier ones.",
+                effect=f"{_lack(self.apart)}.",
+                advice="holdsup compare pairs systems by item.",
             )
-
-    def doubt(self) -> str:
-        """Return a doubt that stands before the verdict: a lead may be that of easier items."""
-        return "Systems were averaged over different items, and a lead may be that of easier ones. " * bool(self.apart)
 
 
 PAIRED = Pairing()
 
 
-def _sum_up(datasets: Sequence[Lacking]) -> tuple[str, int, str]:
-    """Return how many items lack a score, how many there are, and on which datasets, in words."""
+def _lack(datasets: Sequence[Lacking]) -> str:
+    """Return how many items of which datasets lack a score."""
+    lacking, count = sum(lacking for _, lacking, _ in datasets), sum(count for _, _, count in datasets)
     named = join_names([name for name, _, _ in datasets], most=MOST_NAMES)
-    where = f"dataset{'s' if len(datasets) > 1 else ''} {named}"
-    return format_count(sum(lacking for _, lacking, _ in datasets)), sum(count for _, _, count in datasets), where
-
-
-def _count_left(datasets: Sequence[Lacking]) -> str:
-    return format_count(sum(count - lacking for _, lacking, count in datasets))
+    lack = "lacks" if lacking == 1 else "lack"
+    return f"{lacking:,} of {format_counted(count, 'item')} of {named} {lack} a score of some system or run"
 
 
 def pair_items(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +11,15 @@ from scipy import special
 from holdsup.errors import FitError
 from holdsup.fit import LmmFit, random_effects, residuals
 from holdsup.fit.holdouts import predict_parts
-from holdsup.numerics.absorbed import predict_parts_by_cells
+from holdsup.numerics.least_squares import predict_parts_by_cells
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_counted
+from holdsup.results import Caution
 from holdsup.splits import KFold
-from holdsup.verdict.ranking.quality_records import CrossValidation, Quantiles
+from holdsup.verdict.ranking.numbers import CrossValidation, Quantiles
 from holdsup.verdict.ranking.table import RunTable
 
-__all__ = ["Validation", "find_quantiles", "validate_forms"]
+__all__ = ["find_quantiles", "validate_forms"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -30,16 +30,15 @@ LEAST_POINTS = 3  # values that a Q-Q plot needs
 NIL = 1e-6  # residual standard deviations within which effects are all zero: their variance is
 
 
-class Validation(NamedTuple):
-    """Errors of several forms, and what a reader must know of them."""
-
-    rows: tuple[CrossValidation, ...]
-    notes: tuple[str, ...]
-
-
 def validate_forms(
-    fits: Mapping[str, LmmFit], runs: RunTable, *, folds: int = 10, seed: int = 0, progress: Progress = no_progress
-) -> Validation:
+    fits: Mapping[str, LmmFit],
+    runs: RunTable,
+    said: list[Caution],
+    *,
+    folds: int = 10,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> tuple[CrossValidation, ...]:
     """Return the errors of forms, and of a plain regression, on rows that they were not fitted to.
 
     First rows are held out, dealt at random; levels of a group that the other rows have keep their predicted effects.
@@ -49,20 +48,20 @@ def validate_forms(
     """
     deals = {"rows": _deal(len(runs), folds, seed), "datasets": _deal(runs.dataset.count, folds, seed)}
     deals["datasets"] = deals["datasets"][runs.dataset.codes]
-    errors = _Errors(runs, deals)
+    errors = _Errors(runs, deals, said)
     steps = [(held_out, name) for held_out in deals for name in fits]
     for done, (held_out, name) in enumerate(steps):
         progress(done, len(steps), "cross-validation")
         try:
             errors.add(name, fits[name].formula, held_out, predict_parts(fits[name], deals[held_out]))
         except FitError as error:
-            errors.notes.append(f"Cross-validation over {held_out} is left out for the {name} form: {error}.")
+            errors.caution(f"No cross-validation over {held_out} for the {name} form: {error}.")
     columns = next(iter(fits.values())).model().design.columns()
     cells = runs.system.codes.astype(np.int64) * runs.dataset.count + runs.dataset.codes
     formula = f"{runs.score_name} ~ {runs.system_name}:{runs.dataset_name} + the fixed effects of nuisance factors"
     errors.add(PLAIN, formula, "rows", predict_parts_by_cells(runs.score, columns, cells, deals["rows"]))
     progress(len(steps), len(steps), "cross-validation")
-    return Validation(tuple(errors.rows), tuple(errors.notes))
+    return tuple(errors.rows)
 
 
 def _deal(count: int, folds: int, seed: int) -> Codes:
@@ -76,22 +75,21 @@ def _deal(count: int, folds: int, seed: int) -> Codes:
 class _Errors:
     """Errors as they are found; `deals` are the parts of the rows by what is held out."""
 
-    def __init__(self, runs: RunTable, deals: Mapping[str, Codes]) -> None:
-        self.runs, self.deals = runs, deals
+    def __init__(self, runs: RunTable, deals: Mapping[str, Codes], said: list[Caution]) -> None:
+        self.runs, self.deals, self.said = runs, deals, said
         self.rows: list[CrossValidation] = []
-        self.notes: list[str] = []
+
+    def caution(self, message: str) -> None:
+        """Say what is missing."""
+        self.said.append(Caution(code="not-predicted", severity="note", about="table:forms", message=message))
 
     def add(self, form: str, formula: str, held_out: str, predicted: Floats) -> None:
-        """Add the errors of predictions; where there are none (NaN) rows are left out, and a note counts them."""
+        """Add the errors of predictions; where there are none (NaN) rows are left out and counted."""
         told = np.isfinite(predicted)
         if not told.all():
             which = "The plain regression" if form == PLAIN else f"The {form} form"
             count = f"{format_counted(int((~told).sum()), 'row')} of {len(told):,}"
-            rest = "; its errors are those of the rest" if told.any() else ""
-            self.notes.append(
-                f"{which}, with {held_out} held out, has no prediction for {count}, whose cell or level is in no row "
-                f"of the other parts{rest}."
-            )
+            self.caution(f"{which}, with {held_out} held out, can't predict {count}: no other part has their levels.")
         if told.any():
             error = predicted[told] - self.runs.score[told]
             self.rows.append(

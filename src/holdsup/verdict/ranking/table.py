@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,20 +13,19 @@ from numpy.typing import NDArray
 from holdsup.columns import Column, Labels
 from holdsup.columns.crossing import cross
 from holdsup.columns.encoding import order_labels
-from holdsup.columns.values import write_value
+from holdsup.columns.values import parse_number, write_value
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.scores import Scores
 from holdsup.scores.roles import is_replicate, is_setting, plain_name
+from holdsup.scores.settings import find_outcomes
 from holdsup.verdict.evaluation import is_repetition
 from holdsup.verdict.ranking.pairing import PAIRED, Pairing, pair_items
-from holdsup.verdict.ranking.spellings import join_spellings, parse_labels
 
-__all__ = ["SPLITS", "RunTable", "find_nuisance", "is_named_setting", "lay_out_runs", "name_of_role"]
+__all__ = ["SPLITS", "RunTable", "find_nuisance", "find_spellings", "is_named_setting", "lay_out_runs", "name_of_role"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-
-# Besides what is a setting everywhere, taken for nuisance without being asked for: a ranking is of runs, whose other
+# Besides what is a setting everywhere, counted as nuisance without being asked for: a ranking is of runs, whose other
 # columns seldom describe items.
 MORE_SETTINGS = (
     "batch bs epoch num_epochs n_epochs num_train_epochs steps max_steps warmup_steps warmup_ratio optimizer optimiser "
@@ -37,38 +36,23 @@ SPLITS = ("fold", "split")  # nuisance, too, but the first fold of one dataset i
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunTable:
-    """The rows that systems are ranked by.
+    """The rows that systems are ranked by."""
 
-    Attributes
-    ----------
-    score_name, system_name, dataset_name : how the columns are called
-    score : one score a row, shape (n,)
-    system : what is ranked
-    dataset : where it was scored
-    factors : the nuisance columns as labels; labels that are numbers stand in the order of their size
-    ingredients : columns that describe systems, as numbers
-    trainings : the training run of each row, whatever the dataset: the same number on two datasets is one name
-    settings : the setting of each row: trainings of one setting differ by chance alone
-    nested_runs : whether each dataset has runs of its own: declared, by folds of its own, or as no name recurs
-    declared : whether it was declared
-    items : most items whose scores were averaged to one row; 0 where rows came as they are
-    pairing : whether systems were averaged over the same items
-    """
-
-    score_name: str
+    score_name: str  # how the columns are called
     system_name: str
     dataset_name: str
-    score: Floats
-    system: Labels
-    dataset: Labels
+    score: Floats  # one score a row, shape (n,)
+    system: Labels  # what is ranked
+    dataset: Labels  # where it was scored
+    # the nuisance columns as labels; labels that are numbers stand in the order of their size
     factors: Mapping[str, Labels]
-    ingredients: Mapping[str, Floats]
-    trainings: Codes
-    settings: Codes
-    nested_runs: bool
-    declared: bool = False
-    items: int = 0
-    pairing: Pairing = PAIRED
+    ingredients: Mapping[str, Floats]  # columns that describe systems, as numbers
+    trainings: Codes  # the training run of each row, whatever the dataset: the same number on two datasets is one name
+    settings: Codes  # the setting of each row: trainings of one setting differ by chance alone
+    nested_runs: bool  # whether each dataset has runs of its own: declared, by folds of its own, or as no name recurs
+    declared: bool = False  # whether it was declared
+    items: int = 0  # most items whose scores were averaged to one row; 0 where rows came as they are
+    pairing: Pairing = PAIRED  # whether systems were averaged over the same items
 
     def __len__(self) -> int:
         return len(self.score)
@@ -111,12 +95,17 @@ def name_of_role(scores: Scores, role: str) -> str:
     return column if isinstance(column, str) else role
 
 
-def find_nuisance(scores: Scores) -> tuple[str, ...]:
-    """Return the columns that are nuisance factors by their names: facets, and settings that have no role yet."""
+def find_nuisance(scores: Scores, treated: Container[str] = ()) -> tuple[str, ...]:
+    """Return the columns that are nuisance factors by their names: facets, and settings that have no role yet.
+
+    What came out of training is none, unless it is to be treated as one: to adjust for it takes away what a system
+    gains by it.
+    """
     settings = [
         name for name in scores.others if is_named_setting(name) or is_replicate(name) or plain_name(name) in SPLITS
     ]
-    return (*scores.facets, *settings)
+    outcomes = [name for name in find_outcomes(scores) if name not in treated]
+    return (*scores.facets, *(name for name in settings if name not in outcomes))
 
 
 def is_named_setting(name: str) -> bool:
@@ -241,3 +230,33 @@ def _labels(values: Floats) -> Labels:
     every = np.full(len(values), -1)
     every[known] = codes
     return Labels.of(every, [write_value(float(level)) or "" for level in levels])
+
+
+def find_spellings(labels: Labels) -> list[list[str]]:
+    """Return the numbers that are written in several ways, each with its spellings; none where a label is no number."""
+    parsed = parse_labels(labels)
+    if parsed is None:
+        return []
+    alike = [[name for name, number in zip(labels.names, parsed, strict=True) if number == value]
+             for value in np.unique(parsed)]  # fmt: skip
+    return [names for names in alike if len(names) > 1]
+
+
+def join_spellings(labels: Labels, parsed: Floats) -> tuple[Labels, Floats]:
+    """Return labels in which 3e-5 and 0.00003 are one level, called as most rows call it."""
+    values, place = np.unique(parsed, return_inverse=True)
+    if len(values) == len(parsed):
+        return labels, parsed
+    sizes = np.bincount(labels.codes, minlength=labels.count)
+    groups = [np.flatnonzero(place == i) for i in range(len(values))]
+    names = [max((int(sizes[i]), -len(labels.names[i]), labels.names[i]) for i in group)[2] for group in groups]
+    joined = Labels.of(place[labels.codes], names)
+    return joined, np.array([values[names.index(name)] for name in joined.names])
+
+
+def parse_labels(labels: Labels) -> Floats | None:
+    """Return the number that each label is, None if one is none."""
+    parsed = [parse_number(name) for name in labels.names]
+    if any(number is None or not np.isfinite(number) for number in parsed):
+        return None
+    return np.array(parsed, dtype=float)

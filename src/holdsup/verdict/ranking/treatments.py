@@ -9,8 +9,8 @@ from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names, shell_names
 from holdsup.scores.roles import plain_name
+from holdsup.verdict.ranking.records import Treatment
 from holdsup.verdict.ranking.table import SPLITS, RunTable, is_named_setting
-from holdsup.verdict.ranking.term_records import Treatment
 
 __all__ = [
     "are_linked",
@@ -66,7 +66,7 @@ def can_be_levels(runs: RunTable, name: str) -> bool:
 def are_linked(runs: RunTable, name: str) -> bool:
     """Return whether any two systems share a level of a column, or are linked by others that do.
 
-    Where they are not, effects of its levels cannot be told from those of the systems.
+    Where they are not, effects of its levels can't be separated from those of the systems.
     """
     labels = runs.factors[name]
     linked = np.zeros((runs.system.count, labels.count), bool)
@@ -119,11 +119,11 @@ def _lost(runs: RunTable, name: str, numbers: Floats | None) -> str:
     ):
         return "it has a level of its own in every row"
     if goes_with(runs.system, labels):
-        told = "it is the same in all rows of a system, so that its effect cannot be told from the system's"
+        told = "it is the same in all rows of a system, so its effect can't be separated from the system's"
         number = labels.count < runs.system.count and runs.numbers(name) is not None
         return f"{told}; --contribution {shell_names([name])} says what it adds" if number else told
     if goes_with(runs.dataset, labels):
-        return "it is the same in all rows of a dataset, so that its effect cannot be told from the dataset's"
+        return "it is the same in all rows of a dataset, so its effect can't be separated from the dataset's"
     return ""
 
 

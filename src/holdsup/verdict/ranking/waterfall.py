@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.design.newdata import code_fitted_rows
+from holdsup.design.matrices import code_fitted_rows
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.fit import random_effects
 from holdsup.verdict.ranking.fits import RankFits
-from holdsup.verdict.ranking.sentences import ISOLATED
-from holdsup.verdict.ranking.system_records import RankedSystem, WaterfallStep
+from holdsup.verdict.ranking.records import RankedSystem, WaterfallStep
 from holdsup.verdict.ranking.table import RunTable
 
 __all__ = ["choose_pair", "isolate_gap"]
 
 Floats = NDArray[np.float64]
+ISOLATED = "random effects"  # the step after which the gap is that of the adjusted means
 # Of the largest score: gaps are differences of sums of scores, of which so much is lost, so that a smaller change is
 # none. In a balanced table every change but the shrinkage is.
 ROUNDING = 1e-12

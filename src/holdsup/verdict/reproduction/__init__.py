@@ -1,13 +1,11 @@
-"""Did others reproduce a result, and how closely? Quantified reproducibility assessment (Belz et al. 2022)."""
+"""How closely was a result reproduced? Quantified reproducibility assessment (Belz et al. 2022)."""
 
-from holdsup.verdict.reproduction.assessing import assess_reproduction
-from holdsup.verdict.reproduction.audit import MeasurementAudit, audit_measurements
+from holdsup.measurements import MeasurementAudit, audit_measurements
 from holdsup.verdict.reproduction.card import make_cards, write_card
-from holdsup.verdict.reproduction.findings import Findings, compare_findings
-from holdsup.verdict.reproduction.labels import LabelAgreement, agree_on_labels
-from holdsup.verdict.reproduction.repeatability import assess_repeatability
-from holdsup.verdict.reproduction.report import Reproduction
-from holdsup.verdict.reproduction.score_sets import ScoreSets, compare_score_sets
+from holdsup.verdict.reproduction.findings import compare_findings
+from holdsup.verdict.reproduction.judgements import agree_on_labels, compare_score_sets
+from holdsup.verdict.reproduction.question import assess_repeatability, assess_reproduction
+from holdsup.verdict.reproduction.result import Findings, LabelAgreement, Reproduction, ScoreSets
 
 __all__ = [
     "Findings",

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-import math
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
 from holdsup.errors import ResultError, list_names
-from holdsup.measurements import Measurement, reading_notes
+from holdsup.measurements import Measurement, caution_reading
 from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_interval, format_number
-from holdsup.results import write_file
-from holdsup.verdict.reproduction.groups import Group
-from holdsup.verdict.reproduction.matrix_tables import tabulate_matrix
-from holdsup.verdict.reproduction.parts import Part, split_result
-from holdsup.verdict.reproduction.records import Assessment, MeasuredValue
-from holdsup.verdict.reproduction.report import Reproduction, tabulate_pairs, tabulate_spread
-from holdsup.verdict.reproduction.sentences import (
-    caution_scales,
+from holdsup.results import order_cautions, write_file
+from holdsup.verdict.phrases import say_level
+from holdsup.verdict.reproduction.groups import Group, caution_scales
+from holdsup.verdict.reproduction.records import Part
+from holdsup.verdict.reproduction.result import Reproduction
+from holdsup.verdict.reproduction.tables import (
+    show_cv,
+    show_cv_interval,
+    tabulate_matrix,
+    tabulate_pairs,
+    tabulate_spread,
+)
+from holdsup.verdict.reproduction.words import (
+    answer_one,
+    compare_published,
     find_cautions,
     name_precision,
     show_conditions,
-    write_reproduction_verdict,
 )
 
 __all__ = ["make_cards", "write_card"]
 
 ENDINGS = (".html", ".md", ".tex")
 SHOWN_SPREAD = 3
+COPIED = tuple(field.name for field in dataclasses.fields(Measurement))
 LATEX_HEAD = "% Needs \\usepackage{booktabs,graphicx,longtable} in the preamble.\n\n"
 # The page loads nothing: what it shows is in it. It looks like a report (`holdsup report`), light and dark.
 HEAD = """<!doctype html>
@@ -49,8 +56,7 @@ body {
   overflow-wrap: anywhere;
 }
 section + section { border-top: 1px solid var(--rule); margin-top: 2.5rem; padding-top: 1.5rem; break-before: page; }
-.verdict { font-size: 1.06rem; border-left: 4px solid var(--link); padding: .15rem 0 .15rem .9rem; max-width: 46rem; }
-.verdict strong { font-weight: normal; }
+.headline { font-size: 1.06rem; border-left: 4px solid var(--link); padding: .15rem 0 .15rem .9rem; max-width: 46rem; }
 table { font-size: .9rem; font-variant-numeric: tabular-nums; }
 .holdsup table { border-top: 1.5px solid var(--ink); border-bottom: 1.5px solid var(--ink); }
 thead:not(:has(th:not(:empty))) { display: none; }
@@ -74,7 +80,7 @@ caption { font-size: 1.02rem; padding: .9rem 0 .4rem; }
 
 def make_cards(found: Reproduction) -> tuple[Page, ...]:
     """Return a card for each assessment, in their order."""
-    return tuple(_card(found, part) for part in split_result(found))
+    return tuple(_card(found, part) for part in found.parts())
 
 
 def write_card(found: Reproduction, path: str | Path) -> None:
@@ -85,7 +91,7 @@ def write_card(found: Reproduction, path: str | Path) -> None:
         raise ResultError(f"cannot write a card to {file}: its name must end in {list_names(ENDINGS)}")
     cards = make_cards(found)
     if ending == ".html":
-        text = f"{HEAD}{''.join(card.html() for card in cards)}</body>\n</html>\n"
+        text = f"{HEAD}{''.join(card.html(folded=False) for card in cards)}</body>\n</html>\n"
     elif ending == ".md":
         text = "\n---\n\n".join(card.markdown() for card in cards)
     else:
@@ -96,68 +102,47 @@ def write_card(found: Reproduction, path: str | Path) -> None:
 def _card(found: Reproduction, part: Part) -> Page:
     a = part.assessment
     facts = Table(
+        name="assessments",
         title=f"Reproduction card: {a.object}, {a.measurand}",
         columns=("", ""),
-        rows=tuple(_facts(found, part)),
+        rows=tuple(_facts(part, found.level)),
     )
-    measured = tuple(map(_measurement, part.measurements))
+    measured = tuple(Measurement(**{name: getattr(m, name) for name in COPIED}) for m in part.measurements)
+    cautions = order_cautions((*caution_scales([Group(measured)]), *find_cautions([a]), *caution_reading(measured)))
+    answer = answer_one(part, (), level=found.level, within=found.within, signature=found.signature)
     return Page(
-        verdict=write_reproduction_verdict([a], level=found.level),
+        answer=dataclasses.replace(answer, parts=(), foot=()),
         tables=(
             facts,
             tabulate_matrix([part]),
             *tabulate_spread(part.spread[:SHOWN_SPREAD], each=True),
             *tabulate_pairs(part.pairs),
         ),
-        warnings=(*reading_notes(measured), *caution_scales([Group(measured)]), *find_cautions([a])),
+        cautions=tuple(caution.sentence() for caution in cautions),
+        beside={},
         rows=f"{a.n} measurements.",
-        signature=found.signature,
     )
 
 
-def _measurement(m: MeasuredValue) -> Measurement:
-    """Return a measurement as it was read; a restored result has only what it says about it."""
-    return Measurement(
-        object=m.object,
-        measurand=m.measurand,
-        value=m.value,
-        scale_minimum=m.scale_minimum,
-        conditions=m.conditions,
-        source=m.source,
-        time=m.time,
-        unit=m.unit,
-        reported=m.reported,
-        scale_from=m.scale_from,
-    )
-
-
-def _facts(found: Reproduction, part: Part) -> Iterator[tuple[str, str]]:
+def _facts(part: Part, level: float) -> Iterator[tuple[str, str]]:
     a = part.assessment
-    limits = f"{found.level:.0%} limits"
+    ci = f"{say_level(level)} CI"
     unit = next((m.unit for m in part.measurements if m.unit), "")
+    published = compare_published(a)
     yield "object", a.object
     yield "measurand", f"{a.measurand} ({unit})" if unit else a.measurand
     yield "values", ", ".join(format_number(m.value) for m in part.measurements)
-    yield "assessed as", name_precision(a.repeatability)
-    yield "CV*", f"{format_number(a.cv, uncertainty=0.01)} over n = {a.n}"
-    yield "mean, stdev", f"{format_number(a.mean)}, {format_number(a.sd)} on a scale that starts at zero"
-    yield "stdev as published", f"{limits} {format_interval(a.sd_low, a.sd_high)} (Student's t)"
-    yield "stdev, exact", f"{limits} {format_interval(a.sd_low_chi2, a.sd_high_chi2)} (chi-square)"
-    yield "stdev/mean", f"{format_number(a.cv_plain)}%, {limits} {_percent_limits(a)} (noncentral t)"
-    yield "next measurement", f"{limits} {format_interval(a.next_low, a.next_high)}"
-    if a.of is not None:
-        yield (
-            "compared",
-            f"more reproducible than {a.more_reproducible_than or 'none'} of {a.of} results of Belz et al. (2022)",
-        )
+    yield "assessed for", name_precision(a.repeatability)
+    yield "CV*", f"{show_cv(a.cv)}% of the mean, n = {a.n}"
+    yield "mean, SD", f"{format_number(a.mean)}, {format_number(a.sd)} on a scale that starts at zero"
+    yield "SD as published", f"{ci} {format_interval(a.sd_low, a.sd_high)} (Student's t)"
+    yield "SD, exact", f"{ci} {format_interval(a.sd_low_chi2, a.sd_high_chi2)} (chi-square)"
+    yield "SD/mean", f"{format_number(a.cv_plain)}%, {ci} {show_cv_interval(a)}% (noncentral t)"
+    yield "next measurement", f"{say_level(level)} prediction interval {format_interval(a.next_low, a.next_high)}"
+    if published:
+        yield "compared", f"{published} (Belz et al. 2022)"
     yield "what changed", show_conditions(a.differing) or "nothing that is reported"
     yield "what stayed the same", show_conditions(a.agreeing) or "nothing that is reported"
     if a.not_reported:
         yield "not reported", show_conditions(a.not_reported)
     yield "what to align next", a.align_next
-
-
-def _percent_limits(a: Assessment) -> str:
-    if not math.isfinite(a.cv_high):
-        return f"above {format_number(a.cv_low)}%"
-    return f"{format_interval(a.cv_low, a.cv_high)}%"

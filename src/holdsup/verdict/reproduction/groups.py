@@ -1,11 +1,11 @@
-"""Measurements sorted into assessments: those of one measurand of one object, checked and ready to be assessed."""
+"""Measurements sorted by object and measurand, checked, and their conditions compared."""
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,10 +15,17 @@ from numpy.typing import NDArray
 
 from holdsup.errors import MeasurementError, list_names
 from holdsup.measurements.record import CONDITIONS, Measurement
+from holdsup.measurements.units import HIGHEST, LOWEST, is_open, may_be_ratings
 from holdsup.numerics.precision import Precision, measure_precision
-from holdsup.verdict.rows import write_values
+from holdsup.results import Caution
+from holdsup.verdict.intake import write_values
+from holdsup.verdict.phrases import join_names
+from holdsup.verdict.reproduction.records import ConditionRow, MeasurementPair
 
-__all__ = ["Group", "digest_measurements", "group_measurements", "select_measurements"]
+__all__ = [
+    "Agreement", "Group", "caution_scales", "compare_conditions", "group_measurements", "number_values",
+    "pair_measurements", "select_measurements", "sort_conditions",
+]  # fmt: skip
 
 SINGLE = "no second measurement of the same object and measurand"
 ZERO = "a mean of zero after the shift, which leaves no CV*"
@@ -29,14 +36,14 @@ FIELDS = ("object", "measurand", "source", "time", "unit")
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The measurements of one measurand of one object, on one scale.
+    """The measurements of one measurand of one object, on one scale."""
 
-    Attributes
-    ----------
-    measurements : as they were given
-    """
+    measurements: tuple[Measurement, ...]  # as they were given
 
-    measurements: tuple[Measurement, ...]
+    @property
+    def name(self) -> str:
+        """What was measured of what."""
+        return f"{self.object} {self.measurand}"
 
     @property
     def object(self) -> str:
@@ -93,48 +100,77 @@ class Group:
         return measure_precision(self.values, level=level)
 
 
-def group_measurements(measurements: Sequence[Measurement]) -> tuple[list[Group], dict[str, int], list[str]]:
-    """Return what can be assessed, and why the rest cannot: measurements by reason, and a line for each case.
+def group_measurements(measurements: Sequence[Measurement]) -> tuple[list[Group], dict[str, int], list[Caution]]:
+    """Return what can be assessed, and why the rest cannot: measurements by reason, and cautions.
 
     Different objects and measurands are never pooled. Where nothing is left, that is an error.
     """
     sorted_out: dict[tuple[str, str], list[Measurement]] = {}
     for measurement in measurements:
         sorted_out.setdefault((measurement.object, measurement.measurand), []).append(measurement)
-    groups: list[Group] = []
-    reasons: Counter[str] = Counter()
-    lines = []
-    for (name, measurand), members in sorted_out.items():
-        group = Group(tuple(members))
-        if len(members) < 2:
-            reasons[SINGLE] += 1
-            lines.append(f"{name}, {measurand}: one measurement has no spread, so that it is not assessed.")
-        elif not group.values.any():
-            reasons[ZERO] += len(members)
-            lines.append(f"{name}, {measurand}: all values are at the minimum of the scale, so that there is no CV*.")
-        else:
-            groups.append(group)
+    everyone = [Group(tuple(members)) for members in sorted_out.values()]
+    single = [group for group in everyone if len(group.measurements) < 2]
+    zero = [group for group in everyone if len(group.measurements) > 1 and not group.values.any()]
+    groups = [group for group in everyone if len(group.measurements) > 1 and group.values.any()]
     if not groups:
-        raise _nothing_left(sorted_out, reasons)
-    return groups, dict(reasons), lines
+        raise _nothing_left(single, zero)
+    reasons = {SINGLE: len(single), ZERO: sum(len(group.measurements) for group in zero)}
+    return groups, {why: count for why, count in reasons.items() if count}, [*_left_out(single, zero)]
 
 
-def _nothing_left(sorted_out: Mapping[tuple[str, str], Sequence[Measurement]], reasons: Mapping[str, int]) -> Exception:
-    if not sorted_out:
-        return MeasurementError("there are no measurements: give two or more of the same object and measurand")
-    if ZERO in reasons:
-        name, measurand = next(key for key, members in sorted_out.items() if len(members) > 1)
-        return MeasurementError(
-            f"the mean of {measurand} of {name} is zero after the shift to a scale that starts at zero: CV*, a ratio "
-            "to the mean, is not defined; check the values and scale_minimum"
+def _left_out(single: Sequence[Group], zero: Sequence[Group]) -> Iterator[Caution]:
+    if single:
+        yield Caution(
+            code="single",
+            about="table:assessments",
+            message=f"Left out: {join_names([group.name for group in single], most=3)}, measured once only.",
+            advice="Add a second measurement: the original, or a reproduction.",
+            count=len(single),
         )
-    listed = list_names(f"{name}, {measurand}" for name, measurand in sorted_out)
-    if len(sorted_out) == 1:
-        return MeasurementError(f"there is one measurement, of {listed}: add a second one, a reproduction say")
+    if zero:
+        names = join_names([group.name for group in zero], most=3)
+        yield Caution(
+            code="zero-mean",
+            about="table:assessments",
+            message=f"Left out: {names}. All values are at the minimum of the scale, so there is no CV*.",
+            advice="Check the values and scale_minimum.",
+            count=len(zero),
+        )
+
+
+def _nothing_left(single: Sequence[Group], zero: Sequence[Group]) -> MeasurementError:
+    if not single and not zero:
+        return MeasurementError("there are no measurements: give two or more of the same object and measurand")
+    if zero:
+        return MeasurementError(
+            f"the mean of {zero[0].name} is zero once the scale starts at zero: CV*, a ratio to the mean, is not "
+            "defined. Check the values and scale_minimum"
+        )
+    if len(single) == 1:
+        return MeasurementError(f"{single[0].name} has one measurement: add a second one, such as a reproduction")
     return MeasurementError(
-        f"each object and measurand has one measurement only: {listed}. Different objects or measurands are never "
-        "pooled: add a second measurement of one of them, or correct the names if they are meant to be the same"
+        f"each object and measurand has one measurement only: {list_names(group.name for group in single)}. Different "
+        "objects or measurands are never pooled: add a second measurement of one of them, or correct the names"
     )
+
+
+def caution_scales(groups: Sequence[Group]) -> Iterator[Caution]:
+    """Yield a caution if values may be ratings from 1 on and nothing says so, with what that would change."""
+    asked = [
+        group
+        for group in groups
+        if all(map(is_open, group.measurements)) and may_be_ratings(group.values) and (group.values > LOWEST).any()
+    ]
+    if asked:
+        from_0, from_1 = (measure_precision(asked[0].values - low).cv for low in (0, LOWEST))
+        yield Caution(
+            code="scale-minimum",
+            about="table:assessments",
+            message=f"{join_names([group.name for group in asked], most=1)}: is it rated from {LOWEST} to {HIGHEST}? "
+            f"Counted from 0, CV* is {from_0:.3f}; from 1, it is {from_1:.3f}.",
+            advice="Say where the scale starts: --scale-minimum 1 or 0 (scale_minimum= in Python).",
+            count=len(asked),
+        )
 
 
 def select_measurements(
@@ -155,7 +191,7 @@ def select_measurements(
             raise MeasurementError(f"no measurement has {name} {listed}; there is {list_names(sorted(there))}")
         chosen = [m for m in chosen if _read(m, name) in allowed]
     if not chosen:
-        raise MeasurementError("no measurement fits all that was asked for: ask for less")
+        raise MeasurementError("no measurement has all the values asked for: ask for fewer at once")
     return chosen, {OTHER: len(measurements) - len(chosen)} if len(chosen) < len(measurements) else {}
 
 
@@ -165,10 +201,77 @@ def _read(measurement: Measurement, name: str) -> str | None:
     return measurement.conditions.get(name)
 
 
-def digest_measurements(measurements: Sequence[Measurement]) -> str:
-    """Return eight hex digits that change when any value or condition does, but not with the order of measurements."""
-    lines = sorted(
-        repr((m.object, m.measurand, m.value, m.scale_minimum, sorted(m.conditions.items()), m.source, m.time))
-        for m in measurements
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The conditions of an assessment, sorted by whether they agree."""
+
+    agreeing: tuple[str, ...]  # reported for all measurements, with one value
+    differing: tuple[str, ...]  # reported with two values or more
+    # those that some or all measurements leave open, among them standard conditions that nobody reports
+    not_reported: tuple[str, ...]
+
+    @property
+    def repeatability(self) -> bool | None:
+        """Whether all conditions agree; None if none is known to."""
+        if self.differing:
+            return False
+        return True if self.agreeing else None
+
+
+def sort_conditions(group: Group) -> Agreement:
+    """Return which conditions agree, which differ, and which are not known."""
+    rows = list(compare_conditions(group))
+    unknown = [row.condition for row in rows if None in row.values]
+    return Agreement(
+        agreeing=tuple(row.condition for row in rows if row.agrees),
+        differing=tuple(row.condition for row in rows if row.agrees is False),
+        not_reported=(*unknown, *(name for name in CONDITIONS if name not in group.conditions)),
     )
-    return hashlib.blake2b("\n".join(lines).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+def compare_conditions(group: Group) -> Iterator[ConditionRow]:
+    """Yield the rows of the matrix: the conditions that any measurement reports."""
+    for condition in group.conditions:
+        values = group.column(condition)
+        reported = {value for value in values if value is not None}
+        agrees = False if len(reported) > 1 else None if None in values else True
+        first = values[0]
+        yield ConditionRow(
+            object=group.object,
+            measurand=group.measurand,
+            condition=condition,
+            group=CONDITIONS[condition].group if condition in CONDITIONS else "other",
+            agrees=agrees,
+            values=values,
+            same_as_first=tuple(None if first is None or value is None else value == first for value in values),
+        )
+
+
+def pair_measurements(group: Group) -> Iterator[MeasurementPair]:
+    """Yield each pair of measurements with the share of conditions in which the two agree."""
+    numbered = zip(group.measurements, group.labels, group.values.tolist(), strict=True)
+    for (one, left, a), (other, right, b) in itertools.combinations(numbered, 2):
+        shared = [name for name in one.known if name in other.known]
+        agree = sum(one.known[name] == other.known[name] for name in shared)
+        mean = a / 2 + b / 2  # halved first: the sum of the largest numbers is none
+        yield MeasurementPair(
+            object=group.object,
+            measurand=group.measurand,
+            left=left,
+            right=right,
+            agree=agree,
+            of=len(shared),
+            similarity=agree / len(shared) if shared else float("nan"),
+            difference=one.value - other.value,
+            percent=100 * (abs(a - b) / mean) if mean > 0 else 0.0,
+        )
+
+
+def number_values(values: Iterable[Hashable]) -> tuple[int, ...]:
+    """Return the number of each value, counted as they come: conditions with the same numbers divide alike.
+
+    >>> number_values(["b", "a", "b"])
+    (0, 1, 0)
+    """
+    numbers: dict[Hashable, int] = {}
+    return tuple(numbers.setdefault(value, len(numbers)) for value in values)

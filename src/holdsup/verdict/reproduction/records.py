@@ -1,270 +1,229 @@
-"""The rows of an assessment's tables."""
+"""The records of a reproduction's results: what tables, words and pictures are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 __all__ = [
-    "Assessment",
-    "ConditionModel",
-    "ConditionRow",
-    "ConditionSpread",
-    "ConditionVariance",
-    "GroupSpread",
-    "MeasuredValue",
-    "MeasurementPair",
-    "Measures",
-]
+    "MOST_CROSSED", "MOST_PAIRED", "Assessment", "ConditionModel", "ConditionRow", "ConditionSpread",
+    "ConditionVariance", "FindingSet", "Flip", "GroupSpread", "LabelPair", "Measured", "MeasuredValue",
+    "MeasurementPair", "Part", "ScoreSet", "show_condition", "sort_rows",
+]  # fmt: skip
+
+MOST_PAIRED = 30  # measurements of which all pairs are listed: 435 pairs
+MOST_CROSSED = 12  # conditions that are tried two by two: 66 pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measures:
-    """The other measures of precision of the paper's section 3.2.
+class Measured:
+    """Something about the measurements of one measurand of one object."""
 
-    Attributes
-    ----------
-    s : standard deviation, divisor n - 1, uncorrected
-    cv : s over the mean, in percent, uncorrected
-    within_1 : percentage of values within one s of the mean
-    within_2 : percentage of values within two s of the mean; always 100 up to n = 5
-    """
-
-    s: float
-    cv: float
-    within_1: float
-    within_2: float
+    object: str  # what was measured
+    measurand: str  # the quantity measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assessment:
-    """How closely the measurements of one measurand of one object agree.
+class Assessment(Measured):
+    """How closely the measurements of one measurand of one object agree."""
 
-    Attributes
-    ----------
-    object : what was measured
-    measurand : the quantity measured
-    n : number of measurements
-    mean : mean of the values, shifted so that their scale starts at zero
-    sd : unbiased standard deviation s*
-    sd_se : its standard error
-    sd_low : lower limit of s* as published, by Student's t; may be negative
-    sd_high : upper limit of s* as published
-    sd_low_chi2 : lower limit of the standard deviation, by chi-square
-    sd_high_chi2 : upper limit of the standard deviation, by chi-square
-    cv : CV* as published, in percent of the mean
-    cv_plain : s* over the mean, in percent: corrected once, not twice
-    cv_low : lower limit of the standard deviation over the mean, in percent, by noncentral t
-    cv_high : its upper limit, null where there is none
-    next_low : lower limit of the next measurement, in the unit of the values
-    next_high : upper limit of the next measurement, in the unit of the values
-    repeatability : true if all conditions of measurement agree, false if one differs (then it is reproducibility), null
-        if no condition is reported for all measurements
-    differing : conditions that differ
-    agreeing : conditions that agree
-    not_reported : conditions that some or all measurements leave open; one may differ among the others
-    more_reproducible_than : how many of the paper's results have a larger CV*; null if not asked for
-    of : how many results the paper has; null if not asked for
-    align_next : what to align, or to find out, before the next measurement
-    measures : other measures of precision; null if not asked for
-    """
-
-    object: str
-    measurand: str
-    n: int
-    mean: float
-    sd: float
-    sd_se: float
-    sd_low: float
-    sd_high: float
-    sd_low_chi2: float
-    sd_high_chi2: float
-    cv: float
-    cv_plain: float
-    cv_low: float
-    cv_high: float
-    next_low: float
-    next_high: float
+    n: int  # number of measurements
+    mean: float  # mean of the values, shifted so that their scale starts at zero
+    sd: float  # unbiased standard deviation s*
+    sd_se: float  # its standard error
+    sd_low: float  # lower end of the CI of s* as published, by Student's t; may be negative
+    sd_high: float  # its upper end
+    sd_low_chi2: float  # lower end of the exact CI of the standard deviation, by chi-square
+    sd_high_chi2: float  # its upper end
+    cv: float  # CV* as published, in percent of the mean
+    cv_plain: float  # s* over the mean, in percent: corrected once, not twice
+    cv_low: float  # lower end of the exact CI of the standard deviation over the mean, in percent, by noncentral t
+    cv_high: float  # its upper end, null where there is none
+    next_low: float  # lower end of the prediction interval of the next measurement, in the unit of the values
+    next_high: float  # its upper end
+    # true if all conditions of measurement agree, false if one differs (then it is reproducibility), null if no
+    # condition is reported for all measurements
     repeatability: bool | None
-    differing: tuple[str, ...]
-    agreeing: tuple[str, ...]
+    differing: tuple[str, ...]  # conditions that differ
+    agreeing: tuple[str, ...]  # conditions that agree
+    # conditions that some or all measurements leave open; one may differ among the others
     not_reported: tuple[str, ...]
-    more_reproducible_than: int | None
-    of: int | None
-    align_next: str
-    measures: Measures | None
+    more_reproducible_than: int | None  # how many of the paper's results have a larger CV*; null if not asked for
+    of: int | None  # how many results the paper has; null if not asked for
+    align_next: str  # what to align, or to find out, before the next measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredValue:
-    """One measurement, as it was given.
+class MeasuredValue(Measured):
+    """One measurement, as it was given."""
 
-    Attributes
-    ----------
-    object : what was measured
-    measurand : the quantity measured
-    label : what tables and pictures call the measurement
-    value : its value
-    reported : the value as it was written
-    scale_minimum : the lowest value that the scale has
-    scale_from : who says so: "stated" by the source, a "guess" from the values, or the "default", 0
-    unit : "percent" or "proportion" where that is known, otherwise empty
-    source : where the value is published
-    time : when it was measured
-    conditions : the conditions of measurement as they are written
-    """
-
-    object: str
-    measurand: str
-    label: str
-    value: float
-    reported: str
-    scale_minimum: float
-    unit: str
-    source: str
-    time: str
-    conditions: Mapping[str, str]
+    label: str  # what tables and pictures call the measurement
+    value: float  # its value
+    reported: str  # the value as it was written
+    scale_minimum: float  # the lowest value of the scale
+    unit: str  # "percent" or "proportion" where that is known, otherwise empty
+    source: str  # where the value is published
+    time: str  # when it was measured
+    conditions: Mapping[str, str]  # the conditions of measurement as they are written
+    # who says so: "stated" by the source, a "guess" from the values, or the "default", 0
     scale_from: Literal["stated", "guess", "default"] = "stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionRow:
-    """A row of the conditions matrix: one condition over the measurements of an assessment.
+class ConditionRow(Measured):
+    """A row of the conditions matrix: one condition over the measurements of an assessment."""
 
-    Attributes
-    ----------
-    object : what was measured
-    measurand : the quantity measured
-    condition : the condition
-    group : what it is a condition of: object, method, procedure, or other
-    agrees : whether all measurements have the same value, null if some do not report it and the others agree
-    values : the value in each measurement, null where it is not reported
-    same_as_first : whether each value is that of the first measurement, null where one of the two is not reported
-    """
-
-    object: str
-    measurand: str
-    condition: str
-    group: str
+    condition: str  # the condition
+    group: str  # what it is a condition of: object, method, procedure, or other
+    # whether all measurements have the same value, null if some do not report it and the others agree
     agrees: bool | None
-    values: tuple[str | None, ...]
+    values: tuple[str | None, ...]  # the value in each measurement, null where it is not reported
+    # whether each value is that of the first measurement, null where one of the two is not reported
     same_as_first: tuple[bool | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasurementPair:
-    """How similar the conditions of two measurements are, and their values.
+class MeasurementPair(Measured):
+    """How similar the conditions of two measurements are, and their values."""
 
-    Attributes
-    ----------
-    object : what was measured
-    measurand : the quantity measured
-    left : the one
-    right : the other
-    agree : number of conditions that agree
-    of : number of conditions that both report
-    similarity : their ratio, 0-1, null if there is none
-    difference : left - right
-    percent : absolute difference in percent of the mean of the two, both shifted
-    """
-
-    object: str
-    measurand: str
-    left: str
-    right: str
-    agree: int
-    of: int
-    similarity: float
-    difference: float
-    percent: float
+    left: str  # the one
+    right: str  # the other
+    agree: int  # number of conditions that agree
+    of: int  # number of conditions that both report
+    similarity: float  # their ratio, 0-1, null if there is none
+    difference: float  # left - right
+    percent: float  # absolute difference in percent of the mean of the two, both shifted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSpread:
-    """Measurements that agree in some conditions.
+    """Measurements that agree in some conditions."""
 
-    Attributes
-    ----------
-    values : what they agree in, one value a condition
-    n : number of measurements
-    mean : their mean, shifted
-    cv : their CV*, as published; null for a single measurement
-    """
-
-    values: tuple[str, ...]
-    n: int
-    mean: float
-    cv: float | None
+    values: tuple[str, ...]  # what they agree in, one value a condition
+    n: int  # number of measurements
+    mean: float  # their mean, shifted
+    cv: float | None  # their CV*, as published; null for a single measurement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConditionSpread:
-    """How much of the spread goes with one condition, or with two.
+class ConditionSpread(Measured):
+    """How much of the spread one condition explains, or two."""
 
-    Attributes
-    ----------
-    object : what was measured
-    measurand : the quantity measured
-    conditions : the condition, or the two
-    same_groups : other conditions, or pairs, that divide the measurements in the same way: they cannot be told apart
-    groups : the measurements that agree in them
-    cv : CV* of all measurements
-    cv_within : standard deviation within groups over the mean, in percent; compare it with `cv_plain`
-    explained : percentage of the variance that lies between groups, adjusted for their number; not above 0 if none does
-    chance : how often a random division into groups of these sizes explains as much or more
-    """
-
-    object: str
-    measurand: str
-    conditions: tuple[str, ...]
+    conditions: tuple[str, ...]  # the condition, or the two
+    # other conditions, or pairs, that divide the measurements in the same way: they can't be told apart
     same_groups: tuple[str, ...]
-    groups: tuple[GroupSpread, ...]
-    cv: float
-    cv_within: float
-    explained: float
-    chance: float
+    groups: tuple[GroupSpread, ...]  # the measurements that agree in them
+    cv: float  # CV* of all measurements
+    cv_within: float  # standard deviation within groups over the mean, in percent; compare it with `cv_plain`
+    explained: float  # percentage of the variance between groups, adjusted for their number; at most 0 if there is none
+    chance: float  # how often a random division into groups of these sizes explains as much or more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionVariance:
-    """The variance between the values of a condition, over all objects.
+    """The variance between the values of a condition, over all objects."""
 
-    Attributes
-    ----------
-    condition : the condition, with those that change together with it; or "Residual"
-    levels : number of values; for the residual, of measurements
-    cv : standard deviation, in percent of an object's mean
-    percent : share of the variance, 0-100
-    low : lower limit of the standard deviation
-    high : upper limit of the standard deviation
-    """
-
-    condition: str
-    levels: int
-    cv: float
-    percent: float
-    low: float
-    high: float
+    condition: str  # the condition, with those that change together with it; or "Residual"
+    levels: int  # number of values; for the residual, of measurements
+    cv: float  # standard deviation, in percent of an object's mean
+    percent: float  # share of the variance, 0-100
+    low: float  # lower end of the CI of the standard deviation
+    high: float  # its upper end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionModel:
-    """A mixed model of all measurements of a measurand, over the conditions that differ.
+    """A mixed model of all measurements of a measurand, over the conditions that differ."""
 
-    Attributes
-    ----------
-    measurand : the quantity measured
-    formula : the model, fitted by REML to values in percent of the mean of their object
-    n : number of measurements
-    objects : number of objects
-    components : the variances
-    method : where the limits come from
+    measurand: str  # the quantity measured
+    formula: str  # the model, fitted by REML to values in percent of the mean of their object
+    n: int  # number of measurements
+    objects: int  # number of objects
+    components: tuple[ConditionVariance, ...]  # the variances
+    method: str  # where the CIs come from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreSet:
+    """The scores of a reproduction against the original's."""
+
+    reproduction: str  # the study
+    items: int  # number of items that both scored
+    pearson: float  # Pearson's correlation, null if one of the two is constant
+    low: float  # lower end of its CI, by Fisher's transformation
+    high: float  # its upper end
+    spearman: float  # Spearman's correlation
+    rmse: float  # root of the mean squared difference
+    bias: float  # mean of reproduction - original
+    mean: float  # mean of the reproduction
+    original_mean: float  # mean of the original on the same items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelPair:
+    """How far two studies agree."""
+
+    left: str  # the one
+    right: str  # the other
+    items: int  # number of items that both labelled
+    percent: float  # share of them with the same label, 0-100
+    alpha: float  # Krippendorff's alpha of the two
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingSet:
+    """How many findings of the original a reproduction upholds."""
+
+    measurand: str  # the quantity measured
+    reproduction: str  # the study
+    objects: int  # number of objects that both measured
+    conclusions: int  # number of pairs of them, each a finding which is ahead
+    upheld: int  # pairs in the same order
+    flipped: int  # pairs in the opposite order
+    tied: int  # pairs that are equal in one of the two studies only
+    percent: float  # share of findings upheld, 0-100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """A finding that a reproduction does not uphold."""
+
+    measurand: str  # the quantity measured
+    reproduction: str  # the study
+    left: str  # the object that is ahead in the original (or the first of two that are equal there)
+    right: str  # the other
+    original: float  # left - right in the original
+    difference: float  # left - right in the reproduction
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One assessment, and what belongs to it: its measurements, rows of the conditions matrix, pairs and spreads."""
+
+    assessment: Assessment
+    measurements: Sequence[MeasuredValue]
+    conditions: Sequence[ConditionRow]
+    pairs: Sequence[MeasurementPair]
+    spread: Sequence[ConditionSpread]
+
+
+Row = TypeVar("Row", bound=Measured)
+
+
+def sort_rows(rows: Iterable[Row]) -> Mapping[tuple[str, str], Sequence[Row]]:
+    """Return rows by object and measurand, each looked at once: there may be many assessments."""
+    own: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        own[row.object, row.measurand].append(row)
+    return own
+
+
+def show_condition(name: str) -> str:
+    """Return a condition's name as people write it.
+
+    >>> show_condition("performed_by")
+    'performed by'
     """
-
-    measurand: str
-    formula: str
-    n: int
-    objects: int
-    components: tuple[ConditionVariance, ...]
-    method: str
+    return name.replace("_", " ")

@@ -1,7 +1,7 @@
-"""Are the tuned hyper-parameters an accident of the partition?"""
+"""Is the pick of a tuning safe from the luck of the partition?"""
 
 from holdsup.verdict.tuning.advice import TuningAdvice, advise_tuning
-from holdsup.verdict.tuning.judging import judge_tuning
-from holdsup.verdict.tuning.report import Tuning
+from holdsup.verdict.tuning.question import judge_tuning
+from holdsup.verdict.tuning.result import Tuning
 
 __all__ = ["Tuning", "TuningAdvice", "advise_tuning", "judge_tuning"]

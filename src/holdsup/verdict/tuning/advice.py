@@ -3,91 +3,88 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdsup.errors import TuningError
-from holdsup.numerics.tuning import Plan, advise_plans
-from holdsup.numerics.tuning.advice import LEAST_K
-from holdsup.rendering import Table
+from holdsup.numerics.tuning_plans import LEAST_K, BudgetPlan, advise_plans
+from holdsup.rendering import Answer, Estimate, Table
 from holdsup.rendering.numbers import format_counted, format_number
-from holdsup.results import Result, Rows, sign
+from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows, write_caveats
 
-__all__ = ["PlanRow", "TuningAdvice", "advise_tuning"]
+__all__ = ["TuningAdvice", "advise_tuning"]
 
 Floats = NDArray[np.float64]
 LITTLE = 0.5  # percent of a squared error that are written as 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanRow:
-    """One way to spend the budget.
-
-    Attributes
-    ----------
-    j : partitions
-    k : folds
-    fits : fits that all candidates take
-    se_difference : standard error of a difference between candidates near the top
-    se_estimate : standard error of a mean score, between partitions
-    bias_estimate : bias of a mean score, as training sets are smaller than the corpus; null where one K was tried
-    bias_difference : standard deviation of that bias between candidates near the top; null where one K was tried
-    error : root mean square error of a difference: variance and bias together
-    """
-
-    j: int
-    k: int
-    fits: int
-    se_difference: float
-    se_estimate: float
-    bias_estimate: float
-    bias_difference: float
-    error: float
+SHOWN = 5  # plans of the short answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningAdvice(Result):
-    """J and K for a budget of fits.
-
-    Attributes
-    ----------
-    metric : what the scores are
-    budget : the most fits
-    candidates : how many there are
-    j : partitions to use
-    k : folds to use
-    plans : what the budget pays for, the best first
-    """
+    """J and K for a budget of fits."""
 
     kind: ClassVar[str] = "tune-advice"
 
-    metric: str
-    budget: int
-    candidates: int
-    j: int
-    k: int
-    plans: tuple[PlanRow, ...]
+    metric: str  # what the scores are
+    budget: int  # the most fits
+    candidates: int  # how many there are
+    j: int  # partitions to use
+    k: int  # folds to use
+    plans: tuple[BudgetPlan, ...]  # what the budget pays for, the best first
+    spent: int | None = None  # fits that were made for this advice; null where that is not known
+
+    def answer(self) -> Answer:
+        """Return the best way to spend the budget."""
+        best = self.plans[0]
+        made = f"{format_counted(self.spent or 0, 'fit')}; those with K={self.k} are the first of the tuning"
+        return Answer(
+            question=KINDS[self.kind].question,
+            state=None,
+            headline=_headline(best, self.metric),
+            parts=(self._tabulate(SHOWN, short=True),),
+            foot=(
+                *((("made from", made),) if self.spent is not None else ()),
+                *((("bias", _say_bias(best)),) if best.error > 0 and not math.isnan(best.bias_difference) else ()),
+                ("holds for", f"these {self.candidates} candidates on this corpus"),
+                *write_caveats(self.cautions),
+            ),
+            more=("--full (all plans)",),
+            signature=self.signature,
+        )
+
+    def describe_method(self) -> Method:
+        """Return what was done, in words."""
+        done = "The error of a difference between candidates was projected from the first partitions of each K."
+        return Method(question=KINDS[self.kind].question, sentences=(done,), citations=("moss2018",))
 
     def tables(self) -> tuple[Table, ...]:
         """Return the plans, the best first."""
-        return (
-            Table(
-                title=f"Ways to spend {format_counted(self.budget, 'fit')} on {self.candidates} candidates",
-                columns=("J", "K", "fits", "se of a difference", "its bias (sd)", "error of a difference",
-                         "se of the estimate", "its bias"),
-                rows=tuple(
-                    (p.j, p.k, p.fits, p.se_difference, p.bias_difference, p.error, p.se_estimate, p.bias_estimate)
-                    for p in self.plans
-                ),
-                notes=(
-                    "Variance falls with J, bias with K. A bias that all candidates share does not change the choice.",
-                ),
+        return (self._tabulate(len(self.plans), short=False),)
+
+    def _tabulate(self, most: int, *, short: bool) -> Table:
+        more = len(self.plans) - most
+        biased = () if short else ("se of a mean", "its bias")
+        return Table(
+            name="plans",
+            title=f"Ways to spend {format_counted(self.budget, 'fit')} on {self.candidates} candidates",
+            columns=("J", "K", "fits", "error of a difference", "its se", "its bias (sd)", *biased),
+            rows=tuple(
+                (p.j, p.k, p.fits, _round(p.error), _round(p.se_difference), _round(p.bias_difference),
+                 *(() if short else (_round(p.se_estimate), _round(p.bias_estimate))))
+                for p in self.plans[:most]
+            ),
+            notes=(f"{more} more: --full",) if more > 0 else (
+                "Variance falls with J, bias with K. A bias that all candidates share does not change the choice.",
             ),
         )  # fmt: skip
+
+
+def _round(error: float) -> Estimate:
+    return Estimate(error, abs(error) or None)
 
 
 def advise_tuning(
@@ -122,17 +119,16 @@ def advise_tuning(
         )
     cells = sum(table.size for table in tables.values())
     return TuningAdvice(
-        signature=sign("tune-advice", k=",".join(map(str, tables)), candidates=candidates, budget=budget),
+        asked=Asked.about("tune-advice", k=",".join(map(str, tables)), candidates=candidates, budget=budget),
         seed=None,
-        warnings=tuple(_warn(tables)),
+        cautions=tuple(_warn(tables)),
         rows=Rows(cells, cells),
-        verdict=_write(plans[0], plans, metric_name),
         metric=metric_name,
         budget=budget,
         candidates=candidates,
         j=plans[0].j,
         k=plans[0].k,
-        plans=tuple(_row(plan, sign_of) for plan in plans),
+        plans=tuple(replace(plan, bias_estimate=sign_of * plan.bias_estimate) for plan in plans),
     )
 
 
@@ -153,47 +149,32 @@ def _count_candidates(tables: Mapping[int, Floats]) -> int:
     return int(counts.pop())
 
 
-def _row(plan: Plan, sign_of: float) -> PlanRow:
-    return PlanRow(
-        j=plan.j, k=plan.k, fits=plan.fits, se_difference=plan.se_difference, se_estimate=plan.se_estimate,
-        bias_estimate=sign_of * plan.bias_estimate, bias_difference=plan.bias_difference, error=plan.error,
-    )  # fmt: skip
-
-
-def _warn(tables: Mapping[int, Floats]) -> Sequence[str]:
-    said = [f"K={k} is left out: use K of {LEAST_K} or more." for k in tables if k < LEAST_K]
+def _warn(tables: Mapping[int, Floats]) -> Iterator[Caution]:
+    for k in tables:
+        if k < LEAST_K:
+            message = f"K={k} is left out: with two folds, estimates vary more."
+            yield Caution(code="few-folds", about="table:plans", message=message, advice=f"Use K of {LEAST_K} or more.")
     if len(tables) == 1:
-        said.append("One K was tried, so that nothing is known about bias: try another, such as 3, 5 and 10.")
-    return said
+        message = "Only one K was tried, so nothing is known about bias."
+        yield Caution(code="one-k", about="table:plans", message=message, advice="Try others, such as 3, 5 and 10.")
 
 
-def _write(best: Plan, plans: Sequence[Plan], metric: str) -> str:
+def _headline(best: BudgetPlan, metric: str) -> str:
     if best.error == 0:
         return (
-            f"The partitions looked at agree on every difference between candidates near the top: how far {metric} "
-            "spreads from partition to partition is not measured yet, and nothing speaks for one J and K or another. "
-            f"Tune with J=4 or more of K={best.k}, which tells."
+            "These partitions agree on every difference near the top, so nothing favours one J and K: "
+            f"use J=4 or more of K={best.k}."
         )
     error = format_number(best.error, uncertainty=best.error)
-    said = (
-        f"Use J={best.j} partitions of K={best.k} folds ({format_counted(best.fits, 'fit')}): the difference of two "
-        f"candidates near the top is then known to within {error} in {metric} (root mean square error)."
-    )
-    if len(plans) > 1:
-        worst = plans[-1]
-        other = format_number(worst.error, uncertainty=worst.error)
-        said += f" J={worst.j} of K={worst.k} would leave {other}."
-    if math.isnan(best.bias_difference):
-        return said
-    part = 200 * best.bias_difference**2 / best.error**2 if best.error > 0 else 0.0
-    return f"{said} {_say_bias(part)}"
-
-
-def _say_bias(percent: float) -> str:
-    """Return how much of the squared error of a difference is bias: training sets are smaller than the corpus."""
-    if percent < LITTLE:
-        return "Candidates gain alike from larger training sets, as far as can be told: more folds would not help."
     return (
-        f"{percent:.0f}% of its square is bias: some candidates gain more than others from larger training sets, as "
-        "more folds would have."
+        f"Use J={best.j} partitions of K={best.k} folds ({format_counted(best.fits, 'fit')}): differences between top "
+        f"candidates then have an error of {error} {metric}."
     )
+
+
+def _say_bias(best: BudgetPlan) -> str:
+    """Return how much of the squared error of a difference is bias: training sets are smaller than the corpus."""
+    percent = 200 * best.bias_difference**2 / best.error**2
+    if percent < LITTLE:
+        return "none found: more folds would not help"
+    return f"{percent:.0f}% of the squared error; more folds would lower it"

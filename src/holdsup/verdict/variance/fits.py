@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,15 +13,12 @@ from numpy.typing import NDArray
 from holdsup.columns.crossing import cross
 from holdsup.errors import FitError, ScoresError
 from holdsup.fit import LmmFit, fit_lmm
+from holdsup.results import Caution
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation
-from holdsup.verdict.properties import find_property
-from holdsup.verdict.variance.objects import cross_datasets, find_objects, tell_as_many
-from holdsup.verdict.variance.properties import cross_with_property
-from holdsup.verdict.variance.records import FacetByProperty, SystemScores
-from holdsup.verdict.variance.sentences import name_of
+from holdsup.verdict.variance.records import SystemScores, name_of
 from holdsup.verdict.variance.study import Study, find_hosts
-from holdsup.verdict.variance.terms import Term, choose_terms
+from holdsup.verdict.variance.terms import Term, choose_terms, cross_datasets, find_objects, tell_as_many
 
 __all__ = ["Decomposed", "LeftOut", "decompose_system"]
 
@@ -33,22 +30,14 @@ MOST_LOOKED_AT = 500  # rows of a table whose levels may be as many as its score
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decomposed:
-    """One system by one metric.
+    """One system by one metric."""
 
-    Attributes
-    ----------
-    evaluation : the scores of all systems
-    scores : those of this one
-    objects : what is measured, items first: item, cluster and dataset of each row; empty if runs have one score each
-    terms : the sources of variance that the scores can tell apart, the objects first
-    fit : the mixed model of these
-    """
-
-    evaluation: Evaluation
-    scores: Scores
+    evaluation: Evaluation  # the scores of all systems
+    scores: Scores  # those of this one
+    # what is measured, items first: item, cluster and dataset of each row; empty if runs have one score each
     objects: Mapping[str, Codes]
-    terms: tuple[Term, ...]
-    fit: LmmFit
+    terms: tuple[Term, ...]  # the sources of variance that the scores can tell apart, the objects first
+    fit: LmmFit  # the mixed model of these
 
     @property
     def system(self) -> str:
@@ -116,47 +105,29 @@ class Decomposed:
         cells = cross(self.codes, *(term.levels.codes for term in self.facets))
         return float(cells.count / (1 / cells.sizes()).sum())
 
-    def by(self, name: str, level: float, said: list[str]) -> Iterator[FacetByProperty]:
-        """Yield how the effect of each facet changes with a property; `said` gets a line for what fails beside it."""
-        found = find_property(self.evaluation, name)
-        values = found.values[self.codes]
-        lacking = int(np.isnan(values).sum())
-        if lacking:
-            raise ScoresError(
-                f"--by {name}: {lacking:,} of {self.system!r}'s scores are of items without a value: fill it"
-            )
-        if found.classes:
-            classes = values[cross(self.codes).first].astype(np.int64)
-            alone = [found.classes[code] for code in np.flatnonzero(np.bincount(classes) == 1)]
-            if alone:
-                raise ScoresError(
-                    f"--by {name}: class {alone[0]!r} has one item of {self.system!r}, and two are needed: merge it"
-                )
-        return cross_with_property(self, found, values, level=level, said=said)
-
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A system whose scores have no variance that could be told apart.
+    """A system whose scores have no variance that could be told apart."""
 
-    Attributes
-    ----------
-    system : its name
-    metric : the metric, None if there is only one
-    scores : how many scores it has
-    why : what is lacking
-    advice : what to do about it
-    """
+    system: str  # its name
+    metric: str | None  # the metric, None if there is only one
+    scores: int  # how many scores it has
+    why: str  # what is lacking
+    advice: str  # what to do about it
 
-    system: str
-    metric: str | None
-    scores: int
-    why: str
-    advice: str
+    def caution(self) -> Caution:
+        """Return what is said of it where other systems are decomposed."""
+        return Caution(
+            code="system-left-out",
+            about=f"system:{self.system}",
+            message=f"{name_of(self.system, self.metric)} is left out: {self.why}.",
+            advice=f"{self.advice[:1].upper()}{self.advice[1:]}.",
+        )
 
 
 def decompose_system(
-    evaluation: Evaluation, system: str, interactions: Sequence[str], said: list[str], *, level: float
+    evaluation: Evaluation, system: str, interactions: Sequence[str], said: list[Caution], *, level: float
 ) -> Decomposed | LeftOut:
     """Return a system's decomposition, or why there is none; `said` gets a line for every term that is left out."""
     everyone = evaluation.scores
@@ -177,8 +148,8 @@ def decompose_system(
             system,
             evaluation.metric,
             len(scores),
-            f"{names} give every score exactly",
-            "are runs copies of one? See holdsup check",
+            f"{names} fit every score exactly",
+            "check whether runs are copies of one another (holdsup check)",
         )
     said.extend(left_out)
     if not fit.converged:
@@ -192,11 +163,14 @@ def _lacking(scores: Scores, terms: Sequence[Term], item: str) -> tuple[str, str
     """Return why there is nothing to decompose in a system's scores and what to do, None if there is something."""
     if item and (not terms or terms[0].name != item):
         article = "an" if item == "item" else "a"
-        return f"one score {article} {item} cannot tell {item}s from chance", "add runs, or other scores of the same"
+        return (
+            f"with one score {article} {item}, {item}s can't be separated from noise",
+            f"score each {item} in several runs",
+        )
     if not terms and len(scores) == scores.run.count > 1:
         return (
-            "there are no items, and one score a run cannot tell a facet from chance",
-            "say which column holds the items with --item, or add runs at the same levels",
+            "there are no items, and with one score a run a facet can't be separated from noise",
+            "name the column of the items with --item, or add runs at the same levels",
         )
     if not terms:
         return "no facet has two levels", "name facets with --facets, or add runs"
@@ -204,7 +178,7 @@ def _lacking(scores: Scores, terms: Sequence[Term], item: str) -> tuple[str, str
         return f"all scores equal {scores.score[0]:g}", "see holdsup check"
     if _is_saturated(terms, len(scores)):
         names = " and ".join(term.name for term in terms)
-        return f"{names} have as many levels as there are scores, which leaves nothing for chance", "add runs or items"
+        return f"{names} have as many levels as there are scores, which leaves nothing for noise", "add runs or items"
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,16 +15,14 @@ from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import FitError, ScoresError
 from holdsup.fit import LikelihoodRatioTest, LmmFit, fit_lmm, likelihood_ratio_test
+from holdsup.numerics.distributions import t_quantile
 from holdsup.numerics.optimization import CERTAIN
-from holdsup.numerics.quantiles import t_quantile
-from holdsup.results.extras import find_extra
+from holdsup.results import Caution, find_extra
 from holdsup.scores import Scores
-from holdsup.verdict.properties import ItemProperty
+from holdsup.verdict.properties import ItemProperty, find_property
+from holdsup.verdict.variance.fits import Decomposed
 from holdsup.verdict.variance.records import PAPER, FacetByProperty, FacetPoint, PublishedInteraction
 from holdsup.verdict.variance.terms import Term
-
-if TYPE_CHECKING:
-    from holdsup.verdict.variance.fits import Decomposed
 
 __all__ = ["cross_with_property"]
 
@@ -47,7 +45,7 @@ class _Question:
     others: tuple[str, ...]
     around: tuple[str, ...]
     level: float
-    said: list[str]
+    said: list[Caution]
 
     def degrees(self) -> float:
         """Return the df of what lines of single runs differ by within levels; many where levels are runs."""
@@ -63,7 +61,7 @@ class _Question:
         except FitError as error:
             raise ScoresError(
                 f"--by {self.property}: items, {self.facet} and {self.property} give every score of "
-                f"{self.system.system!r} exactly, so nothing can be told from chance: add runs, or leave --by out"
+                f"{self.system.system!r} exactly, so nothing can be separated from noise: add runs, or leave --by out"
             ) from error
         # Where no variance is left beside a slope's, its factor may be turned at will; the criterion is sure.
         if not fit.converged and fit.model().engine.decrease > CERTAIN:
@@ -74,14 +72,13 @@ class _Question:
         return fit
 
 
-def cross_with_property(
-    system: Decomposed, found: ItemProperty, values: NDArray[np.float64], *, level: float, said: list[str]
-) -> Iterator[FacetByProperty]:
-    """Yield the interaction of each facet with a property, whose value in each row is given.
+def cross_with_property(system: Decomposed, name: str, level: float, said: list[Caution]) -> Iterator[FacetByProperty]:
+    """Yield how the effect of each facet changes with a property of the items.
 
-    Runs on one item are not taken for independent evidence: an item's effect in a level, and a line of each run,
+    Runs on one item are not independent evidence: an item's effect in a level, and a line of each run,
     have variances of their own where there are several runs a level. A facet that tells runs apart is that line's.
     """
+    found, values = _find_values(system, name)
     scores, terms = system.scores, system.facets
     for term in terms:
         several = scores.run.count > scores.facets[term.name].count
@@ -97,6 +94,25 @@ def cross_with_property(
         around = tuple(name for name, t in zip(others, beside, strict=True) if _within(term, t))
         question = _Question(system, term.name, labels, found.name, columns, crossed, around, level, said)
         yield _by_classes(question, found, values, several) if found.classes else _by_slopes(question, values, several)
+
+
+def _find_values(system: Decomposed, name: str) -> tuple[ItemProperty, NDArray[np.float64]]:
+    """Return a property, and its value in each row of a system's scores."""
+    found = find_property(system.evaluation, name)
+    values = found.values[system.codes]
+    lacking = int(np.isnan(values).sum())
+    if lacking:
+        raise ScoresError(
+            f"--by {name}: {lacking:,} of {system.system!r}'s scores are of items without a value: fill it"
+        )
+    if found.classes:
+        classes = values[cross(system.codes).first].astype(np.int64)
+        alone = [found.classes[code] for code in np.flatnonzero(np.bincount(classes) == 1)]
+        if alone:
+            raise ScoresError(
+                f"--by {name}: class {alone[0]!r} has one item of {system.system!r}, and two are needed: merge it"
+            )
+    return found, values
 
 
 def _within(inner: Term, outer: Term) -> bool:
@@ -154,7 +170,7 @@ def _by_classes(
     return _record(question, fit, formula, variance, None, test, points)
 
 
-def test_as_published(question: _Question, found: str) -> PublishedInteraction:
+def retest_as_published(question: _Question, found: str) -> PublishedInteraction:
     """Return the paper's test of the interaction, x or c: levels fixed, runs on one item independent evidence."""
     left_out = ("item:f", *question.around)
     small, large = (question.fit(f"f {sign} {found}", left_out=left_out) for sign in "+*")
@@ -163,9 +179,6 @@ def test_as_published(question: _Question, found: str) -> PublishedInteraction:
         model=f"score ~ {question.facet} * {question.property} + (1 | {question.system.item}) + ...",
         statistic=test.statistic, df=test.df, p=test.p, log10_p=test.log10_p,
     )  # fmt: skip
-
-
-test_as_published.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
 
 
 class _Lines:
@@ -204,7 +217,7 @@ def _record(
     test: LikelihoodRatioTest, points: Sequence[FacetPoint],
 ) -> FacetByProperty:  # fmt: skip
     published = find_extra(
-        f"the test of {PAPER}", lambda: test_as_published(question, "x" if "x" in question.columns else "c"),
+        f"the test of {PAPER}", lambda: retest_as_published(question, "x" if "x" in question.columns else "c"),
         question.said, None,
     )  # fmt: skip
     total = sum(c.variance for c in fit.random)

@@ -1,4 +1,4 @@
-"""Reliability: phi with its limits, and what one calls it."""
+"""Reliability: phi with its confidence interval, and what one calls it."""
 
 from __future__ import annotations
 
@@ -8,36 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdsup.fit import LmmFit, bootstrap_fit, profile_intervals, profile_share, random_effects, residuals
-from holdsup.numerics.beta_binomial import correlation_limits
-from holdsup.numerics.uneven_items import find_reaches
+from holdsup.numerics.item_share import binary_share_interval, find_reaches
+from holdsup.verdict.variance.records import JIANG
 
-__all__ = ["BANDS", "BOOTSTRAP", "JIANG", "Limits", "find_limits", "limit_share", "name_band", "reaches"]
+__all__ = ["BANDS", "BOOTSTRAP", "Intervals", "find_intervals", "find_share_interval", "name_band", "reaches"]
 
 BANDS = ((0.5, "poor"), (0.75, "moderate"), (0.9, "good"), (1.0, "excellent"))  # below each; Koo & Li (2016)
-JIANG = 0.80  # the threshold of Jiang (2018)
 PROFILE, BOOTSTRAP = "profile likelihood", "parametric bootstrap"
 STRETCHED, BINARY = "stretched profile likelihood", "stretched profile likelihood and beta-binomial"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits of the variances of a fit and of the share of what is measured.
+class Intervals:
+    """Confidence intervals of the variances of a fit, and of the share of what is measured."""
 
-    Attributes
-    ----------
-    variances : lower and upper limit of each variance, by group
-    share : of the variance of items, clusters and datasets in the total
-    method : where those of the variances come from
-    share_method : where those of the share come from
-    """
-
-    variances: dict[str, tuple[float, float]]
-    share: tuple[float, float]
-    method: str
-    share_method: str
+    variances: dict[str, tuple[float, float]]  # lower and upper end for each variance, by group
+    share: tuple[float, float]  # of the variance of items, clusters and datasets in the total
+    method: str  # where those of the variances come from
+    share_method: str  # where those of the share come from
 
 
-def find_limits(
+def find_intervals(
     fit: LmmFit,
     *,
     first: int = 1,
@@ -46,14 +37,14 @@ def find_limits(
     seed: int,
     items: bool = False,
     processes: int | None = None,
-) -> Limits:
-    """Return limits by profile likelihood; by the bootstrap's percentiles where the profile cannot be followed.
+) -> Intervals:
+    """Return intervals by profile likelihood; by the bootstrap's percentiles where the profile cannot be followed.
 
     The share is that of the `first` terms together, `items` says that the very first are items: there are many of
     them, and how unevenly they differ counts.
 
     Profiles go first because they come nearer to their promise where a facet with few levels matters: with three
-    levels 95% limits of phi covered 93% of the time, percentiles 82% (docs/variance.md).
+    levels 95% CIs of phi covered 93% of the time, percentiles 82% (docs/variance.md).
     """
     shared = [component.group for component in fit.random[:first]]
     try:
@@ -61,7 +52,7 @@ def find_limits(
             interval.group: (interval.low**2, interval.high**2) for interval in profile_intervals(fit, level=level)
         }
         if items:
-            share, method = limit_share(fit, shared, level=level)
+            share, method = find_share_interval(fit, shared, level=level)
         else:
             plain = profile_share(fit, *shared, level=level)
             share, method = (plain.low, plain.high), PROFILE
@@ -70,15 +61,15 @@ def find_limits(
         percentiles = {c.group: i for c, i in zip(fit.random, drawn.components(), strict=True)}
         found = {group: (interval.low**2, interval.high**2) for group, interval in percentiles.items()}
         by_draws = drawn.share(*shared)
-        return Limits(found, (by_draws.low, by_draws.high), BOOTSTRAP, BOOTSTRAP)
-    return Limits(found, share, PROFILE, method)
+        return Intervals(found, (by_draws.low, by_draws.high), BOOTSTRAP, BOOTSTRAP)
+    return Intervals(found, share, PROFILE, method)
 
 
-def limit_share(fit: LmmFit, groups: Sequence[str], *, level: float) -> tuple[tuple[float, float], str]:
-    """Return limits of the share of items and what they lie in, stretched where items differ unevenly, and their name.
+def find_share_interval(fit: LmmFit, groups: Sequence[str], *, level: float) -> tuple[tuple[float, float], str]:
+    """Return the interval of the share of items and what they lie in, stretched where items differ unevenly.
 
     The items are the fit's first group. Of 0/1 scores, samples without an item that fails twice tell little, which
-    their spread does not show: limits are the wider ones of these and of a beta-binomial's.
+    their spread does not show: the interval is the wider of this one and a beta-binomial's.
     """
     design = fit.model().design
     items, score = design.random[0].group.codes.astype(np.int64), design.variables.response
@@ -90,12 +81,12 @@ def limit_share(fit: LmmFit, groups: Sequence[str], *, level: float) -> tuple[tu
     share = profile_share(fit, *groups, level=level, reaches=reaches)
     if not binary:
         return (share.low, share.high), STRETCHED
-    low, top = correlation_limits(np.bincount(items, high).astype(np.int64), np.bincount(items), level=level)
+    low, top = binary_share_interval(np.bincount(items, high).astype(np.int64), np.bincount(items), level=level)
     return (min(share.low, low), max(share.high, top)), BINARY
 
 
 def name_band(low: float, high: float) -> str:
-    """Return the words for all values between two limits.
+    """Return the words for all values of an interval.
 
     >>> name_band(0.62, 0.81), name_band(0.95, 0.99), name_band(0.1, 0.95)
     ('moderate to good', 'excellent', 'poor to excellent')
@@ -109,7 +100,7 @@ def _band(phi: float) -> str:
 
 
 def reaches(low: float, high: float, threshold: float = JIANG) -> str:
-    """Return whether limits lie above a threshold: yes, no, or unsure.
+    """Return whether an interval is above a threshold: yes, no, or unsure.
 
     >>> reaches(0.82, 0.9), reaches(0.2, 0.9), reaches(0.2, 0.3)
     ('yes', 'unsure', 'no')

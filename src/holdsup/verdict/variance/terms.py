@@ -1,4 +1,4 @@
-"""Which sources of variance a system's scores can tell apart.
+"""The sources of variance of a system's scores: what is measured, facets, interactions; and which can be separated.
 
 Under REML the variances of random terms are identified when the matrices P Z_i Z_i' P, P taking out the
 mean, are linearly independent of each other and of P itself, the residual's. Their inner products
@@ -15,42 +15,39 @@ from numpy.typing import NDArray
 
 from holdsup.columns.crossing import Crossing, cross
 from holdsup.errors import ScoresError, list_names
+from holdsup.results import Caution
+from holdsup.scores import Scores
 
-__all__ = ["Term", "choose_terms"]
+__all__ = ["Term", "choose_terms", "cross_datasets", "find_objects", "tell_as_many"]
+
+Codes = NDArray[np.int64]
 
 DEPENDENT = 1e-9  # share of a term's matrix that lies outside the span of the others, below which it is rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """A source of variance: the items, what they lie in, a facet, or an interaction of these.
+    """A source of variance: the items, what they lie in, a facet, or an interaction of these."""
 
-    Attributes
-    ----------
-    name : what it is called, such as item:seed
-    parts : the objects and facets that it is made of
-    levels : its levels, row by row
-    """
-
-    name: str
-    parts: tuple[str, ...]
-    levels: Crossing
+    name: str  # what it is called, such as item:seed
+    parts: tuple[str, ...]  # the objects and facets that it is made of
+    levels: Crossing  # its levels, row by row
 
 
 def choose_terms(
     atoms: Mapping[str, NDArray[np.int64]], interactions: Sequence[str], *, objects: Collection[str], system: str
-) -> tuple[tuple[Term, ...], tuple[str, ...]]:
-    """Return the terms that the scores can tell apart, and a line about each that they cannot.
+) -> tuple[tuple[Term, ...], tuple[Caution, ...]]:
+    """Return the terms that the scores can tell apart, and a caution about each that they can't.
 
     Parameters
     ----------
     atoms : level of each row by the objects and each facet, in the order in which they go before each other
     interactions : names of atoms joined by ":"
     objects : which of the atoms are measured: the items, and what they lie in
-    system : whose scores they are, for the lines
+    system : whose scores they are, for the cautions
     """
     kept: list[Term] = []
-    said: list[str] = []
+    said: list[Caution] = []
     rows = len(next(iter(atoms.values()), ()))
     runs = cross(*(codes for name, codes in atoms.items() if name not in objects), rows=rows).count
     for name in (*atoms, *interactions):
@@ -61,7 +58,14 @@ def choose_terms(
         crowded = not set(objects) & set(parts) and len(beside) >= runs - 1
         reason = _reason_against(term, kept, crowded)
         if reason:
-            said.append(f"{system}: {name} is left out. {reason}")
+            said.append(
+                Caution(
+                    code="term-left-out",
+                    severity="note",
+                    about="table:components",
+                    message=f"{system}: {name} is left out. {reason}",
+                )
+            )
         else:
             kept.append(term)
     return tuple(kept), tuple(said)
@@ -81,18 +85,18 @@ def _parts(name: str, atoms: Mapping[str, NDArray[np.int64]]) -> tuple[str, ...]
 
 
 def _reason_against(term: Term, kept: Sequence[Term], crowded: bool) -> str:
-    """Return why a term cannot be told from those before it, "" if it can."""
+    """Return why a term can't be separated from those before it, "" if it can."""
     rows = len(term.levels.codes)
     if term.levels.count == 1:
-        return "It has one level, so nothing is known of how much its levels differ."
+        return "It has one level, so there is no variance to measure."
     if term.levels.count == rows:
-        return "It has a level for each score, so it cannot be told from the residual."
+        return "Every score has a level of its own, so it can't be separated from noise."
     for other in kept:
         if cross(term.levels.codes, other.levels.codes).count == term.levels.count == other.levels.count:
-            return f"It puts the same scores together as {other.name}, which therefore stands for both."
+            return f"It groups the scores exactly as {other.name} does, so their variances can't be separated."
     if crowded or _is_dependent(term, kept):
-        names = ", ".join([*(other.name for other in kept), "the residual"])
-        return f"There are too few runs to tell its variance from those of {names}."
+        names = ", ".join([*(other.name for other in kept), "noise"])
+        return f"There are too few runs to separate its variance from those of {names}."
     return ""
 
 
@@ -122,3 +126,48 @@ def _inner(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
     size_a, size_b = np.bincount(a).astype(float), np.bincount(b).astype(float)
     expected = size_a[a[together.first]] * size_b[b[together.first]] / n
     return float(cells @ cells - 2 * cells @ expected + (size_a @ size_a) * (size_b @ size_b) / n**2)
+
+
+def find_objects(scores: Scores, mine: NDArray[np.bool_]) -> dict[str, Codes]:
+    """Return the item, the cluster and the dataset of each row of `mine`, items first; nothing if runs have one score.
+
+    Items are those of all systems. Without items, datasets are; clusters and items belong to their dataset.
+    """
+    datasets = scores.dataset if scores.dataset is not None and scores.dataset.count > 1 else None
+    if scores.items is not None:
+        found = {"item": scores.items.codes[mine]}
+    elif datasets is not None:
+        found = {"dataset": datasets.codes[mine].astype(np.int64)}
+    else:
+        return {}
+    if scores.cluster is not None:
+        found["cluster"] = cross(*(labels for labels in (datasets, scores.cluster) if labels is not None)).codes[mine]
+    if datasets is not None and "item" in found:
+        found["dataset"] = datasets.codes[mine].astype(np.int64)
+    return found
+
+
+def cross_datasets(
+    objects: Mapping[str, Codes], facets: Mapping[str, Codes], interactions: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the interactions, with that of datasets and runs if there are items in several datasets.
+
+    A run's training may turn out well for one dataset and not for another; without a variance of its own that would
+    count once for every item.
+    """
+    varied = [name for name, codes in facets.items() if np.ptp(codes) > 0]
+    parts = {"dataset", *varied}
+    asked = [{part.strip() for part in name.split(":")} for name in interactions]
+    if not {"item", "dataset"} <= set(objects) or not varied or np.ptp(objects["dataset"]) == 0 or parts in asked:
+        return tuple(interactions)
+    return (*interactions, ":".join(["dataset", *varied]))
+
+
+def tell_as_many(groups: Codes, items: Codes) -> float:
+    """Return how many groups of equal size tell as much of the mean over the items, 1 / (sum of squared shares).
+
+    >>> tell_as_many(np.array([0, 0, 1, 1, 1, 1]), np.array([0, 1, 2, 3, 4, 5]))
+    1.8
+    """
+    sizes = np.bincount(cross(groups[cross(items).first]).codes).astype(float)
+    return float(sizes.sum() ** 2 / (sizes @ sizes))

@@ -1,0 +1,148 @@
+"""What a fitted model says in words, made from its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from holdsup.fit.records import Contrast, LevelPair, RandomComponent
+from holdsup.rendering import Answer, Estimate, Interval, PValue, Table
+from holdsup.rendering.numbers import format_counted, format_interval, format_number, say_level, say_p
+from holdsup.results import KINDS, Caution, Method, Rows, write_caveats
+
+__all__ = ["caution_fit", "describe_method", "tabulate_effects", "write_answer"]
+
+QUESTION = KINDS["fit"].question
+INTERCEPT = "(Intercept)"
+MOST_EFFECTS = 10  # of the short answer
+NOTHING = 1e-4  # of the noise: a standard deviation below is shown as zero
+MOST_SPREADS = 5  # standard deviations of the short answer, beside that of the noise
+
+
+def write_answer(
+    fixed: Sequence[Contrast],
+    random: Sequence[RandomComponent],
+    levels: Mapping[str, int],
+    pair: LevelPair | None,
+    cautions: Sequence[Caution],
+    rows: Rows,
+    *,
+    converged: bool,
+    level: float,
+    signature: str,
+) -> Answer:
+    """Return what the fixed effects say, and how large the variances are."""
+    return Answer(
+        question=QUESTION,
+        state=None,
+        headline=_headline(fixed, pair, level) if converged else "The fit did not converge: don't use its numbers.",
+        parts=(tabulate_effects(fixed, level, most=MOST_EFFECTS),),
+        foot=(
+            *([("holds for", _covered(levels))] if levels else []),
+            ("spread", _spread(random)),
+            *([("rows", rows.sentence())] if rows.used < rows.planned else []),
+            *write_caveats(cautions),
+        ),
+        more=("--full (se, df, t, correlations)", "holdsup report", "--plot figure.svg"),
+        signature=signature,
+    )
+
+
+def _headline(fixed: Sequence[Contrast], pair: LevelPair | None, level: float) -> str:
+    """Return what the only effect is, or how many of several differ from zero."""
+    effects = [effect for effect in fixed if effect.name != INTERCEPT]
+    if len(effects) > 1:
+        clear = sum(effect.p <= 1 - level for effect in effects)
+        return (
+            f"{clear} of {len(effects)} effects {'differs' if clear == 1 else 'differ'} from zero "
+            f"(p at most {f'{1 - level:.3g}'.removeprefix('0')})."
+        )
+    effect = (effects or fixed)[0]
+    size = format_number(abs(effect.estimate) if pair else effect.estimate, uncertainty=(effect.high - effect.low) / 2)
+    doubt = f"{say_level(level)} CI {format_interval(effect.low, effect.high)}"
+    if not effects:
+        return f"The mean is {size} ({doubt})."
+    doubt += "" if math.isnan(effect.p) else f", {say_p(effect.p)}"
+    if pair is None:
+        return f"The effect of {effect.name} is {size} ({doubt})."
+    side = f"{size} {'below' if effect.estimate < 0 else 'above'} {pair.reference}"
+    chance = ", which could be chance" if effect.p > 1 - level else ""
+    if pair.response == "score":
+        return f"{pair.variable} {pair.level} scores {side}{chance} ({doubt})."
+    return f"{pair.variable} {pair.level} is {side} in {pair.response}{chance} ({doubt})."
+
+
+def _covered(levels: Mapping[str, int]) -> str:
+    """Return which factors may have new levels: the random ones."""
+    counted = [f"{name} ({count:,} here)" for name, count in levels.items()]
+    listed = f"{', '.join(counted[:-1])} and {counted[-1]}" if len(counted) > 1 else counted[0]
+    return f"new levels of {listed}; only these fixed effects"
+
+
+def _spread(random: Sequence[RandomComponent]) -> str:
+    """Return the standard deviations in one line."""
+    *groups, noise = random
+    named = [f"{c.group if c.term == INTERCEPT else f'{c.group} {c.term}'} {_sd(c.sd, noise.sd)}" for c in groups]
+    more = [f"{len(named) - MOST_SPREADS} more"] if len(named) > MOST_SPREADS else []
+    return f"SD of {', '.join([*named[:MOST_SPREADS], *more, f'noise {_sd(noise.sd, noise.sd)}'])}"
+
+
+def _sd(sd: float, noise: float) -> str:
+    return format_number(sd, uncertainty=sd / 10) if sd > NOTHING * noise else "0"
+
+
+def tabulate_effects(fixed: Sequence[Contrast], level: float, *, most: int | None = None) -> Table:
+    """Return the fixed effects; where there may be at `most` so many, the first ones with fewer columns."""
+    short, interval = most is not None, f"{say_level(level)} CI"
+    tests = ("p",) if short else ("se", "df", "t", "p")
+    return Table(
+        name="fixed",
+        title=f"Fixed effects: {interval} and tests by Satterthwaite's t",
+        columns=("effect", "estimate", *tests, interval),
+        rows=tuple(
+            (e.name, Estimate(e.estimate, e.se), *(() if short else (Estimate(e.se, e.se), e.df, e.t)), PValue(e.p),
+             Interval(e.low, e.high, e.estimate, drawn=e.name != INTERCEPT))
+            for e in fixed[:most]
+        ),
+        notes=(f"{len(fixed) - most} more: --full",) if most is not None and len(fixed) > most else (),
+    )  # fmt: skip
+
+
+def caution_fit(*, converged: bool, reason: str, singular: bool, dropped: tuple[str, ...]) -> Iterator[Caution]:
+    """Yield what limits a fit: `reason` is why the search ended, `dropped` are columns that could not be estimated."""
+    if not converged:
+        yield Caution(
+            code="not-converged",
+            severity="error",
+            message=f"The fit did not converge: {reason}.",
+            effect="Do not rely on its numbers.",
+            advice="Simplify the random terms.",
+        )
+    if singular:
+        yield Caution(
+            code="singular-fit",
+            about="table:random",
+            message="The fit is singular: a variance is zero, or a correlation is -1 or 1.",
+            advice="The data show no sign of that random term: consider leaving it out.",
+        )
+    if dropped:
+        yield Caution(
+            code="dropped-columns",
+            about="table:fixed",
+            message=f"Dropped, because other columns determine them: {', '.join(dropped)}.",
+            advice="Leave one of the terms out of the formula.",
+            count=len(dropped),
+        )
+
+
+def describe_method(formula: str, method: str, rows: int) -> Method:
+    """Return what was done, for a paper."""
+    how = "REML" if method == "reml" else "maximum likelihood"
+    return Method(
+        question=QUESTION,
+        sentences=(
+            f"The linear mixed model {formula} was fitted to {format_counted(rows, 'row')} by {how}.",
+            "Tests and CIs of fixed effects are by t with Satterthwaite's degrees of freedom.",
+        ),
+        citations=("bates2015", "satterthwaite1946"),
+    )

@@ -1,0 +1,186 @@
+"""What can be wrong with a table of scores: each kind of fault, what it does to results, and what to do about it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.rendering.numbers import format_counted
+from holdsup.results.cautions import EXAMPLES, Caution, Severity
+from holdsup.scores.table import Scores
+
+__all__ = ["FAULTS", "count_have", "extremes", "make_fault", "show_rows", "write_row"]
+
+LEFT_OUT = "These rows are left out. If they are the hard items or the failed runs, the rest looks too good."
+NO_UNIT = "A mean over datasets then adds up what has no common unit: the largest numbers decide."
+UNEVEN = "Plain means then compare runs on different items. A mixed model allows for it, unless hard items are missing."
+
+# The severity of each fault, what it does to results, and what to do; where advice is empty, it depends on the table.
+FAULTS: dict[str, tuple[Severity, str, str]] = {
+    "no-scores": ("error", "There is nothing to analyse.", "Check --score and --system: are these the right columns?"),
+    "missing-scores": ("warning", LEFT_OUT, ""),
+    "nan-scores": ("error", LEFT_OUT, ""),
+    "infinite-scores": ("error", LEFT_OUT, ""),
+    "failed-scores": ("warning", LEFT_OUT, ""),
+    "unlabelled-rows": (
+        "error",
+        "Nobody knows what these rows belong to, so they are left out.",
+        "Fill in the labels.",
+    ),
+    "duplicates": ("error", "One measurement counts as several, so every interval is too narrow.", ""),
+    "out-of-range": (
+        "error",
+        "One score on another scale can outweigh hundreds of right ones.",
+        "Correct them, or give the right range with --range.",
+    ),
+    "constant-scores": (
+        "error",
+        "Nothing differs, so nothing can be compared.",
+        "Check --score: is this the right column?",
+    ),
+    "missing-codes": (
+        "warning",
+        "A code counts as a score and moves the means.",
+        "If it is a code, leave these cells empty. --range LOW,HIGH finds every score that cannot occur.",
+    ),
+    "summary-rows": (
+        "warning",
+        "A summary counts as one more row, though no system was scored on it.",
+        "Leave these rows out.",
+    ),
+    "constant-runs": (
+        "warning",
+        "Such a run has usually failed. It moves its system's mean and inflates the variance between runs.",
+        "Look at these runs. Train them again, or leave them out and say so.",
+    ),
+    "identical-runs": (
+        "warning",
+        "Copies count as runs of their own, so runs seem to vary less than they do.",
+        "Was a file copied, or a seed not set? Remove the copies.",
+    ),
+    "different-scales": (
+        "error",
+        "A difference between systems is then a difference between scales.",
+        "Bring all scores to one scale.",
+    ),
+    "facet-gaps": ("warning", "One run is then split in two, and the number of runs is wrong.", ""),
+    "single-run": (
+        "warning",
+        "Results then hold for these trained instances only; a new seed may give others.",
+        "Train each system with two seeds or more. If the table has several runs, name the column that tells them "
+        "apart with --replicates or --run.",
+    ),
+    "no-repeats": (
+        "warning",
+        "How much runs of one setting differ is not measured, so nothing can be said about new runs.",
+        "",
+    ),
+    "confounded": ("warning", "Nobody can tell which of the two causes a difference.", ""),
+    "item-names-dataset": (
+        "warning",
+        "With one item in each dataset, items and datasets can't be told apart.",
+        "If these are scores of whole datasets, say that there are no items: --item -",
+    ),
+    "systems-without-dataset": (
+        "warning",
+        "Plain means then compare systems on different datasets. A mixed model allows for it, unless a system failed "
+        "where rows are missing.",
+        "Run the missing combinations, or compare on the datasets that all systems have.",
+    ),
+    "missing-cells": ("warning", UNEVEN, "Score the missing items, or find out why they are missing."),
+    "items-of-one-system": (
+        "warning",
+        "They say nothing about a difference between systems.",
+        "Score them for the others too, or leave them out.",
+    ),
+    "lookalike-labels": (
+        "warning",
+        "They count as different, so one thing is split in two.",
+        "If they mean the same, write them alike.",
+    ),
+    "one-level": (
+        "note",
+        "Such a column can't explain a difference; results hold for its one value.",
+        "Nothing to do, unless you expected more values.",
+    ),
+    "unused-columns": (
+        "note",
+        "What varies with them counts as noise.",
+        "Name those that differ between runs with --facets, those that describe items with --properties.",
+    ),
+    "mixed-metrics": ("error", NO_UNIT, ""),
+    "mixed-scales": (
+        "warning",
+        NO_UNIT,
+        "If the metrics differ, name their column with --metric. Else bring datasets to one scale, or compare one at a "
+        "time with --where.",
+    ),
+    "grouped-items": ("note", "Each item counts as new evidence; items that belong together are less.", ""),
+}
+
+
+def make_fault(
+    code: str,
+    message: str,
+    *,
+    count: int = 1,
+    examples: Iterable[str] = (),
+    advice: str = "",
+    severity: Severity | None = None,
+) -> Caution:
+    """Return a fault that was found; advice and severity are those of its kind unless they are given."""
+    usual, effect, known = FAULTS[code]
+    return Caution(
+        code=code,
+        severity=severity or usual,
+        about="data",
+        message=message,
+        effect=effect,
+        advice=advice or known,
+        count=count,
+        examples=tuple(itertools.islice(examples, EXAMPLES)),
+    )
+
+
+def count_have(count: int, noun: str, total: int | None = None) -> str:
+    """Return the beginning of a sentence about how many there are.
+
+    >>> count_have(1, "row"), count_have(2, "run", 6)
+    ('1 row has', '2 of 6 runs have')
+    """
+    counted = format_counted(count, noun) if total is None else f"{count:,} of {format_counted(total, noun)}"
+    return f"{counted} {'has' if count == 1 else 'have'}"
+
+
+def show_rows(
+    scores: Scores,
+    rows: Sequence[int] | NDArray[Any],
+    *,
+    roles: tuple[str, ...] = ("dataset", "run", "item", "metric"),
+    with_score: bool = False,
+) -> tuple[str, ...]:
+    """Return up to three rows in words."""
+    return tuple(
+        write_row(scores, row, roles) + (f": {scores.score[row]:g}" if with_score else "") for row in rows[:EXAMPLES]
+    )
+
+
+def write_row(scores: Scores, row: int, roles: tuple[str, ...]) -> str:
+    """Return one row in words: the label of each role."""
+    found = ((role, getattr(scores, role)) for role in roles)
+    said = [f"{role} {x.names[x.codes[row]]}" for role, x in found if x is not None and x.codes[row] >= 0]
+    return ", ".join(said) or f"row {row + 1}"
+
+
+def extremes(
+    values: NDArray[np.float64], groups: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the lowest and the highest value of each of `count` groups, each of shape (count,)."""
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(low, groups, values)
+    np.maximum.at(high, groups, values)
+    return low, high

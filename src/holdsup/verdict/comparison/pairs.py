@@ -1,0 +1,238 @@
+"""All pairs of systems that were scored on the same items, tested at once.
+
+What a system's runs say of its mean is then the same in each of its pairs, and only item differences are a pair's own:
+two million pairs take seconds. Pairs of other designs are tested one by one, by the same rules (`pair_systems`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from holdsup.errors import ScoresError
+from holdsup.numerics.decisions import Criterion, Difference, Differences, decide_all, say_constant
+from holdsup.numerics.differences import new_runs_test, these_runs_test
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.spread import Clusters, Spread, find_clusters, measure_arm
+from holdsup.progress import Progress
+from holdsup.verdict.claims import NOISE, Pair, pair_systems
+from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.trainings import has_nested_runs
+
+__all__ = ["ManyPairs", "differences_of", "pair_all", "retest_pairs"]
+
+Codes = NDArray[np.intp]
+CELLS = 2**20  # item differences that are held at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ManyPairs(Sequence[Pair]):
+    """Pairs that have their claim, their test and their items in common; a `Pair` is made when it is asked for."""
+
+    evaluation: Evaluation  # the scores
+    left: Codes  # the systems of each pair, by their place in the evaluation
+    right: Codes
+    like: Pair  # the first pair, which has all that is common
+    level: float  # coverage of the CIs
+    spread: Spread  # the parts of the variance of each difference
+    scale: Floats  # the largest score of each pair
+    found: Differences  # what the test finds
+    run_variance: Floats  # of each system; NaN where they are unknown
+    residual_variance: Floats
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[i] for i in range(len(self))[place]]
+        systems = self.evaluation.systems
+        left, right = systems[self.left[place]].name, systems[self.right[place]].name
+        return pair_systems(self.evaluation, left, right, self.like.claim, level=self.level)
+
+    def covering(self) -> Iterator[Pair]:
+        """Yield a few pairs in which every system occurs."""
+        systems = [*dict.fromkeys((*self.left.tolist(), *self.right.tolist()))]
+        for pair in zip(systems[::2], [*systems[1::2], systems[0]], strict=False):
+            left, right = (self._shared(self.evaluation.systems[place]) for place in pair)
+            yield replace(self.like, left=left, right=right)
+
+    def _shared(self, system: SystemRuns) -> SystemRuns:
+        return replace(system, scores=system.scores[self.like.shared])
+
+    def test(self, up: ArrayLike, level: float, *, tails: bool = True) -> Differences:
+        """Return what the test finds with the scores of left raised by an amount, at a level; see `decide_all`."""
+        tests = _tests(self.spread, self.like)
+        return decide_all(self.spread.estimate + np.asarray(up), tests, self.scale, level, tails=tails)
+
+    def read_otherwise(self, level: float) -> Differences:
+        """Return what the other reading of runs on several datasets finds."""
+        tests = _tests(self.spread, replace(self.like, nested=not self.like.nested))
+        return decide_all(self.spread.estimate, tests, self.scale, level)
+
+
+def differences_of(pairs: Sequence[Pair]) -> Differences:
+    """Return what was found of pairs."""
+    return pairs.found if isinstance(pairs, ManyPairs) else _stack([pair.difference for pair in pairs])
+
+
+def retest_pairs(pairs: Sequence[Pair], up: ArrayLike, level: float, *, tails: bool = True) -> Differences:
+    """Return what the tests of pairs find with the scores of left raised by an amount, of each or all, at a level.
+
+    Without `tails` limits alone are sure to be there.
+    """
+    if isinstance(pairs, ManyPairs):
+        return pairs.test(np.asarray(up, float), level, tails=tails)
+    amounts = np.broadcast_to(np.asarray(up, float), len(pairs)).tolist()
+    return _stack([_retest(pair, amount, level) for pair, amount in zip(pairs, amounts, strict=True)])
+
+
+def _retest(pair: Pair, up: float, level: float) -> Difference:
+    """Return what the test of a pair finds; where nothing varies, whatever is added, a difference has no p."""
+    found = pair.difference
+    if found.se > 0:
+        return pair.test(up, level)
+    p = found.p if up == 0 else math.nan
+    moved = found.estimate + up
+    return replace(found, estimate=moved, low=moved, high=moved, p=p, log10_p=math.log10(p))
+
+
+def _stack(found: Sequence[Difference]) -> Differences:
+    claims = tuple(dict.fromkeys(each.claim for each in found))
+    names = [field.name for field in fields(Differences) if field.name not in ("test", "claims")]
+    numbers: dict[str, Any] = {name: np.array([getattr(each, name) for each in found]) for name in names}
+    return Differences(**numbers, test=np.array([claims.index(each.claim) for each in found]), claims=claims)
+
+
+def pair_all(
+    evaluation: Evaluation, left: Codes, right: Codes, claim: str, *, level: float, progress: Progress
+) -> tuple[ManyPairs, tuple[ScoresError, ...]] | None:
+    """Return the pairs, and why others cannot be compared; None where they have too little in common for that."""
+    if not len(left) or not _is_uniform(evaluation, claim):
+        return None
+    systems = evaluation.systems
+    try:
+        names = systems[left[0]].name, systems[right[0]].name
+        like = pair_systems(evaluation, *names, claim, level=level)
+        shared = like.shared
+        clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
+        measured = _Measured.of(systems, shared, find_clusters(clusters, int(shared.sum())), evaluation.per_run)
+    except (ScoresError, ValueError):  # of one of them, which is told pair by pair
+        return None
+    if like.note or like.claim != claim:
+        return None
+    largest = np.array([np.nanmax(np.abs(system.scores[shared])) for system in systems])
+    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, progress)
+    found = decide_all(spread.estimate, _tests(spread, like), scale, level)
+    constant = np.flatnonzero(found.is_constant())
+    if len(constant) == len(left):
+        return None
+    if len(constant):  # they are left out, and the others tested anew
+        kept = np.delete(np.arange(len(left)), constant)
+        pairs = pair_all(evaluation, left[kept], right[kept], claim, level=level, progress=progress)
+        both = [(systems[left[i]].name, systems[right[i]].name) for i in constant]
+        why = [say_constant(float(spread.estimate[i])).rstrip(".") for i in constant]
+        refused = [
+            ScoresError(f"{a!r} and {b!r} cannot be compared: {said}") for (a, b), said in zip(both, why, strict=True)
+        ]
+        return None if pairs is None else (pairs[0], (*refused, *pairs[1]))
+    runs, residual = measured.run_variance, measured.residual_variance
+    return ManyPairs(
+        evaluation, left, right, like, level, spread, scale, _without_noise(found, scale), runs, residual
+    ), ()
+
+
+def _tests(spread: Spread, like: Pair) -> list[Criterion]:
+    """Return the tests that the claim of pairs like one needs."""
+    new_runs = [new_runs_test([spread])] if like.claim == "new-runs" and not like.nested else []
+    return new_runs if like.unit is None else [*new_runs, these_runs_test([spread])]
+
+
+def _without_noise(found: Differences, scale: Floats) -> Differences:
+    """Return differences of which those that are rounding, and no more, are none."""
+    noise = (found.estimate != 0) & (np.abs(found.estimate) <= NOISE * scale)
+    return replace(
+        found,
+        estimate=np.where(noise, 0.0, found.estimate),
+        p=np.where(noise, 1.0, found.p),
+        log10_p=np.where(noise, 0.0, found.log10_p),
+    )
+
+
+def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
+    """Return whether all pairs carry the claim, by the same test on the same items."""
+    systems = evaluation.systems
+    if evaluation.resplit or evaluation.datasets is not None or claim == "new-settings":
+        return False
+    if (claim == "new-runs" or evaluation.per_run) and not all(system.repeats for system in systems):
+        return False
+    nested = [has_nested_runs(evaluation, system) for system in systems]
+    if any(nested) and not (all(nested) and all(s.repeats and not np.isnan(s.scores).any() for s in systems)):
+        return False
+    if claim == "new-runs" and any(system.seeds is not None for system in systems) and not evaluation.per_run:
+        return False
+    first = evaluation.scored(systems[0])
+    return bool(first.any()) and all(np.array_equal(first, evaluation.scored(system)) for system in systems[1:])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measured:
+    """What each system's runs say of its mean: `items` its item means, the other arrays a number for each system."""
+
+    items: Floats
+    part: Floats
+    noise: Floats
+    df: Floats
+    lacking: Floats
+    run_variance: Floats
+    residual_variance: Floats
+    clusters: Clusters | None
+
+    @classmethod
+    def of(
+        cls, systems: Sequence[SystemRuns], shared: NDArray[np.bool_], clusters: Clusters, per_run: bool
+    ) -> _Measured:
+        if per_run:
+            scores = [system.scores[0] for system in systems]
+            part = np.array([each.var(ddof=1) / len(each) for each in scores])
+            nothing, unknown = np.zeros_like(part), np.full_like(part, np.nan)
+            means, df = np.array([[each.mean()] for each in scores]), np.array([len(each) - 1.0 for each in scores])
+            return cls(means, part, nothing, df, nothing, unknown, unknown, None)
+        arms = [
+            measure_arm(system.scores[shared], system.settings if system.setting_count > 1 else None, clusters)
+            for system in systems
+        ]
+        df = np.array([float(arm.df) for arm in arms])
+        columns = (
+            np.array([float(getattr(arm, name)) for arm in arms])
+            for name in ("part", "noise", "lacking", "run_variance", "residual_variance")
+        )
+        part, noise, lacking, runs, residual = columns
+        runs, residual = (np.where(df > 0, each, np.nan) for each in (runs, residual))
+        return cls(np.stack([arm.items for arm in arms]), part, noise, df, lacking, runs, residual, clusters)
+
+    def spread(self, left: Codes, right: Codes, progress: Progress) -> Spread:
+        """Return the parts of the variance of each difference."""
+        estimate, these = np.empty(len(left)), np.zeros(len(left))
+        size = max(1, CELLS // self.items.shape[1])
+        for start in range(0, len(left), size):
+            progress(start, len(left), "comparing")
+            at = slice(start, start + size)
+            differences = self.items[left[at]] - self.items[right[at]]
+            estimate[at] = differences.mean(-1)
+            if self.clusters is not None:
+                these[at] = self.clusters.variance_of_mean(differences)
+        sides = (left, right)
+        return Spread(
+            estimate=estimate,
+            these=np.maximum(0.0, these + sum(self.lacking[side] for side in sides)),  # as `measure_spread` does
+            item_df=1.0 if self.clusters is None else self.clusters.df,
+            runs=tuple(self.part[side] for side in sides),
+            noise=tuple(self.noise[side] for side in sides),
+            run_df=cast("tuple[int, ...]", tuple(self.df[side] for side in sides)),
+        )

@@ -1,0 +1,254 @@
+"""`compare_systems`: is one system better than another, and for what claim?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from holdsup.arguments import (
+    check_count,
+    check_level,
+    check_margin,
+    check_processes,
+    check_progress,
+    check_text,
+    list_names_given,
+)
+from holdsup.errors import ScoresError, list_names
+from holdsup.progress import Progress, no_progress
+from holdsup.results import Asked, Caution
+from holdsup.results.extras import find_extra
+from holdsup.scores import Scores
+from holdsup.scores.audit import list_roles
+from holdsup.scores.design_faults import check_mixtures
+from holdsup.scores.directions import LowerIsBetter, sign_direction
+from holdsup.scores.suggestions import point_to_roles
+from holdsup.verdict.claims import Pair
+from holdsup.verdict.comparison.advice import advise
+from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_missing
+from holdsup.verdict.comparison.conditions import adjust_conditions, name_properties
+from holdsup.verdict.comparison.contrasts import list_contrasts
+from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, test_systems
+from holdsup.verdict.comparison.picks import join_picks, pick_best
+from holdsup.verdict.comparison.records import SystemContrast, SystemMean
+from holdsup.verdict.comparison.result import Comparison
+from holdsup.verdict.comparison.standings import place_systems
+from holdsup.verdict.evaluation import is_repetition, lay_out
+from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
+from holdsup.verdict.repeats import check_repeats, count_repeats
+from holdsup.verdict.settings import check_item_facets
+from holdsup.verdict.trainings import can_repeat
+
+__all__ = ["compare_systems"]
+
+AVERAGES = ("macro", "micro")
+WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
+
+
+def compare_systems(
+    data: Any,
+    *,
+    claim: str | None = None,
+    baseline: str | None = None,
+    margin: float | None = None,
+    best: str | None = None,
+    by: str | Sequence[str] | None = (),
+    where: Where = None,
+    average: str = "macro",
+    last: str | None = None,
+    nested_runs: bool = False,
+    bootstrap: int = 0,
+    lower_is_better: LowerIsBetter = None,
+    level: float = 0.95,
+    seed: int = 0,
+    processes: int | None = None,
+    progress: Progress = no_progress,
+    **roles: Any,
+) -> Comparison:
+    """Return whether systems differ, pair by pair, and for what claim.
+
+    Parameters
+    ----------
+    data : `Scores`, or anything that `read_scores` takes
+    claim : "these-runs", "new-runs" or "new-settings"; by default new-runs where two systems have two runs or more
+    baseline : the system that all others are compared with; by default all pairs are
+    margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
+    best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
+        lower is better by its name, or else by the scores); the claim is then these-runs, and the pick is named as
+        what it is; with `nested_runs` there is one on each dataset
+    by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
+    where : columns and the values that rows must have, such as ``{"dataset": "news"}``
+    average : over several datasets, "macro": datasets weigh the same, or "micro": items do
+    last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
+    nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
+        then two trainings; by default a run whose name recurs is one training that was evaluated on all
+    bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
+    lower_is_better : who is called better; differences stay as they are. True for all metrics, False for none, or the
+        names of those of which a lower one is better, such as ["ter"]; others by their names: ter, loss, rmse, latency
+    level : coverage of the CIs; a difference is clear if its p is 1 - level or less
+    roles : passed on to `read_scores`
+
+    Examples
+    --------
+    >>> from holdsup import simulate_scores
+    >>> found = compare_systems(simulate_scores({"A": 0.70, "B": 0.72}, items=300, runs=5, seed=1))
+    >>> found.claim, len(found.contrasts), found.contrasts[0].left
+    ('new-runs', 1, 'B')
+    """
+    check_level(level)
+    if average not in AVERAGES:
+        raise ScoresError(f"average is {average!r}: it can be {' or '.join(AVERAGES)}")
+    for name, text in (("claim", claim), ("baseline", baseline), ("best", best)):
+        check_text(text, name)
+    for name, count in (("bootstrap", bootstrap), ("seed", seed)):
+        check_count(count, name)
+    check_processes(processes)
+    check_progress(progress)
+    by = list_names_given(by, "by")
+    roles = roles if isinstance(data, Scores) else name_properties(by, roles)
+    taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
+    scores, directions, said = taken.scores, taken.directions, list[Caution]()
+    check_item_facets(usable := scores.only(scores.usable), _settings(usable))
+    check_mixtures(scores)
+    picked = None
+    if best is not None:
+        picked = pick_best(scores, best, lower_is_better=directions.of_column(best), nested_runs=nested_runs)
+        scores = picked.scores
+        said.extend(picked.cautions)
+        if claim not in (None, "these-runs"):
+            why = f"The claim {claim} is asked for, but a run that was picked says nothing about new ones."
+            said.append(Caution(code="less-claimed", message=why))
+    question = CompareQuestion(
+        claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
+        bootstrap=bootstrap,
+        directions=directions, level=level, seed=seed, processes=processes,
+    )  # fmt: skip
+    laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
+    evaluations = [replace(each, by_items=average == "micro") for each in laid_out]
+    _check_systems(scores, question)
+    for evaluation in evaluations:
+        check_repeats(evaluation, averaged=True)
+    asked = [find(evaluation, question, said, progress) for evaluation in evaluations]
+    found = [each for each in asked if each.pairs]
+    if not found:
+        raise _refuse(scores, asked[0].refused[0], taken.faults)
+    contrasts = list_contrasts(found, margin=question.margin, level=level)
+    conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
+    tests = tuple(test_systems(each, contrasts, question, said, progress) for each in found)
+    advice = find_extra("the advice on what to do next", lambda: _next(found, contrasts, level), said, ())
+    said += [line for each in asked for line in caution(each, level=level)]
+    said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
+    said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
+    return Comparison(
+        asked=_signature(scores, claim, best, where, last, nested_runs, average, lower_is_better, question),
+        seed=seed if bootstrap else None,
+        cautions=_order(said),
+        rows=count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {})),
+        claim=found[0].claims[0],
+        level=level,
+        lower_is_better=contrasts[0].lower_is_better,
+        baseline=baseline,
+        unit=evaluations[0].unit,
+        average=average,
+        best=() if picked is None else picked.runs,
+        systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level),
+        test=tests[0],
+        tests=tests,
+        contrasts=contrasts,
+        conditional=conditional,
+        paper=found[0].paper,
+        papers=tuple(each.paper for each in found if each.paper is not None),
+        next=(WITHOUT_PICK,) if picked and picked.passed_over else advice,
+        datasets=max(1, len(evaluations[0].dataset_names)),
+        left_out=sum(len(each.refused) for each in asked if each.pairs),
+    )
+
+
+def _means(found: Sequence[Found]) -> Iterator[SystemMean]:
+    """Yield the means, with what is missing of each system or was averaged."""
+    for each in found:
+        averaged = count_repeats(each.evaluation)
+        for mean in each.means:
+            missing = count_missing(each.evaluation, each.evaluation.system(mean.name))
+            yield replace(mean, missing=missing, averaged=averaged[mean.name])
+
+
+def _order(cautions: Sequence[Caution]) -> tuple[Caution, ...]:
+    """Return each caution once, a doubt about the direction first: if it is wrong, so is who is better."""
+    return tuple(sorted(dict.fromkeys(cautions), key=lambda each: each.code != "direction-against-name"))
+
+
+def _settings(scores: Scores) -> list[str]:
+    return [name for name in scores.facets if not is_repetition(scores, name)]
+
+
+def _check_systems(scores: Scores, question: CompareQuestion) -> None:
+    names, lost = scores.only(scores.usable).system.names, lost_systems(scores)
+    if len(names) < 2 and lost:
+        without = "; ".join(f"{name!r} has no score that counts ({why})" for name, why in lost.items())
+        raise ScoresError(f"there are scores of {names[0]!r} only, and a comparison needs two systems: {without}")
+    if len(names) < 2:
+        why = point_to_roles(scores) if scores.roles.system is None else "is --system right?"
+        raise ScoresError(f"there is one system only, {names[0]!r}, and a comparison needs two: {why}")
+    if question.baseline in lost:
+        why = lost[question.baseline]
+        raise ScoresError(f"the baseline {question.baseline!r} has no score that counts ({why}): give another")
+    if question.baseline is not None and question.baseline not in names:
+        raise ScoresError(f"the baseline {question.baseline!r} is none of the systems: {list_names(names)}")
+
+
+def _refuse(scores: Scores, first: Exception, faults: Sequence[Caution]) -> ScoresError:
+    """Return why no pair is compared: what is wrong with the first, and the faults of the table, a likely cause."""
+    labelled = int(scores.labelled.sum())
+    why = str(first).rstrip(".")
+    if 2 * labelled < len(scores):  # what is wrong with the few others is of no interest
+        why = f"only {labelled:,} of {len(scores):,} rows say what they belong to, too few to compare systems"
+    return ScoresError(" ".join([f"{why}.", *(each.sentence() for each in faults)]).rstrip("."))
+
+
+def _next(found: Sequence[Found], contrasts: Sequence[SystemContrast], level: float) -> tuple[str, ...]:
+    """Return the advice for the pair that is nearest to a verdict, or has none for lack of runs."""
+    unsure = [place for place, c in enumerate(contrasts) if c.p_adjusted > 1 - level]
+    if unsure:
+        each, pair = _pair_at(found, min(unsure, key=lambda place: contrasts[place].log10_p_adjusted))
+        alpha = (1 - level) / len(contrasts)  # each is held to its share of the error
+        return advise(each.distinct, pair, firm=False, alpha=alpha, named=len(contrasts) > 1)
+    single = {(each.metric, s.name) for each in found for s in each.evaluation.systems
+              if not can_repeat(each.evaluation, s)}  # fmt: skip
+    for place, c in enumerate(contrasts) if single else ():
+        if {(c.metric, c.left), (c.metric, c.right)} & single:
+            each, pair = _pair_at(found, place)
+            return advise(each.distinct, pair, firm=True, alpha=1 - level, named=len(contrasts) > 1)
+    return ()
+
+
+def _pair_at(found: Sequence[Found], place: int) -> tuple[Found, Pair]:
+    """Return the pair of a row of the contrasts, and the metric it belongs to."""
+    for each in found:
+        if place < len(each.pairs):
+            return each, each.pairs[place]
+        place -= len(each.pairs)
+    raise IndexError(place)
+
+
+def _signature(
+    scores: Scores,
+    claim: str | None,
+    best: str | None,
+    where: Where,
+    last: str | None,
+    nested_runs: bool,
+    average: str,
+    lower_is_better: LowerIsBetter,
+    question: CompareQuestion,
+) -> Asked:
+    """Return what a stranger needs to ask the same: the claim as it was asked for, not as it was made."""
+    return Asked.about(
+        "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto",
+        where=list_where(where), last=last, nested_runs=nested_runs or None,
+        baseline=question.baseline, best=best, by=question.by,
+        level=question.level, average=None if average == "macro" else average,
+        margin=question.margin, lower_is_better=sign_direction(lower_is_better), bootstrap=question.bootstrap or None,
+        seed=question.seed if question.bootstrap else None,
+    )  # fmt: skip

@@ -1,0 +1,393 @@
+"""A comparison in words, by rule from its numbers: yes or no, one sentence, what it holds for, how it was made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from holdsup.rendering import State
+from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number, format_percent
+from holdsup.results import Method, find_scored
+from holdsup.results.direction_names import find_direction
+from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
+from holdsup.verdict.comparison.standings import better_of, find_contrasts, is_told, list_metrics
+from holdsup.verdict.comparison.trend_records import Conditional, Where
+from holdsup.verdict.phrases import join_names, name_items, say_level, say_p
+
+COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
+SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
+MOST_NAMED = 3  # systems that a headline names
+# Columns that tell runs apart and are the reader's own word for them.
+RUNS = {"sample": "samples", "prompt": "prompts", "rater": "raters", "annotator": "annotators", "trial": "trials",
+        "fold": "folds", "rollout": "rollouts", "epoch": "epochs", "generation": "generations"}  # fmt: skip
+
+
+def find_leader(found: Compared, metric: str | None) -> str:
+    """Return the system that is asked about: the one that is ahead, or else the one beside the baseline."""
+    own = find_contrasts(found, metric)
+    if len(own) == 1:
+        return own[0].left if found.baseline is not None else better_of(own[0])[0]
+    if found.baseline is not None:
+        return max(own, key=lambda c: -c.difference if c.lower_is_better else c.difference).left
+    losers = {better_of(c)[1] for c in own if is_told(c, found.level)}  # the best mean on its own items may lose
+    ordered = [s.name for s in _means(found, metric)]  # on those that both have
+    return next((name for name in ordered if name not in losers), ordered[0])
+
+
+def decide(found: Compared) -> State:
+    """Return the answer in one word; of several metrics all must say the same of the same system."""
+    metrics = list_metrics(found)
+    states = [decide_metric(found, metric) for metric in metrics]
+    if len(set(states)) > 1 or (states[0] == "yes" and not _agreed(found, metrics)):
+        return "unclear"
+    return states[0]
+
+
+def _agreed(found: Compared, metrics: Sequence[str | None]) -> set[str]:
+    """Return the systems that are the better ones by every metric."""
+    better = ({better_of(c)[0] for c in find_contrasts(found, m) if is_told(c, found.level)} for m in metrics)
+    named = set.intersection(*better) - {found.baseline}
+    return named if found.baseline is not None else named & {find_leader(found, metric) for metric in metrics}
+
+
+def decide_metric(found: Compared, metric: str | None) -> State:
+    """Return the answer by one metric."""
+    own, level = find_contrasts(found, metric), found.level
+    if found.baseline is None and len(own) > 1:
+        leader = find_leader(found, metric)
+        beaten = {better_of(c)[1] for c in own if is_told(c, level) and better_of(c)[0] == leader}
+        return "yes" if len(beaten) == len(_means(found, metric)) - 1 else "unclear"
+    told = [c for c in own if is_told(c, level)]
+    if any(better_of(c)[0] != found.baseline for c in told):
+        return "yes"
+    return "no" if all(c in told or _is_equivalent(c, level) for c in own) else "unclear"
+
+
+def _is_equivalent(c: SystemContrast, level: float) -> bool:
+    return c.equivalence is not None and c.equivalence.p_equivalent_adjusted <= 1 - level
+
+
+def _means(found: Compared, metric: str | None) -> list[SystemMean]:
+    return [s for s in found.ordered() if s.metric == metric]
+
+
+def ask(found: Compared) -> str:
+    """Return the question that is answered."""
+    metrics = list_metrics(found)
+    by = f" by {_all(len(metrics))} metrics" if len(metrics) > 1 else ""
+    names = {s.name for s in found.systems}
+    if len(names) == 2:
+        leaders = [find_leader(found, metric) for metric in metrics]
+        leader = max(dict.fromkeys(leaders), key=leaders.count)
+        return f"Is {leader} better than {next(iter(names - {leader}))}{by}?"
+    if found.baseline is not None:
+        return f"Is any better than {found.baseline}{by}?"
+    return f"Is one of the {_count(len(names))} systems the best{by}?"
+
+
+def headline(found: Compared) -> str:
+    """Return the answer in one sentence or two."""
+    metrics = list_metrics(found)
+    if len(metrics) > 1:
+        return _say_metrics(found, metrics)
+    own = find_contrasts(found, metrics[0])
+    if len(own) == 1:
+        return _say_pair(found, own[0])
+    return _say_baseline(found, own) if found.baseline is not None else _say_pairs(found, own)
+
+
+def _say_pair(found: Compared, c: SystemContrast) -> str:
+    """Return who is ahead of two, by how much, how sure."""
+    level, (better, worse) = found.level, better_of(c)
+    unit, several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
+    if c.difference == 0 and not _is_equivalent(c, level):
+        return f"{c.left} and {c.right} have the same mean{unit}."
+    size = format_number(abs(c.difference), uncertainty=min(c.se, abs(c.difference)) or None)
+    if is_told(c, level):
+        than = f" than {worse}" if several else ""
+        who = f"{worse} is worse than {better}" if better == found.baseline else f"{better} is better{than}"
+        interval = format_interval(*sorted((abs(c.low), abs(c.high))))
+        said = f"{who} by {size}{unit} ({say_level(level)} CI {interval}, {say_p(c.p_adjusted)})"
+        return f"{said}{_say_margin(c, level)}."
+    if _is_equivalent(c, level) and c.equivalence is not None:
+        margin = format_number(c.equivalence.margin)
+        p = say_p(c.equivalence.p_equivalent_adjusted)
+        return f"{c.left} and {c.right} are equivalent: they differ by less than {margin}{unit} ({p})."
+    lead, p = f"{better} leads{f' {worse}' if several else ''} by {size}{unit}", say_p(c.p_adjusted)
+    if not math.isfinite(c.low + c.high):
+        return f"{lead}, but so few {_scarce(found, c)} can't tell how far off that is ({p})."
+    return f"{lead}, but {_say_evidence(found, c)} can't rule out no difference ({p})."
+
+
+def _say_margin(c: SystemContrast, level: float) -> str:
+    if c.equivalence is None:
+        return ""
+    margin = format_number(c.equivalence.margin)
+    if _is_equivalent(c, level):
+        return f", but smaller than the margin of {margin}"
+    if c.equivalence.p_beyond_adjusted <= 1 - level:
+        return f", more than the margin of {margin}"
+    return ""
+
+
+def _scarce(found: Compared, c: SystemContrast) -> str:
+    """Return what there is too little of to measure a spread, the scarcest."""
+    systems = [s for s in found.systems if s.metric == c.metric and s.name in (c.left, c.right)]
+    counts = {name_runs(found): min(s.runs for s in systems)} if c.claim != "these-runs" else {}
+    if found.unit is not None:
+        counts[name_items_of(found)] = min(s.items for s in systems)
+    if found.unit == "items" and found.datasets > 1:
+        counts[_name_datasets(found)] = found.datasets
+    return min(counts, key=lambda name: counts[name])
+
+
+def _say_evidence(found: Compared, c: SystemContrast) -> str:
+    """Return what the answer rests on: runs, items or datasets, whichever decides."""
+    counts = [s.runs for s in found.systems if s.metric == c.metric and s.name in (c.left, c.right)]
+    if found.unit == "datasets" or (found.unit and "dataset" in c.p_method and c.claim != "these-runs"):
+        number = found.datasets if found.unit == "items" else c.items
+        return f"{format_count(number)} {_name_datasets(found)}"
+    if c.claim == "these-runs" and found.unit is not None:
+        return f"{format_count(c.items)} {name_items_of(found)}"
+    runs = name_runs(found)
+    if len(set(counts)) == 1:
+        return f"{format_count(counts[0])} {runs} each"
+    return f"{' and '.join(map(format_count, counts))} {runs}"
+
+
+def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
+    """Return who is best of many, or how many tie at the top, and how many pairs differ."""
+    level, means = found.level, _means(found, own[0].metric)
+    leader, others = find_leader(found, own[0].metric), len(means) - 1
+    differ = sum(is_told(c, level) for c in own)
+    pairs = format_count(len(own))
+    counted = f"All {pairs} pairs differ" if differ == len(own) else f"{format_count(differ)} of {pairs} pairs differ"
+    if all(math.isclose(s.mean, means[0].mean, rel_tol=SAME) for s in means):
+        return f"All {_count(len(means))} systems have the same mean."
+    if not differ:
+        return f"{leader} has the best mean, but none of {pairs} pairs can be told apart."
+    alike = [s.name for s in means if s.name not in (leader, *_told_from(own, leader, level))]
+    if not alike:
+        return f"{leader} is better than {_all(others)} others. {counted}{_say_ties(found)}."
+    if len(alike) < MOST_NAMED:
+        return f"{join_names([leader, *alike])} can't be told apart at the top. {counted}."
+    if len(alike) == others:
+        return f"{leader} has the best mean, but no other can be told apart from it. {counted}."
+    tied = f"{_count(len(alike))} of {_count(others)} others can't be told apart from it"
+    return f"{leader} leads, but {tied}. {counted}."
+
+
+def _told_from(own: Sequence[SystemContrast], leader: str, level: float) -> set[str]:
+    told = ({c.left, c.right} for c in own if is_told(c, level) and leader in (c.left, c.right))
+    return set().union(*told)
+
+
+def _say_ties(found: Compared) -> str:
+    """Return which places are not clear, where they are a single range of them."""
+    means = _means(found, found.systems[0].metric)
+    tied = [i for i, s in enumerate(means, 1) if any(set(s.letters) & set(t.letters) for t in means if t is not s)]
+    if not tied:
+        return ""
+    if tied != list(range(tied[0], tied[-1] + 1)):
+        return f"; {_count(len(tied))} systems share a place with another"
+    if len(tied) == 2:
+        return f"; ranks {tied[0]} and {tied[1]} can't be told apart"
+    return f"; ranks {tied[0]} to {tied[-1]} can't all be told apart"
+
+
+def _say_baseline(found: Compared, own: Sequence[SystemContrast]) -> str:
+    """Return who is better than the baseline and who is worse, and nothing of the others among themselves."""
+    level, base = found.level, found.baseline
+    told = sorted((c for c in own if is_told(c, level)), key=lambda c: -abs(c.difference))
+    better = [c.left for c in told if better_of(c)[0] == c.left]
+    same = sum(_is_equivalent(c, level) for c in own if c not in told)
+    others = {
+        "worse": len(told) - len(better),
+        "equivalent": same,
+        "can't be told apart from it": len(own) - len(told) - same,
+    }
+    rest = "; ".join(
+        f"{_count(count)} {'' if word[0] == 'c' else 'is ' if count == 1 else 'are '}{word}"
+        for word, count in others.items()
+        if count
+    )
+    if better:
+        said = f"{join_names(better, most=MOST_NAMED)} {'is' if len(better) == 1 else 'are'} better than {base}"
+    else:
+        said = f"None of {_count(len(own))} is better than {base}"
+    return f"{said}{f'; {rest}' if rest else ''}."
+
+
+def _say_metrics(found: Compared, metrics: Sequence[str | None]) -> str:
+    """Return by which of several metrics the answer is clear."""
+    yes = [str(metric) for metric in metrics if decide_metric(found, metric) == "yes"]
+    best = "better" if found.baseline is not None or len({s.name for s in found.systems}) == 2 else "best"
+    if not yes:
+        return f"No system is {best} by any of {_count(len(metrics))} metrics."
+    leaders = list(dict.fromkeys(find_leader(found, metric) for metric in metrics if str(metric) in yes))
+    every = len(yes) == len(metrics)
+    by = f"by {_all(len(metrics)) if every else f'{_count(len(yes))} of {_count(len(metrics))}'} metrics"
+    if len(leaders) == 1:
+        others = [str(metric) for metric in metrics if str(metric) not in yes]
+        rest = (
+            "" if every else f" ({join_names(yes, most=MOST_NAMED)}); {join_names(others, most=MOST_NAMED)} can't tell"
+        )
+        return f"{leaders[0]} is {best} {by}{rest}."
+    return f"Metrics disagree: {join_names(leaders, most=MOST_NAMED)} are each {best} by some."
+
+
+def _count(number: int) -> str:
+    """Return a small number as a word.
+
+    >>> _count(3), _count(58)
+    ('three', '58')
+    """
+    return COUNTS[number] if number < len(COUNTS) else format_count(number)
+
+
+def _all(number: int) -> str:
+    return "both" if number == 2 else f"all {_count(number)}"
+
+
+def name_unit(found: Compared, metric: str | None) -> str:
+    """Return what a difference is counted in, to stand behind a number: the metric, and if a lower one is better."""
+    scored = find_scored(found)
+    name = metric or (scored.names[0] if len(scored.names) == 1 else "")
+    lower = " (lower is better)" if any(c.lower_is_better for c in found.contrasts if c.metric == metric) else ""
+    if not metric and (find_direction(name) is None or not name.isalnum()):
+        return lower
+    return f" {name.upper() if name.islower() and len(name) <= 2 else name}{lower}"
+
+
+def name_runs(found: Compared) -> str:
+    """Return the word for what is drawn anew beside items: runs, or what the column that tells them apart names."""
+    given = found.asked.roles.get("run") or found.asked.roles.get("facets") or ()
+    columns = (given,) if isinstance(given, str) else given
+    words = [word for column in columns for word in column.lower().replace("-", "_").split("_")]
+    return next((RUNS[word] for word in words if word in RUNS), "runs") if len(columns) == 1 else "runs"
+
+
+def name_items_of(found: Compared) -> str:
+    """Return the user's word for what systems are scored on."""
+    if found.unit != "items":
+        return _name_datasets(found)
+    column = found.asked.roles.get("item")
+    return name_items(column if isinstance(column, str) else None)
+
+
+def _name_datasets(found: Compared) -> str:
+    column = found.asked.roles.get("dataset")
+    return name_items(column if isinstance(column, str) else None, "datasets")
+
+
+def holds_for(found: Compared) -> str:
+    """Return what the answer covers, and what it does not."""
+    said = _covers(found, found.claim)
+    others = [c for c in found.contrasts if c.claim != found.claim]
+    if others:
+        whose = f"{format_count(len(others))} of {format_count(len(found.contrasts))} pairs"
+        said += f" ({whose}: these runs only)" if others[0].claim == "these-runs" else f" (for {whose} new runs, too)"
+    if found.datasets > 1 and found.unit == "items":
+        weighed = (name_items_of(found), _name_datasets(found)) if found.average == "micro" else None
+        said += f". {weighed[0].capitalize()} weigh the same, so large {weighed[1]} count for more" if weighed else (
+            f". {_name_datasets(found).capitalize()} weigh the same (--average micro: {name_items_of(found)} do)"
+        )  # fmt: skip
+    return said
+
+
+def _covers(found: Compared, claim: str) -> str:
+    runs, items, datasets = name_runs(found), name_items_of(found), _name_datasets(found)
+    cluster = found.asked.roles.get("cluster")
+    if isinstance(cluster, str) and found.unit == "items":
+        items = name_items(cluster, f"clusters ({cluster})")
+    these = "these picked runs on " if found.best else ""
+    if found.unit is None:
+        return f"new {runs} on the same test data; not other test data or settings"
+    if found.unit == "datasets" or (found.datasets > 1 and claim != "these-runs"):
+        number = found.datasets if found.unit == "items" else max(s.items for s in found.systems)
+        drawn = f"new {datasets} like these {format_count(number)}"
+        drawn += f", new {items}" if found.unit == "items" else ""
+        return {
+            "these-runs": f"{these}{drawn}; not new {runs} or settings",
+            "new-runs": f"{drawn}, new {runs}; not other settings",
+            "new-settings": f"{drawn}, new {runs}, new settings; not {datasets} of another kind",
+        }[claim]
+    if found.datasets > 1:
+        return f"{these}new {items} of these {found.datasets} {datasets}; not new {runs}, settings or {datasets}"
+    size = f" {format_count(max(s.items for s in found.systems))}" if cluster is None else ""
+    return {
+        "these-runs": f"{these}new {items} like these{size}; not new {runs}, settings or datasets",
+        "new-runs": f"new {runs}, new {items} like these; not other settings or datasets",
+        "new-settings": f"new settings, new {runs}, new {items} like these; not other datasets",
+    }[claim]
+
+
+def explain_margin(found: Compared) -> Iterator[str]:
+    """Yield for how many of several pairs the tests against a margin show something."""
+    tested = [c.equivalence for c in found.contrasts if c.equivalence is not None]
+    if len(tested) > 1:
+        small = sum(e.p_equivalent_adjusted <= 1 - found.level for e in tested)
+        large = sum(e.p_beyond_adjusted <= 1 - found.level for e in tested)
+        margin, pairs = format_number(tested[0].margin), format_counted(len(tested), "pair")
+        yield f"{small} of {pairs} differ by less than {margin}, {large} by more; the rest is open"
+
+
+def explain_conditions(found: Compared) -> Iterator[str]:
+    """Yield how differences depend on each property that was asked for."""
+    for each in found.conditional:
+        by = f" by {each.metric}" if each.metric else ""
+        p = say_p(each.interaction.p_adjusted)
+        depends = each.interaction.p_adjusted <= 1 - found.level
+        what = "the lead" if len(each.differences) == 1 else "differences"
+        verb = "depend" if len(each.differences) > 1 else "depends"
+        said = f"{what} {verb} on {each.property}{by} ({p})" if depends else (
+            f"no evidence that {what} {verb} on {each.property}{by} ({p})"
+        )  # fmt: skip
+        where = _say_where(each) if depends else ""
+        yield f"{said}{f': {where}' if where else ', but nowhere can systems be told apart' if depends else ''}"
+
+
+def _say_where(each: Conditional) -> str:
+    """Return who is better where, or how many pairs differ somewhere."""
+    if len(each.differences) > 1:
+        pairs = len({(w.left, w.right) for w in each.significant_where})
+        return f"{pairs} of {format_counted(len(each.differences), 'pair')} differ somewhere along it" if pairs else ""
+    return ", ".join(_say_range(w) for w in each.significant_where)
+
+
+def _say_range(w: Where) -> str:
+    place = f"for {w.level}" if w.level is not None else f"from {format_number(w.low)} to {format_number(w.high)}"
+    return f"{w.better} is better {place} ({format_percent(w.percent)} of items)"
+
+
+def describe_method(found: Compared) -> Method:
+    """Return how the answer was made, and whom to cite."""
+    tests = _listed(c.p_method for c in found.contrasts)
+    number = len(found.contrasts)
+    against = f" with {found.baseline}" if found.baseline is not None else " pair by pair" if number > 1 else ""
+    adjusted = f", adjusted by Holm's method over {format_counted(number, 'comparison')}" if number > 1 else ""
+    names = format_counted(len({s.name for s in found.systems}), "system")
+    sentences = [f"{names} were compared{against} by a {tests}{adjusted}. The answer covers {holds_for(found)}."]
+    models = _listed(test.model for test in found.tests if test.model)
+    draws = max(test.bootstrap_draws for test in found.tests)
+    simulated = f", with a parametric bootstrap of {draws:,} draws" if draws else ""
+    if models:
+        sentences.append(f"As a check, the likelihood ratio of the systems in {models} is reported{simulated}.")
+    if found.papers:
+        sentences.append("The test as published is reported as well.")
+    if found.conditional:
+        properties = _listed(each.property for each in found.conditional)
+        sentences.append(f"Whether differences depend on {properties} was tested, for all values at once.")
+    citations = ["hagmann2023"]
+    citations += ["welch1947"] if "Welch" in tests else []
+    citations += ["holm1979"] if adjusted else []
+    citations += ["bates2015"] if models else []
+    return Method(
+        question="Is one system better than another, beyond these runs?",
+        sentences=tuple(sentences),
+        citations=tuple(citations),
+    )
+
+
+def _listed(names: Iterable[str | None]) -> str:
+    return join_names(list(dict.fromkeys(name for name in names if name)))

@@ -1,1 +1,0 @@
-"""On which kinds of input does the difference between systems hold?"""

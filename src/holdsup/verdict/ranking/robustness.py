@@ -1,0 +1,192 @@
+"""Does the order hold? The ranking without each dataset and system, and average ranks with their classic tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from holdsup.columns import Labels
+from holdsup.errors import FitError
+from holdsup.fit import Contrast
+from holdsup.fit.holdouts import PartialFit, fit_without
+from holdsup.numerics.ranks import critical_difference, find_cliques, friedman_test, rank_each, share_wins
+from holdsup.progress import Progress, no_progress
+from holdsup.rendering.numbers import format_counted, format_number
+from holdsup.results import Caution
+from holdsup.verdict.ranking.contrasts import compare_by_dataset
+from holdsup.verdict.ranking.fits import RankFits
+from holdsup.verdict.ranking.numbers import AverageRank, Companion, Influence
+from holdsup.verdict.ranking.table import RunTable
+
+__all__ = ["find_influence", "make_companion"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+LEAST_SYSTEMS = 2  # that must stay
+LEAST_DATASETS = 2
+
+
+def find_influence(
+    fits: RankFits, said: list[Caution], *, lower_is_better: bool = False, progress: Progress = no_progress
+) -> tuple[Influence, ...]:
+    """Return the ranking without each dataset, and without each system where more than two are compared.
+
+    The fit in which systems are fixed is made again from the rows that stay, variances included. `said` gets a caution
+    where one cannot be left out.
+    """
+    runs = fits.runs
+    owners = [("dataset", runs.dataset), *([("system", runs.system)] if runs.system.count > LEAST_SYSTEMS else [])]
+    steps = [(kind, labels, code) for kind, labels in owners for code in range(labels.count)]
+    ranking = _Ranking.of(fits, -1.0 if lower_is_better else 1.0)
+    found = []
+    for done, (kind, labels, code) in enumerate(steps):
+        progress(done, len(steps), "leaving out one at a time")
+        try:
+            found.append(ranking.without(kind, labels, code))
+        except FitError as error:
+            message = f"No ranking without the {kind} {labels.names[code]}: {error}."
+            said.append(Caution(code="not-left-out", severity="note", about="table:influence", message=message))
+    progress(len(steps), len(steps), "leaving out one at a time")
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ranking:
+    """The ranking by all rows."""
+
+    fits: RankFits  # the form, fitted to all rows
+    weights: Floats  # of all fixed columns in the adjusted mean of each system, shape (systems, p)
+    means: Floats  # the adjusted means
+    sign: float  # 1, or -1 where lower is better
+
+    @classmethod
+    def of(cls, fits: RankFits, sign: float) -> _Ranking:
+        """Return the ranking of a form."""
+        model = fits.means.model()
+        kept = np.stack([fits.weights[name] for name in fits.runs.system.names])
+        weights = np.zeros((len(kept), len(model.design.fixed)))
+        weights[:, model.engine.kept] = kept
+        return cls(fits, weights, kept @ model.beta, sign)
+
+    def without(self, kind: str, labels: Labels, code: int) -> Influence:
+        """Return the ranking without one dataset or system."""
+        rows = np.flatnonzero(labels.codes != code)
+        staying = np.unique(self.fits.runs.system.codes[rows]).astype(np.int64)
+        if len(staying) < LEAST_SYSTEMS:
+            raise FitError("one system alone has scores then")
+        part = fit_without(self.fits.means, labels.codes == code)
+        means = np.full(len(self.means), np.nan)
+        means[staying] = [part.combine(self.weights[system]).estimate for system in staying]
+        last = ~self.fits.placed[staying]
+        order, before = (staying[np.lexsort((-self.sign * each[staying], last))] for each in (means, self.means))
+        p = self._test_lead(part, rows, means, order[:2])
+        ranking = tuple(self.fits.runs.system.names[system] for system in order)
+        return Influence(
+            kind=kind,
+            left_out=labels.names[code],
+            ranking=ranking,
+            leader=ranking[0],
+            gap=float(means[order[0]] - means[order[1]]),
+            p=p,
+            changed=not np.array_equal(order, before),
+            largest_shift=float(np.ptp((means - self.means)[staying])),
+        )
+
+    def _test_lead(self, part: PartialFit, rows: Codes, means: Floats, pair: Codes) -> float | None:
+        """Return the p of the lead of one system over another, as the contrasts have it; None without one."""
+        fits, runs = self.fits, self.fits.runs
+        left = np.full(len(runs), np.nan)
+        left[rows] = runs.score[rows] - part.predict(rows, random=False)
+        combination = np.zeros(len(means))
+        combination[pair] = 1.0, -1.0
+        kept = fits.means.model().engine.kept
+
+        def combine(weights: Floats) -> Contrast:
+            every = np.zeros(self.weights.shape[1])
+            every[kept] = weights
+            return part.combine(every)
+
+        left_cells = runs.cell_means(left) + means[:, None]
+        own = compare_by_dataset(fits, combination, left_cells, combine)
+        if own is not None:
+            return own.p
+        if fits.averages:
+            return None
+        pooled = part.combine(self.weights[pair[0]] - self.weights[pair[1]])
+        told = len(np.unique(runs.dataset.codes[rows])) > 1 and not math.isnan(pooled.p)
+        return pooled.p if told else None
+
+
+def make_companion(
+    runs: RunTable, *, order: Sequence[str], said: list[Caution], lower_is_better: bool = False, level: float = 0.95
+) -> Companion | None:
+    """Return average ranks and their tests on the mean scores by dataset; None, and a caution, without two datasets.
+
+    A dataset that lacks a system cannot rank it, and is left out and counted.
+
+    Parameters
+    ----------
+    order : the systems from best to worst by their adjusted means, with which the ranks are compared
+    """
+    means = runs.cell_means(runs.score).T * (-1.0 if lower_is_better else 1.0)
+    scores = means[np.isfinite(means).all(axis=1)]
+    if len(scores) < LEAST_DATASETS:
+        message = "No average ranks: fewer than two datasets have a score of every system."
+        said.append(Caution(code="no-average-ranks", severity="note", about="claim", message=message))
+        return None
+    ranks = rank_each(scores)
+    average, wins = ranks.mean(axis=0), share_wins(ranks)
+    test = friedman_test(ranks)
+    difference = critical_difference(len(ranks), ranks.shape[1], level=level)
+    names = runs.system.names
+    by_rank = np.argsort(average, kind="stable")
+    return Companion(
+        datasets=len(ranks),
+        left_out=len(means) - len(ranks),
+        ranks=tuple(AverageRank(system=names[i], average_rank=float(average[i]), wins=float(wins[i])) for i in by_rank),
+        chi2=test.chi2,
+        df=test.df,
+        p=test.chi2_tail.p,
+        log10_p=test.chi2_tail.log10_p,
+        f=test.f,
+        df1=test.df1,
+        df2=test.df2,
+        p_f=test.f_tail.p,
+        log10_p_f=test.f_tail.log10_p,
+        critical_difference=difference,
+        cliques=tuple(tuple(names[i] for i in clique) for clique in find_cliques(average, difference)),
+        parting=_say_parting(scores, ranks, [names.index(name) for name in order], names),
+    )
+
+
+def _say_parting(scores: Floats, ranks: Floats, order: Sequence[int], names: Sequence[str]) -> str:
+    """Return on which pairs ranks and adjusted means disagree, and what the first of them is owed to.
+
+    `scores` are means by dataset, shape (datasets, systems), higher better.
+    """
+    average = ranks.mean(axis=0)
+    pairs = [(better, worse) for i, better in enumerate(order) for worse in order[i + 1 :]]
+    parted = [(better, worse) for better, worse in pairs if average[better] > average[worse]]
+    if not parted:
+        return "Average ranks and adjusted means agree on the order of every pair."
+    better, worse = parted[0]
+    first = (
+        f"Average ranks and adjusted means disagree on {len(parted)} of {format_counted(len(pairs), 'pair')}: by rank "
+        f"{names[worse]} is before {names[better]}."
+    )
+    gaps = scores[:, better] - scores[:, worse]
+    if gaps.mean() <= 0:
+        return f"{first} So it is by plain means, too: the model evens out nuisance factors and missing datasets."
+    often = (gaps < 0).sum() > (gaps > 0).sum()
+    sizes, unit = (gaps, "") if often else (ranks[:, worse] - ranks[:, better], " places")
+    ahead, behind = sizes[gaps > 0], -sizes[gaps < 0]
+    why = "how often" if often else "the systems in between"
+    return (
+        f"{first} {names[worse]} is ahead on {len(behind)} of {len(gaps)} datasets, by "
+        f"{format_number(float(behind.mean()))}{unit} on average, {names[better]} on {len(ahead)}, by "
+        f"{format_number(float(ahead.mean()))}: ranks count {why}, means by how much."
+    )

@@ -1,0 +1,371 @@
+"""What a reproduction says in words, made from its numbers, and what to align next."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import statistics
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from holdsup.rendering import Answer, State, Table
+from holdsup.rendering.numbers import format_counted, format_interval, format_number, format_percent
+from holdsup.results import Caution, Method, write_caveats
+from holdsup.verdict.phrases import join_names, say_level
+from holdsup.verdict.reproduction.groups import Agreement
+from holdsup.verdict.reproduction.records import (
+    MOST_CROSSED,
+    MOST_PAIRED,
+    Assessment,
+    ConditionSpread,
+    FindingSet,
+    LabelPair,
+    Part,
+    ScoreSet,
+    show_condition,
+)
+from holdsup.verdict.reproduction.tables import (
+    cut_table,
+    tabulate_closeness,
+    tabulate_findings,
+    tabulate_label_pairs,
+    tabulate_matrix,
+    tabulate_scores,
+)
+
+__all__ = [
+    "advise", "answer_findings", "answer_labels", "answer_one", "answer_scores", "answer_several", "compare_published",
+    "describe_method", "find_cautions", "find_state", "name_precision", "show_conditions",
+]  # fmt: skip
+
+MOST_LINES, MOST_LINES_SEVERAL = 20, 24  # of a short answer, signature included
+MOST_NAMED = 4  # conditions in a sentence; tables and the JSON have all
+MOST_SHOWN = 6  # rows of a short table
+LONGEST_NAME = 36  # letters of an object with its measurand
+CONVINCING = 0.05  # share of random groups that explain as much
+NUMBERS = "no one two three four five six seven eight nine ten".split()
+MORE = ("--full (precision, conditions, spread)", "--card card.html")
+
+
+def answer_one(
+    part: Part, cautions: Sequence[Caution], *, level: float, within: float | None, signature: str
+) -> Answer:
+    """Return how closely one result was reproduced."""
+    a = part.assessment
+    own = f"How closely was this result {'repeated' if a.repeatability else 'reproduced'}?"
+    answer = Answer(
+        question=own if within is None else f"Did it reproduce within {within:g}%?",
+        state=find_state([a], within),
+        headline=_headline(a, level, within),
+        foot=(
+            (f"{say_level(level)} CI", f"CV* {_interval(a)}; next measurement {_next(a)}"),
+            ("differs", _differs(a)),
+            ("next step", a.align_next),
+            ("holds for", _covers(a.repeatability)),
+        ),
+        more=MORE,
+        signature=signature,
+    )
+    matrix = tabulate_matrix([part])
+    return _fit(answer, [cut_table(matrix, most) for most in (6, 5, 4, 3, 2)], cautions, MOST_LINES)
+
+
+def answer_several(
+    assessments: Sequence[Assessment],
+    cautions: Sequence[Caution],
+    *,
+    level: float,
+    within: float | None,
+    signature: str,
+) -> Answer:
+    """Return how closely several results were reproduced: the closest and the least close of them."""
+    count, worst = f"{len(assessments):,}", assessments[-1]
+    kinds = [name_precision(a.repeatability) for a in assessments]
+    repeated = all(a.repeatability for a in assessments)
+    own = f"How closely were these {count} results {'repeated' if repeated else 'reproduced'}?"
+    answer = Answer(
+        question=own if within is None else f"Did all {count} results reproduce within {within:g}%?",
+        state=find_state(assessments, within),
+        headline=_headline_several(assessments, level, within),
+        foot=(
+            ("assessed", ", ".join(f"{kinds.count(kind):,} for {kind}" for kind in dict.fromkeys(kinds))),
+            ("next step", f"{_name(worst)}: {worst.align_next}"),
+            ("holds for", _covers(repeated)),
+        ),
+        more=MORE,
+        signature=signature,
+    )
+    tables = [tabulate_closeness(assessments, level, most=most) for most in (10, 8, 6, 4)]
+    return _fit(answer, tables, cautions, MOST_LINES_SEVERAL)
+
+
+def _fit(answer: Answer, tables: Sequence[Table], cautions: Sequence[Caution], most: int) -> Answer:
+    """Return an answer with the first of some tables, the largest first, that leaves it short enough."""
+    for caveats, table in itertools.product((2, 1), tables):
+        foot = (*answer.foot, *write_caveats(cautions, most=caveats))
+        found = dataclasses.replace(answer, parts=(table,), foot=foot)
+        if len(found.text().splitlines()) <= most:
+            break
+    return found
+
+
+def find_state(assessments: Sequence[Assessment], within: float | None) -> State | None:
+    """Return yes if every CI of CV* is at or below `within` percent, no if one is above it, else unclear."""
+    if within is None:
+        return None
+    known = [a for a in assessments if a.sd > 0]  # equal values have a CI without width, which shows nothing
+    if any(a.cv_low > within for a in known):
+        return "no"
+    return "yes" if len(known) == len(assessments) and all(a.cv_high <= within for a in known) else "unclear"
+
+
+def _headline(a: Assessment, level: float, within: float | None) -> str:
+    count = NUMBERS[a.n] if a.n < len(NUMBERS) else f"{a.n:,}"
+    if a.sd == 0:
+        return f"All {count} measurements of {_name(a)} are equal, which says little about the next one."
+    said = f"{count.capitalize()} measurements of {_name(a)} differ by a CV* of {_cv(a.cv)}"
+    ci = f"its {say_level(level)} CI"
+    return {
+        None: f"{said}; {compare_published(a)}." if a.of else f"{said}.",
+        "yes": f"{said}; {ci} ends at {_cv(a.cv_high)}, within {within or 0:g}%.",
+        "no": f"{said}; {ci} starts at {_cv(a.cv_low)}, above {within or 0:g}%.",
+        "unclear": f"{said}; {ci}, {_interval(a)}, includes {within or 0:g}%.",
+    }[find_state([a], within)]
+
+
+def _headline_several(assessments: Sequence[Assessment], level: float, within: float | None) -> str:
+    count, best, worst = f"{len(assessments):,}", assessments[0], assessments[-1]
+    if within is None:
+        half = f"; half are at most {_cv(statistics.median(a.cv for a in assessments))}"
+        ends = f"from {_cv(best.cv)} ({_name(best)}) to {_cv(worst.cv)} ({_name(worst)})"
+        return f"CV* ranges {ends}{half if len(assessments) > 3 else ''}."
+    states = [find_state([a], within) for a in assessments]
+    if "no" in states:
+        above = f"above {within:g}% in {states.count('no'):,} of {count} results"
+        return f"CV* is {above}; {_name(worst)} is worst, with {_cv(worst.cv)}."
+    if "unclear" in states:
+        sure = f"{states.count('yes'):,} of {count} results reproduced within {within:g}%"
+        return f"{sure}; for the others the {say_level(level)} CI of CV* is too wide."
+    return f"All {count} results reproduced within {within:g}%: each {say_level(level)} CI of CV* is below it."
+
+
+def compare_published(a: Assessment) -> str:
+    """Return how a result compares with the published ones, a clause; empty if that was not asked for."""
+    if a.more_reproducible_than is None or a.of is None:
+        return ""
+    if a.more_reproducible_than == 0:
+        return f"all {a.of} published results were at least as reproducible"
+    if a.more_reproducible_than == a.of:
+        return f"all {a.of} published results were less reproducible"
+    if 2 * a.more_reproducible_than > a.of:
+        return f"{a.more_reproducible_than} of {a.of} published results were less reproducible"
+    return f"{a.of - a.more_reproducible_than} of {a.of} published results were at least as reproducible"
+
+
+def _name(a: Assessment) -> str:
+    return textwrap.shorten(f"{a.object} {a.measurand}", LONGEST_NAME, placeholder="...")
+
+
+def _cv(cv: float) -> str:
+    return f"{cv:.3g}%" if cv < 1000 else f"{cv:,.0f}%"
+
+
+def _interval(a: Assessment) -> str:
+    if a.sd == 0:
+        return "unknown: all values are equal"
+    if math.isfinite(a.cv_high):
+        return f"{format_interval(a.cv_low, a.cv_high)}%"
+    return f"above {_cv(a.cv_low)}, without an upper end"
+
+
+def _next(a: Assessment) -> str:
+    return "unknown" if a.sd == 0 else format_interval(a.next_low, a.next_high)
+
+
+def _differs(a: Assessment) -> str:
+    if a.repeatability is None:
+        return "unknown: no condition is reported for all measurements"
+    if a.repeatability:
+        return "nothing that is reported (repeatability)"
+    return f"{show_conditions(a.differing)} (reproducibility)"
+
+
+def _covers(repeatability: bool | None) -> str:
+    if repeatability:
+        return "new runs under the same conditions; others may be further off"
+    return "new measurements in ways like these; not who is right"
+
+
+def show_conditions(names: Sequence[str]) -> str:
+    """Return the names of conditions in a sentence.
+
+    >>> show_conditions(["code", "test_set", "performed_by"])
+    'code, test set and performed by'
+    """
+    return join_names([show_condition(name) for name in names], most=MOST_NAMED)
+
+
+def name_precision(repeatability: bool | None) -> str:
+    """Return what precision is called under these conditions."""
+    if repeatability is None:
+        return "precision under unknown conditions"
+    return "repeatability" if repeatability else "reproducibility"
+
+
+def advise(agreement: Agreement, n: int, sd: float, spread: Sequence[ConditionSpread]) -> str:
+    """Return what to align, or to find out, before the next measurement."""
+    if agreement.repeatability is None:
+        return "Report the conditions of measurement: without them nobody knows what differed."
+    if sd == 0 and not agreement.differing:
+        return "Measure under other conditions to learn whether the values hold."
+    if sd == 0:
+        return f"Nothing to align: the values agree whatever the {show_conditions(agreement.differing)}."
+    report = f" Report {show_conditions(agreement.not_reported)}." if agreement.not_reported else ""
+    if not agreement.differing:
+        return f"Record what varies, such as seed, versions or hardware: no reported condition differs.{report}"
+    if agreement.differing == ("performed_by",):
+        return f"Find out what the labs did differently: nothing else that is reported differs.{report}"
+    best = next((row for row in spread if len(row.conditions) == 1 and row.explained > 0), None)
+    if best is not None:
+        return _align_best(best)
+    names = [name for name in agreement.differing if name != "performed_by"]  # who measured can't be aligned
+    several = len(agreement.differing) > 1
+    which = f" {'Two' if n == 2 else 'These'} measurements can't tell which condition matters." if several else ""
+    return f"Align {show_conditions(names)}.{which}"
+
+
+def _align_best(best: ConditionSpread) -> str:
+    chance = format_percent(100 * best.chance)
+    sure = f"a hint: {chance} of random groups do as well" if best.chance > CONVINCING else f"by chance: {chance}"
+    names = [best.conditions[0], *best.same_groups]
+    share = f"{best.explained:.0f}%" if best.explained < 99.5 else ">99%"
+    if names == ["performed_by"]:
+        return f"Find out what the labs did differently: {share} of the variance is between labs ({sure})."
+    explain = "it explains" if len(names) == 1 else "they explain"
+    return f"Align {show_conditions(names)} first: {explain} {share} of the variance ({sure})."
+
+
+def find_cautions(assessments: Sequence[Assessment]) -> Iterator[Caution]:
+    """Yield what limits trust in assessments, each kind once."""
+    if pairs := [a for a in assessments if a.n == 2]:
+        yield Caution(
+            code="two-measurements", about="table:assessments", count=len(pairs), advice="Add a third.",
+            message=f"Two measurements of {_names(pairs)} say almost nothing about the spread or what causes it.",
+        )  # fmt: skip
+    if unknown := [a for a in assessments if a.repeatability is None]:
+        yield Caution(
+            code="no-conditions", about="table:conditions", count=len(unknown),
+            message=f"No condition is reported for all measurements of {_names(unknown)}.",
+            advice="Fill in who measured, with whose code, on which data: is it repeatability or reproducibility?",
+        )  # fmt: skip
+    partly = [a for a in assessments if a.not_reported and a.repeatability is not None]
+    for names, group in itertools.groupby(sorted(partly, key=lambda a: a.not_reported), lambda a: a.not_reported):
+        own = list(group)
+        yield Caution(
+            code="not-reported", about="table:conditions", count=len(own),
+            message=f"Not reported for all measurements of {_names(own)}: {show_conditions(names)}.",
+            advice="Fill them in: one of them may have differed.",
+        )  # fmt: skip
+    if same := [a for a in assessments if a.sd == 0]:
+        yield Caution(
+            code="no-spread", about="table:assessments", count=len(same),
+            message=f"All values of {_names(same)} are equal: a CI of no width is no proof of agreement.",
+        )  # fmt: skip
+    if many := [a for a in assessments if a.differing and a.n > MOST_PAIRED]:
+        yield Caution(
+            code="pairs-omitted", severity="note", about="table:pairs", count=len(many),
+            message=f"Pairs of {_names(many)} are not listed: there are more than {MOST_PAIRED} measurements.",
+        )  # fmt: skip
+    if wide := [a for a in assessments if a.n > 2 and len({*a.differing} - {*a.not_reported}) > MOST_CROSSED]:
+        tried = f"the {MOST_CROSSED} conditions that explain most alone"
+        yield Caution(
+            code="conditions-not-crossed", severity="note", about="table:spread", count=len(wide),
+            message=f"Of {_names(wide)}, only {tried} are tried two by two.",
+        )  # fmt: skip
+
+
+def _names(those: Sequence[Assessment]) -> str:
+    return join_names([_name(a) for a in those], most=2)
+
+
+def answer_scores(
+    sets: Sequence[ScoreSet], cautions: Sequence[Caution], *, original: str, level: float, signature: str
+) -> Answer:
+    """Return how closely reproductions gave the same scores to the same items."""
+    known = sorted((s for s in sets if not math.isnan(s.pearson)), key=lambda s: s.pearson)
+    if not known:
+        headline = f"Scores that are all equal have no correlation with {original}'s."
+    elif len(sets) == 1:
+        ci = f"{say_level(level)} CI {format_interval(known[0].low, known[0].high)}"
+        headline = (
+            f"{known[0].reproduction}'s scores correlate with {original}'s at r = {known[0].pearson:.2f} ({ci}) and "
+            f"differ by {format_number(known[0].rmse)} (RMSE)."
+        )
+    else:
+        headline = (
+            f"Correlations with {original}'s scores range from {known[0].pearson:.2f} ({known[0].reproduction}) to "
+            f"{known[-1].pearson:.2f} ({known[-1].reproduction})."
+        )
+    return Answer(
+        question=f"How closely do the reproductions follow {original}'s scores?",
+        state=None,
+        headline=headline,
+        parts=(cut_table(tabulate_scores(sets, original=original, level=level), MOST_SHOWN),),
+        foot=(("holds for", "new items like these; a high r allows a shift in the mean"), *write_caveats(cautions)),
+        more=("--full", "holdsup report"),
+        signature=signature,
+    )
+
+
+def answer_labels(
+    pairs: Sequence[LabelPair], cautions: Sequence[Caution], *, studies: int, scale: str, alpha: float, signature: str
+) -> Answer:
+    """Return how far studies agree on labels, those furthest apart first."""
+    # On a scale with distances two studies may rarely give the same label and yet be near each other.
+    ranked = sorted(pairs, key=lambda p: (math.isnan(p.alpha), p.percent if scale == "nominal" else p.alpha))
+    agree = f"{studies} studies agree at Krippendorff's alpha = {alpha:.2f} ({scale}; 1 is perfect, 0 is chance)."
+    return Answer(
+        question="How far do the studies agree on the labels?",
+        state=None,
+        headline="All labels are the same: agreement can't be told from chance." if math.isnan(alpha) else agree,
+        parts=(cut_table(tabulate_label_pairs(ranked), MOST_SHOWN),),
+        foot=(("holds for", "these items: alpha has no CI here"), *write_caveats(cautions)),
+        more=("--full (Fleiss' kappa)", "holdsup report"),
+        signature=signature,
+    )
+
+
+def answer_findings(sets: Sequence[FindingSet], cautions: Sequence[Caution], *, signature: str) -> Answer:
+    """Return how many findings of the original its reproductions uphold, the worst first."""
+    total, upheld = sum(s.conclusions for s in sets), sum(s.upheld for s in sets)
+    ranked = sorted(sets, key=lambda s: s.percent)
+    worst = f"; fewest in {ranked[0].reproduction}: {ranked[0].upheld} of {ranked[0].conclusions}"
+    return Answer(
+        question="How many of the original's findings hold?",
+        state=None,
+        headline=f"{upheld:,} of {total:,} findings ({100 * upheld / total:.0f}%) hold in "
+        f"{format_counted(len(sets), 'reproduction')}{worst if len(sets) > 1 else ''}.",
+        parts=(cut_table(tabulate_findings(ranked), MOST_SHOWN),),
+        foot=(
+            ("holds for", "which of two objects is ahead; small leads flip by chance: test them with holdsup compare"),
+            *write_caveats(cautions),
+        ),
+        more=("--full (which findings do not hold)", "holdsup report"),
+        signature=signature,
+    )
+
+
+def describe_method(assessments: Sequence[Assessment]) -> Method:
+    """Return what was done, for a paper."""
+    measured = format_counted(sum(a.n for a in assessments), "measurement")
+    several = f" of {len(assessments)} objects and measurands" if len(assessments) > 1 else ""
+    return Method(
+        question="How closely was this result reproduced?",
+        sentences=(
+            f"{measured}{several} were assessed by QRA: CV* is the coefficient of variation of values shifted to a "
+            "scale that starts at zero, corrected for small samples, in percent.",
+            "CIs as published are by Student's t; exact ones for normal values are by chi-square and noncentral t.",
+        ),
+        citations=("belz2022",),
+    )
