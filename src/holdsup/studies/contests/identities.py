@@ -92,6 +92,9 @@ def identify_function(function: Callable[..., Any], name: str) -> dict[str, Any]
     if getattr(function, "__closure__", None):
         raise _needs_key(name, "it uses variables of the function around it")
     try:
+        # Text given to eval, exec and `python -c` has one file name, "<string>", so that newer Pythons show another's.
+        if inspect.isfunction(function) and function.__code__.co_filename == "<string>":
+            raise OSError
         source = inspect.getsource(function)
     except (OSError, TypeError):
         raise _needs_key(name, "its source cannot be read") from None
