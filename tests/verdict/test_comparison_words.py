@@ -171,7 +171,7 @@ def test_run_scores_on_a_single_dataset_are_compared_as_run_scores() -> None:
     frame = simulated({"A": 0.70, "B": 0.72}, items=1, runs=5).drop(columns="item")
     found, plain = compare_systems(frame.assign(dataset="corpus")), compare_systems(frame)
     assert found.contrasts[0] == plain.contrasts[0]
-    assert found.contrasts[0].p_method.startswith("Welch's t on run scores")
+    assert found.contrasts[0].p_method.startswith("Welch t-test (run scores")
     assert found.unit is None
     assert found.verdict == plain.verdict
     a, b = (frame[frame.system == name].score for name in "AB")
@@ -199,7 +199,7 @@ def test_runs_without_items_have_no_empty_rows_or_columns() -> None:
     assert tests.columns == ("test", "p", "by")
     assert len(tests.rows) == 1
     assert all("-" not in cells for table in found.tables() for cells in table.cells())
-    assert f"Welch's t on run scores (cautious df), {found.contrasts[0].df:.1f} df" in differences.notes[0]
+    assert f"Welch t-test (run scores, conservative df), {found.contrasts[0].df:.1f} df" in differences.notes[0]
     assert "item" not in found.verdict
 
 

@@ -37,7 +37,7 @@ CLAIMS = ("these-runs", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
 NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums
 RESPLITS = "runs are re-splits of one corpus, which share training and test items: they are not new runs"
-BOTH_WAYS = "Welch's t in two ways, datasets and runs (cautious df)"
+BOTH_WAYS = "two-way Welch t-test (datasets and runs, conservative df)"
 TORN = "runs recur on too few datasets to tell runs from datasets, and count as runs of each dataset's own"
 SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
@@ -162,13 +162,13 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
 def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray) -> tuple[str, Test]:
     """Return the name of the test for a design, and the test."""
     if evaluation.per_run:
-        return "Welch's t on run scores (cautious df)", lambda up, level: compare_run_scores(
+        return "Welch t-test (run scores, conservative df)", lambda up, level: compare_run_scores(
             a.scores[0] + up, b.scores[0], level=level
         )
     clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
     if datasets is not None and len(np.unique(datasets)) > 1:
-        return "paired t on items of these datasets", lambda up, level: compare_these_datasets(
+        return "paired t-test (items of these datasets)", lambda up, level: compare_these_datasets(
             a.scores + up,
             b.scores,
             datasets,
@@ -179,20 +179,20 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
         )
     unit = "clusters" if clusters is not None else evaluation.unit
     if claim == "new-settings":
-        return f"Welch's t in two ways, {unit} and settings (cautious df)", lambda up, level: compare_new_settings(
+        return f"two-way Welch t-test ({unit} and settings, conservative df)", lambda up, level: compare_new_settings(
             evaluation, a, b, up, level=level
         )
     if _pairs_seeds(evaluation, a, b, claim):
         x, y = align_seeds(a, b)
-        return f"t in two ways, {unit} and {SHARED} (cautious df)", lambda up, level: compare_shared_seeds(
+        return f"two-way paired t-test ({unit} and {SHARED}, conservative df)", lambda up, level: compare_shared_seeds(
             x + up, y, clusters=clusters, level=level
         )
     of_left, of_right = _several(a), _several(b)
     if claim == "new-runs":
-        return f"Welch's t in two ways, {unit} and runs (cautious df)", lambda up, level: compare_new_runs(
+        return f"two-way Welch t-test ({unit} and runs, conservative df)", lambda up, level: compare_new_runs(
             a.scores + up, b.scores, left_settings=of_left, right_settings=of_right, clusters=clusters, level=level
         )
-    return f"paired t on {unit}", lambda up, level: compare_these_runs(
+    return f"paired t-test ({unit})", lambda up, level: compare_these_runs(
         a.scores + up, b.scores, left_settings=of_left, right_settings=of_right, clusters=clusters, level=level
     )
 
@@ -237,7 +237,7 @@ class _OverDatasets:
     @property
     def method(self) -> str:
         """The test, in words."""
-        return "t on dataset differences" if all(self.nested) else BOTH_WAYS
+        return "paired t-test (datasets)" if all(self.nested) else BOTH_WAYS
 
     def test(self, up: float, level: float) -> Difference:
         """Return the difference with the scores of left raised."""

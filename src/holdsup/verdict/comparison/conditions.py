@@ -178,14 +178,14 @@ def _test(
 
 def _method(pair: Pair, what: str, given: ItemProperty) -> str:
     new_runs = pair.claim != "these-runs"
-    rule = "t on item differences, robust"
+    rule = "paired t-test (items, robust SE)"
     if new_runs:
-        rule = "Welch's t in two ways, items and runs (cautious df)" if pair.claim == "new-settings" else pair.method
+        rule = "two-way Welch t-test (items and runs, conservative df)" if pair.claim == "new-settings" else pair.method
     if given.classes:
-        return f"{rule}, of {'each class' if what == 'joint' else 'each class against the rest'}, Bonferroni"
+        return f"{rule} of {'each class' if what == 'joint' else 'each class against the rest'}, Bonferroni"
     if what == "interaction":
-        return f"{rule}, of slopes"
-    return f"{rule}, of the mean and the slope, Bonferroni" if new_runs else "F on item differences, robust"
+        return f"{rule} of slopes"
+    return f"{rule} of the mean and the slope, Bonferroni" if new_runs else "F-test (items, robust SE)"
 
 
 def _given_others(

@@ -18,7 +18,7 @@ from holdsup.scores import Scores
 from holdsup.scores.directions import Directions
 from holdsup.verdict.claims import STRONGEST, Pair, choose_claim, pair_systems
 from holdsup.verdict.comparison.conditions import Conditions, condition
-from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, test_as_published
+from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, ratio_as_published
 from holdsup.verdict.comparison.means import mean_of
 from holdsup.verdict.comparison.pairs import ManyPairs, pair_all
 from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast, SystemMean, SystemTest
@@ -26,7 +26,7 @@ from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.repeats import COPY, Distinct, leave_out_copies
 from holdsup.verdict.scales import find_scale
 
-__all__ = ["CompareQuestion", "Found", "count_rows", "find", "test_systems"]
+__all__ = ["CompareQuestion", "Found", "count_rows", "find", "judge_systems"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
     if not pairs:
         return Found(distinct, (), refused)
     lower = question.directions.is_lower(evaluation.metric)
-    paper = find_extra(f"the test of {PAPER}", lambda: test_as_published(evaluation), said, None)
+    paper = find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
     asked = question.claim or STRONGEST
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",
@@ -140,7 +140,7 @@ def _couples(evaluation: Evaluation, question: CompareQuestion) -> tuple[NDArray
     return order[first], order[second]
 
 
-def test_systems(
+def judge_systems(
     found: Found,
     contrasts: Sequence[SystemContrast],
     question: CompareQuestion,
@@ -188,9 +188,6 @@ def test_systems(
         bootstrap_draws=0 if check is None else check.draws,
         bootstrap_failed=0 if check is None else check.failed,
     )
-
-
-test_systems.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
 
 
 def count_rows(scores: Scores, found: Sequence[Found], passed_over: Mapping[str, int]) -> Rows:

@@ -33,7 +33,7 @@ __all__ = [
     "fit_ours",
     "fix_settings",
     "item_term",
-    "test_as_published",
+    "ratio_as_published",
 ]
 
 MOST_SYSTEMS = 12  # beyond them the items of every system are a second large factor, for a check that decides nothing
@@ -58,7 +58,7 @@ def item_term(scores: Scores) -> str:
     return "dataset:item" if scores.dataset is not None and scores.dataset.count > 1 else "item"
 
 
-def test_as_published(evaluation: Evaluation) -> PaperTest | None:
+def ratio_as_published(evaluation: Evaluation) -> PaperTest | None:
     """Return the paper's generalized likelihood-ratio test; None where there are no items or one score an item.
 
     Raises
@@ -90,9 +90,6 @@ def test_as_published(evaluation: Evaluation) -> PaperTest | None:
         if any(len(system.runs) > 1 for system in evaluation.systems)
         else "",
     )
-
-
-test_as_published.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
 
 
 def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:

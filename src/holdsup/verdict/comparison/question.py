@@ -29,7 +29,7 @@ from holdsup.verdict.comparison.advice import advise
 from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_missing
 from holdsup.verdict.comparison.conditions import adjust_conditions, name_properties
 from holdsup.verdict.comparison.contrasts import list_contrasts
-from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, test_systems
+from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
 from holdsup.verdict.comparison.picks import join_picks, pick_best
 from holdsup.verdict.comparison.records import SystemContrast, SystemMean
 from holdsup.verdict.comparison.result import Comparison
@@ -135,7 +135,7 @@ def compare_systems(
         raise _refuse(scores, asked[0].refused[0], taken.faults)
     contrasts = list_contrasts(found, margin=question.margin, level=level)
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
-    tests = tuple(test_systems(each, contrasts, question, said, progress) for each in found)
+    tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     advice = find_extra("the advice on what to do next", lambda: _next(found, contrasts, level), said, ())
     said += [line for each in asked for line in caution(each, level=level)]
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
