@@ -222,7 +222,7 @@ def test_two_runs_that_do_not_tell_their_spread_give_no_limits_and_no_verdict() 
     assert max(len(cell) for cells in shown.cells() for cell in cells) < 30
     c = without[0]
     pair = compare_systems(frame[frame.system.isin([c.left, c.right])])
-    assert "but so few runs can't tell how far off that is (p " in pair.verdict
+    assert "but 2 runs each on 12 items can't tell how far off that is (p " in pair.verdict
     assert pair.state == "unclear"
     assert pair.to_dict()["contrasts"][0]["low"] is None
 

@@ -15,6 +15,7 @@ from holdsup.errors import ScoresError, list_names, shell_names
 from holdsup.scores import Scores
 from holdsup.scores.roles import RESPLIT, is_replicate
 from holdsup.scores.suggestions import point_to_roles
+from holdsup.verdict.phrases import name_items
 
 __all__ = ["Evaluation", "SystemRuns", "has_scores", "is_repetition", "lay_out", "lay_out_metric"]
 
@@ -79,6 +80,12 @@ class Evaluation:
         if self.per_run:
             return None
         return "items" if self.scores.item is not None else "datasets"
+
+    @property
+    def noun(self) -> str:
+        """The user's own word for what systems are scored on, such as questions."""
+        roles = self.scores.roles
+        return name_items(roles.dataset, "datasets") if self.unit == "datasets" else name_items(roles.item)
 
     @property
     def resplit(self) -> bool:

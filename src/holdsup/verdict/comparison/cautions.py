@@ -14,12 +14,12 @@ from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.pairs import ManyPairs
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
-from holdsup.verdict.phrases import join_names, name_items
+from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
 from holdsup.verdict.trainings import can_repeat, caution_reading, has_nested_runs
 
-__all__ = ["caution", "caution_clusters", "caution_options", "count_missing"]
+__all__ = ["caution", "caution_clusters", "caution_options", "count_lacking", "count_missing"]
 
 MOST_REASONS = 3
 
@@ -41,14 +41,7 @@ def caution(found: Found, *, level: float) -> Iterator[Caution]:
         )  # fmt: skip
     yield from _seeds_of_both(found.covering)
     yield from caution_repeats(found.evaluation, averaged=True)
-    if found.pairs and len({found.evaluation.scored(system).tobytes() for system in found.evaluation.systems}) > 1:
-        yield Caution(
-            code="different-items",
-            severity="note",
-            about="table:systems",
-            message=f"Systems have different {found.evaluation.unit}.",
-            effect="Means are over each system's own, differences over those both have.",
-        )
+    yield from _different_items(found, by)
     yield from found.conditions.cautions
 
 
@@ -140,12 +133,11 @@ def _gaps(evaluation: Evaluation, by: str) -> Iterator[Caution]:
     lacking = {name: count for name, count in counts.items() if count}
     if not lacking:
         return
-    items = name_items(evaluation.scores.roles.item, str(evaluation.unit))
     each = join_names([f"{name} {format_count(count)}" for name, count in lacking.items()])
     whose = f"{next(iter(lacking))} looks" if len(lacking) == 1 else "their systems look"
     total = sum(lacking.values())
     scores = "missing score is a" if total == 1 else f"{format_count(total)} missing scores are"
-    hard = f"hard {items.removesuffix('s') if total == 1 else items}"
+    hard = f"hard {evaluation.noun.removesuffix('s') if total == 1 else evaluation.noun}"
     yield Caution(
         code="missing-cells",
         about="table:systems",
@@ -153,6 +145,32 @@ def _gaps(evaluation: Evaluation, by: str) -> Iterator[Caution]:
         effect=f"Missing, though other runs of the system have them: {each}. They count as missing by chance.",
         count=total,
     )
+
+
+def _different_items(found: Found, by: str) -> Iterator[Caution]:
+    """Yield which systems lack items, or datasets, that others have, and on how many differences rest."""
+    evaluation = found.evaluation
+    lacking = {s.name: count for s in evaluation.systems if (count := count_lacking(evaluation, s))}
+    if not found.pairs or not lacking:
+        return
+    each = join_names([f"{name} lacks {format_count(count)}" for name, count in lacking.items()])
+    if len(lacking) > MOST_REASONS:
+        each = f"{format_count(len(lacking))} systems lack some"
+    common = sorted({pair.items for pair in found.covering})
+    number = " to ".join(map(format_count, dict.fromkeys((common[0], common[-1]))))
+    rests = f"{'the' if len(found.pairs) == 1 else 'each'} difference rests on the {number} that both have"
+    yield Caution(
+        code="different-items",
+        about="table:systems",
+        message=f"{by}{each} of {format_count(evaluation.items)} {evaluation.noun}: {rests}.",
+        effect="Means are over each system's own.",
+        count=sum(lacking.values()),
+    )
+
+
+def count_lacking(evaluation: Evaluation, system: SystemRuns) -> int:
+    """Return how many items, or datasets, others have a score for and a system has none."""
+    return 0 if evaluation.per_run else evaluation.items - int(evaluation.scored(system).sum())
 
 
 def count_missing(evaluation: Evaluation, system: SystemRuns) -> int:

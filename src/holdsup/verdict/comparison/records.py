@@ -34,6 +34,7 @@ class SystemMean:
     letters: tuple[str, ...] = ()
     missing: int = 0  # scores that its runs lack on items that other runs of it have
     averaged: int = 0  # scores that repeat a run and an item, and were averaged
+    lacking: int = 0  # items, or datasets, that other systems have and it does not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +163,9 @@ class Compared(Result):
     paper: PaperTest | None  # the test as published, by the first metric; null without items
     papers: tuple[PaperTest, ...]  # the same for each metric
     next: tuple[str, ...]  # the cheapest way to a firmer answer
+    # what there must be more of for it: runs, items, "runs or items" (either will do), "runs and items" (only both),
+    # settings or datasets; null where nothing is advised
+    settled_by: str | None = None
     datasets: int = 1  # number of datasets
     left_out: int = 0  # number of pairs that could not be compared
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from holdsup.rendering import Answer, Table
+from holdsup.rendering import Answer, Page, Table
 from holdsup.results import Method
 from holdsup.verdict.comparison.records import Compared
-from holdsup.verdict.comparison.short import shorten
+from holdsup.verdict.comparison.short import answer_at, shorten
 from holdsup.verdict.comparison.tables import tabulate
-from holdsup.verdict.comparison.words import describe_method
-
-__all__ = ["Comparison"]
+from holdsup.verdict.comparison.words import describe_method, headline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +19,20 @@ class Comparison(Compared):
     def answer(self) -> Answer:
         """Return what the comparison says in ten seconds."""
         return shorten(self)
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence, names as they are."""
+        return headline(self)
+
+    @property
+    def verdict(self) -> str:
+        """The answer, and what it holds for."""
+        return answer_at(self).sentence()
+
+    def page(self) -> Page:
+        """Return the whole result, ready to be rendered; no name is cut."""
+        return replace(Compared.page(self), answer=answer_at(self))
 
     def tables(self) -> tuple[Table, ...]:
         """Return the systems, their differences, the tests of all at once, and what was asked of properties."""

@@ -4,58 +4,98 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from holdsup.rendering import Answer, Estimate, Gauge, Interval, PValue, Table
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number
 from holdsup.results import Caution
 from holdsup.results.cautions import order_cautions
 from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
-from holdsup.verdict.comparison.standings import better_of, find_contrasts, is_told, list_metrics
-from holdsup.verdict.comparison.words import (
-    ask,
+from holdsup.verdict.comparison.standings import (
+    better_of,
     decide,
     decide_metric,
+    find_contrasts,
+    find_leader,
+    is_told,
+    list_metrics,
+)
+from holdsup.verdict.comparison.words import (
+    ask,
     explain_conditions,
     explain_margin,
-    find_leader,
     headline,
     holds_for,
     name_items_of,
     name_runs,
 )
-from holdsup.verdict.phrases import cut_name, say_level, say_p
+from holdsup.verdict.phrases import cut_names, say_level, say_p
 
 __all__ = ["shorten"]
 
-LINES_OF_TWO, LINES = 15, 24  # at most, the signature included
+LINES_OF_TWO, LINES = 16, 24  # at most, the signature included
+LENGTHS_OF_TWO, LENGTHS = (40, 30, 20, 14), (30, 20, 14)  # of names, the longest that fits; longer ones are cut
 MOST_STAIRS = 10  # letters that have a column each; of more, the first and the last of a system are shown
 # What is shown, the most first: caveats, hints, advice, and rows of the table. The first that fits is taken.
-SIZES = ((2, 1, 1, 10), (1, 1, 1, 10), (1, 1, 0, 10), (1, 0, 0, 10), (1, 0, 0, 6), (1, 0, 0, 3), (0, 0, 0, 3))
+SIZES = ((2, 1, 1, 10), (1, 1, 1, 10), (1, 0, 1, 10), (1, 0, 0, 10), (1, 0, 0, 6), (1, 0, 0, 3), (0, 0, 0, 3))
 
 
 def shorten(found: Compared) -> Answer:
-    """Return what the comparison says in ten seconds."""
-    metrics = list_metrics(found)
+    """Return what the comparison says in ten seconds: as much of it as fits a screen, names cut where they must be."""
     two = len(found.contrasts) == 1
-    state, made = decide(found), None
-    advice = [("settle it", said.rstrip(".")) for said in found.next[:1] if state != "no"]
+    for size in SIZES:
+        for longest in LENGTHS_OF_TWO if two else LENGTHS:
+            made = answer_at(_cut_names(found, longest), size)
+            if made.text().count("\n") <= (LINES_OF_TWO if two else LINES):
+                return made
+    return made
+
+
+def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> Answer:
+    """Return the answer with so many caveats, hints, pieces of advice and rows; names are as they are."""
+    caveats, hints, settled, rows = size
+    state = decide(found)
     foot = [("holds for", holds_for(found)), *(("margin", said) for said in explain_margin(found))]
     foot += [("where", said) for said in explain_conditions(found)]
-    for caveats, hints, settled, rows in SIZES:
-        parts: tuple[Gauge | Table, ...] = tuple(_draw_pair(found)) if two else (_tabulate(found, metrics, rows),)
-        made = Answer(
-            question=ask(found),
-            state=state,
-            headline=headline(found),
-            parts=parts,
-            foot=(*foot, *advice[:settled], *_list_caveats(found, caveats)),
-            more=tuple(_list_hints(found, caveats)) if hints else (),
-            signature=found.signature,
-        )
-        if made.text().count("\n") <= (LINES_OF_TWO if two else LINES):
-            break
-    assert made is not None
-    return made
+    foot += [("settle it", said.rstrip(".")) for said in found.next[:settled] if state != "no"]
+    return Answer(
+        question=ask(found),
+        state=state,
+        headline=headline(found),
+        parts=tuple(_draw_pair(found)) if len(found.contrasts) == 1 else (_tabulate(found, rows),),
+        foot=(*foot, *_list_caveats(found, caveats)),
+        more=tuple(_list_hints(found, caveats)) if hints else (),
+        signature=found.signature,
+    )
+
+
+def _cut_names(found: Compared, most: int) -> Compared:
+    """Return the comparison with no name of a system that is longer than a few letters."""
+    cut = {name: short for name, short in cut_names((s.name for s in found.systems), most).items() if name != short}
+    if not cut:
+        return found
+
+    def write(text: str) -> str:
+        for name in sorted(cut, key=len, reverse=True):  # one may be part of another
+            text = text.replace(name, cut[name])
+        return text
+
+    def rename(record: Any, *fields: str) -> Any:
+        return replace(record, **{name: cut.get(value := getattr(record, name), value) for name in fields})
+
+    return replace(
+        found,
+        baseline=None if found.baseline is None else cut.get(found.baseline, found.baseline),
+        systems=tuple(rename(s, "name") for s in found.systems),
+        contrasts=tuple(rename(c, "left", "right") for c in found.contrasts),
+        conditional=tuple(
+            replace(each, significant_where=tuple(rename(w, "better") for w in each.significant_where))
+            for each in found.conditional
+        ),
+        next=tuple(map(write, found.next)),
+        cautions=tuple(replace(each, message=write(each.message)) for each in found.cautions),
+    )
 
 
 def _list_caveats(found: Compared, most: int) -> Iterator[tuple[str, str]]:
@@ -118,12 +158,14 @@ def _say_data(found: Compared, s: SystemMean) -> str:
     """Return how much there is of a system, and what was averaged or is missing."""
     runs = name_runs(found)
     said = f"{format_count(s.runs)} {runs.removesuffix('s') if s.runs == 1 else runs}"
-    said += f" x {format_count(s.items)} {name_items_of(found)}" if s.items else ""
+    of_all = f" of {format_count(s.items + s.lacking)}" if s.lacking else ""
+    said += f" x {format_count(s.items)}{of_all} {name_items_of(found)}" if s.items else ""
     said += f", {format_count(s.averaged)} averaged" if s.averaged else ""
     return said + (f", {format_count(s.missing)} missing" if s.missing else "")
 
 
-def _tabulate(found: Compared, metrics: Sequence[str | None], most: int) -> Table:
+def _tabulate(found: Compared, most: int) -> Table:
+    metrics = list_metrics(found)
     if len(metrics) > 1:
         return _tabulate_metrics(found, metrics, most)
     return _tabulate_places(found, most) if found.baseline is None else _tabulate_baseline(found, most)
@@ -154,7 +196,7 @@ def _tabulate_places(found: Compared, most: int) -> Table:
     rows = [
         (
             place,
-            cut_name(s.name),
+            s.name,
             Estimate(s.mean, s.se),
             _drawn(s.low, s.high, s.mean),
             _show_letters(s.letters, known),
@@ -197,7 +239,7 @@ def _tabulate_baseline(found: Compared, most: int) -> Table:
         title=f"Systems against {found.baseline}",
         columns=("system", "lead", _head(found, lower=found.lower_is_better), "p", ""),
         rows=tuple(
-            (cut_name(c.left), Estimate(c.difference, c.se),
+            (c.left, Estimate(c.difference, c.se),
              _drawn(c.low_simultaneous, c.high_simultaneous, c.difference),
              PValue(c.p_adjusted), _judge(c, found.level))
             for c in shown
