@@ -19,8 +19,6 @@ from holdsup.scores import Scores
 from holdsup.scores.assembly import name_runs
 from holdsup.verdict.phrases import join_names
 
-__all__ = ["keep_last"]
-
 Floats = NDArray[np.float64]
 NUMBERED = re.compile(r"(\D*[^\W\d]\D*)(\d+)")  # a word and a number: checkpoint-500
 DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?")  # ISO 8601: text sorts as time does

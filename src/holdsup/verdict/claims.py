@@ -31,8 +31,6 @@ from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_score
 from holdsup.verdict.settings import compare_new_settings
 from holdsup.verdict.trainings import can_repeat, has_nested_runs, lay_out_datasets
 
-__all__ = ["CLAIMS", "STRONGEST", "Pair", "align_seeds", "choose_claim", "pair_systems"]
-
 CLAIMS = ("these-runs", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
 NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums

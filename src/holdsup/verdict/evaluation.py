@@ -17,8 +17,6 @@ from holdsup.scores.roles import RESPLIT, is_replicate
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.phrases import name_items
 
-__all__ = ["Evaluation", "SystemRuns", "has_scores", "is_repetition", "lay_out", "lay_out_metric"]
-
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 LARGEST, SMALLEST = 1e60, 1e-60  # of scores, without their sign: squares of variances of others overflow, or vanish

@@ -32,17 +32,6 @@ from holdsup.verdict.checkpoints import keep_last
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_progress
 
-__all__ = [
-    "Intake",
-    "Where",
-    "choose_rows",
-    "leave_out",
-    "list_where",
-    "lost_systems",
-    "take_in",
-    "write_values",
-]
-
 Where: TypeAlias = Mapping[str, Iterable[str | float] | str | float] | None
 ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
 

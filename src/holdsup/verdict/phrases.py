@@ -7,19 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from holdsup.rendering import Interval
-from holdsup.rendering.numbers import say_level, say_p
-
-__all__ = [
-    "NO_INTERVAL",
-    "cut_name",
-    "cut_names",
-    "join_names",
-    "name_items",
-    "say_groups",
-    "say_level",
-    "say_p",
-    "show_interval",
-]
+from holdsup.rendering.numbers import say_level as say_level, say_p as say_p
 
 NO_INTERVAL = (
     "No CI where all differences are equal, or where there are too few items, runs or datasets to measure spread."

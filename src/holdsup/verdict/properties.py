@@ -11,8 +11,6 @@ from holdsup.columns import Labels
 from holdsup.errors import ColumnError, ScoresError, list_names
 from holdsup.verdict.evaluation import Evaluation, Floats
 
-__all__ = ["ItemProperty", "find_property"]
-
 MOST_CLASSES = 30  # more leave too few items in each, and a table that nobody reads
 
 

@@ -26,18 +26,6 @@ from holdsup.scores.suggestions import code_column, find_differing, suggest_face
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, lay_out_metric
 from holdsup.verdict.phrases import join_names
 
-__all__ = [
-    "COPY",
-    "Distinct",
-    "caution_progress",
-    "caution_repeats",
-    "caution_rows",
-    "check_repeats",
-    "check_rows",
-    "count_repeats",
-    "leave_out_copies",
-]
-
 
 def caution_repeats(evaluation: Evaluation, *, averaged: bool) -> Iterator[Caution]:
     """Yield a caution about scores that repeat a run and an item, and what was done with them."""

@@ -19,8 +19,6 @@ from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
 from holdsup.verdict.trainings import can_repeat, caution_reading, has_nested_runs
 
-__all__ = ["caution", "caution_clusters", "caution_options", "count_lacking", "count_missing"]
-
 MOST_REASONS = 3
 
 

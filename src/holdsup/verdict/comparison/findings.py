@@ -26,8 +26,6 @@ from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.repeats import COPY, Distinct, leave_out_copies
 from holdsup.verdict.scales import find_scale
 
-__all__ = ["CompareQuestion", "Found", "count_rows", "find", "judge_systems"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareQuestion:

@@ -22,8 +22,6 @@ from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.settings import mean_over_settings
 from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs, lay_out_datasets
 
-__all__ = ["mean_of"]
-
 
 def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: float) -> SystemMean:
     """Return a system's mean over its items, for as much of the claim asked for as its own runs can carry.

@@ -24,8 +24,6 @@ from holdsup.verdict.claims import NOISE, Pair, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.trainings import has_nested_runs
 
-__all__ = ["ManyPairs", "differences_of", "pair_all", "retest_pairs"]
-
 Codes = NDArray[np.intp]
 CELLS = 2**20  # item differences that are held at a time
 

@@ -17,8 +17,6 @@ from holdsup.scores.assembly import name_runs
 from holdsup.verdict.comparison.records import PickedRun
 from holdsup.verdict.phrases import join_names
 
-__all__ = ["Pick", "join_picks", "pick_best"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pick:

@@ -26,8 +26,8 @@ from holdsup.scores.directions import LowerIsBetter, sign_direction
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.comparison.advice import Advice, advise
 from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_lacking, count_missing
-from holdsup.verdict.comparison.conditions import adjust_conditions, name_properties
-from holdsup.verdict.comparison.contrasts import list_contrasts
+from holdsup.verdict.comparison.conditions import name_properties
+from holdsup.verdict.comparison.contrasts import adjust_conditions, list_contrasts
 from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
 from holdsup.verdict.comparison.picks import join_picks, pick_best
 from holdsup.verdict.comparison.records import SystemMean
@@ -37,8 +37,6 @@ from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.repeats import check_repeats, count_repeats
 from holdsup.verdict.settings import check_item_facets
-
-__all__ = ["compare_systems"]
 
 AVERAGES = ("macro", "micro")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
@@ -137,8 +135,14 @@ def compare_systems(
     said += [line for each in asked for line in caution(each, level=level)]
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
+    signed = Asked.about(  # the claim as it was asked for, not as it was made
+        "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
+        last=last, nested_runs=nested_runs or None, baseline=baseline, best=best, by=by, level=level,
+        average=None if average == "macro" else average, margin=question.margin,
+        lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=seed if bootstrap else None,
+    )  # fmt: skip
     compared = Comparison(
-        asked=_signature(scores, claim, best, where, last, nested_runs, average, lower_is_better, question),
+        asked=signed,
         seed=seed if bootstrap else None,
         rows=count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {})),
         claim=found[0].claims[0],
@@ -206,25 +210,3 @@ def _refuse(scores: Scores, first: Exception, faults: Sequence[Caution]) -> Scor
     if 2 * labelled < len(scores):  # what is wrong with the few others is of no interest
         why = f"only {labelled:,} of {len(scores):,} rows say what they belong to, too few to compare systems"
     return ScoresError(" ".join([f"{why}.", *(each.sentence() for each in faults)]).rstrip("."))
-
-
-def _signature(
-    scores: Scores,
-    claim: str | None,
-    best: str | None,
-    where: Where,
-    last: str | None,
-    nested_runs: bool,
-    average: str,
-    lower_is_better: LowerIsBetter,
-    question: CompareQuestion,
-) -> Asked:
-    """Return what a stranger needs to ask the same: the claim as it was asked for, not as it was made."""
-    return Asked.about(
-        "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto",
-        where=list_where(where), last=last, nested_runs=nested_runs or None,
-        baseline=question.baseline, best=best, by=question.by,
-        level=question.level, average=None if average == "macro" else average,
-        margin=question.margin, lower_is_better=sign_direction(lower_is_better), bootstrap=question.bootstrap or None,
-        seed=question.seed if question.bootstrap else None,
-    )  # fmt: skip

@@ -32,8 +32,6 @@ from holdsup.verdict.comparison.words import (
 )
 from holdsup.verdict.phrases import cut_names, say_level, say_p
 
-__all__ = ["shorten"]
-
 LINES_OF_TWO, LINES = 16, 24  # at most, the signature included
 LENGTHS_OF_TWO, LENGTHS = (40, 30, 20, 14), (30, 20, 14)  # of names, the longest that fits; longer ones are cut
 MOST_STAIRS = 10  # letters that have a column each; of more, the first and the last of a system are shown
@@ -194,13 +192,7 @@ def _tabulate_places(found: Compared, most: int) -> Table:
         note = f"{more}A shared letter: can't be told apart (all {pairs} pairs)."
     heads = ("#", "system", "mean", _head(found, lower=found.lower_is_better), "group")
     rows = [
-        (
-            place,
-            s.name,
-            Estimate(s.mean, s.se),
-            _drawn(s.low, s.high, s.mean),
-            _show_letters(s.letters, known),
-        )
+        (place, s.name, Estimate(s.mean, s.se), _drawn(s.low, s.high, s.mean), _show_letters(s.letters, known))
         for place, s in ((means.index(s) + 1, s) for s in shown)
     ]
     return Table(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number, format_percent
 from holdsup.results import Method, find_scored
 from holdsup.results.direction_names import find_direction
-from holdsup.verdict.comparison.records import Compared, SystemContrast
+from holdsup.verdict.comparison.records import Compared, Conditional, SystemContrast, Where
 from holdsup.verdict.comparison.standings import (
     better_of,
     decide_metric,
@@ -19,7 +19,6 @@ from holdsup.verdict.comparison.standings import (
     list_metrics,
     means_of,
 )
-from holdsup.verdict.comparison.trend_records import Conditional, Where
 from holdsup.verdict.phrases import join_names, name_items, say_level, say_p
 
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
