@@ -34,9 +34,9 @@ from holdsup.verdict.trainings import can_repeat, has_nested_runs, lay_out_datas
 CLAIMS = ("these-runs", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
 NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums
-RESPLITS = "runs are re-splits of one corpus, which share training and test items: they are not new runs"
+RESPLITS = "runs are re-splits of one corpus, so they share training and test items and don't count as new runs"
 BOTH_WAYS = "two-way Welch t-test (datasets and runs, conservative df)"
-TORN = "runs recur on too few datasets to tell runs from datasets, and count as runs of each dataset's own"
+TORN = "runs recur on too few datasets to separate runs from datasets, so each dataset counts as having its own runs"
 SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
 
@@ -64,7 +64,7 @@ class Pair:
 def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
     """Return the claim that is asked for, or the strongest that two systems or more can carry."""
     if asked is not None and asked not in CLAIMS:
-        raise ScoresError(f"the claim is {asked!r}: it can be {', '.join(CLAIMS)}")
+        raise ScoresError(f"the claim {asked!r} is unknown: use {', '.join(CLAIMS)}")
     able = 0 if evaluation.resplit else sum(can_repeat(evaluation, system) for system in evaluation.systems)
     return asked or (STRONGEST if able >= 2 else "these-runs")
 
@@ -80,7 +80,7 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
         method, test = _test(evaluation, a, b, made, shared) if over is None else (over.method, over.test)
         found = _without_noise(test(0.0, level), a, b)
     except ValueError as error:
-        raise ScoresError(f"{left!r} and {right!r} cannot be compared: {str(error).rstrip('.')}") from error
+        raise ScoresError(f"{left!r} and {right!r} can't be compared: {str(error).rstrip('.')}") from error
     items, paired = 0 if evaluation.per_run else int(shared.sum()), SHARED in method
     nested, other = (None, None) if over is None else (all(over.nested), over.read_otherwise(level))
     if over is not None and over.torn:
@@ -109,8 +109,8 @@ def _shared_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: s
                 raise _torn(evaluation, system)
         counts = " and ".join(f"{int(each.sum()):,}" for each in scored)
         raise ScoresError(
-            f"{a.name!r} and {b.name!r} have no item in common ({counts} {evaluation.unit}): their scores cannot be "
-            "compared"
+            f"{a.name!r} and {b.name!r} have no {str(evaluation.unit).removesuffix('s')} in common ({counts} "
+            f"{evaluation.unit}): check that both use the same names"
         )
     return shared
 
@@ -121,8 +121,8 @@ def _torn(evaluation: Evaluation, system: SystemRuns) -> ScoresError:
     settings = list_names([name for name in scores.facets if not is_repetition(scores, name)])
     return ScoresError(
         f"none of the {int(system.has.sum()):,} {evaluation.unit} of {system.name!r} has a score at each of its "
-        f"{system.setting_count:,} settings ({settings}): name with --facets only what was chosen before training, "
-        "and no measurement; name what merely repeats runs with --replicates"
+        f"{system.setting_count:,} settings ({settings}): give --facets only what was chosen before training, not "
+        "measurements, and --replicates what only repeats runs"
     )
 
 
@@ -136,25 +136,28 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
     """Return the claim that a pair can carry, and why it is less than what is asked for."""
     single = [system for system in (a, b) if not can_repeat(evaluation, system)]
     if evaluation.resplit and evaluation.per_run:
-        raise ScoresError(f"{RESPLITS}, and without items there is no other test: holdsup contest judges such runs")
+        raise ScoresError(f"{RESPLITS}; without items nothing else can be tested: use holdsup contest")
     if evaluation.resplit:
-        return "these-runs", f"{RESPLITS}; holdsup contest judges such runs"
+        return "these-runs", f"{RESPLITS}; use holdsup contest for such runs"
     if evaluation.per_run and single:
         raise ScoresError(
-            f"{single[0].name!r} has one run, and without items one run is nothing to test: "
+            f"{single[0].name!r} has one run and no items, so there is no spread to test: "
             f"{point_to_roles(evaluation.scores)}"
         )
     if evaluation.per_run and claim != "new-runs":
-        return "new-runs", "without items there is only the spread between runs"
+        return "new-runs", "without items only the spread between runs can be tested"
     if claim == "these-runs" or not single:
         if claim == "new-settings" and max(a.setting_count, b.setting_count) < 2:
-            return "new-runs", "neither has two settings, so nothing can be said of new ones"
+            return "new-runs", "neither system has two settings, so the data say nothing about new ones"
         if claim == "new-settings" and evaluation.datasets is not None:
-            return "new-runs", "with several datasets no rule for new settings was tried"
+            return "new-runs", "with several datasets new settings can't be claimed"
         return claim, ""
     names = " and ".join(repr(system.name) for system in single)
     what = "one run" if all(len(system.runs) == 1 for system in single) else "one run a setting"
-    return "these-runs", f"{names} {'has' if len(single) == 1 else 'have'} {what}, so nothing can be said of new runs"
+    return (
+        "these-runs",
+        f"{names} {'has' if len(single) == 1 else 'have'} {what}, so the data say nothing about new runs",
+    )
 
 
 def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray) -> tuple[str, Test]:
@@ -262,8 +265,8 @@ def align_seeds(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:
     common = np.intersect1d(a.seeds, b.seeds)
     if len(common) < 2:
         raise ScoresError(
-            f"{a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} of the shared facets in common: "
-            "two or more are needed, or leave --shared out"
+            f"--shared: {a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} in common, and two are "
+            "needed: leave --shared out"
         )
     grids = []
     for system in (a, b):

@@ -122,7 +122,7 @@ def lay_out(scores: Scores, *, nested_runs: bool = False) -> tuple[Evaluation, .
     """Return the evaluation by each metric; rows without a score or a label are left out, as `rows` says."""
     usable = scores.only(scores.usable)
     if not len(usable):
-        raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
+        raise ScoresError(f"no row of {scores.source} has a finite score and all its labels: run holdsup check")
     _check_scale(usable)
     if usable.metric is None:
         return (lay_out_metric(usable, None, nested_runs=nested_runs),)
@@ -138,8 +138,8 @@ def _check_scale(scores: Scores) -> None:
     if largest > LARGEST or 0 < largest < SMALLEST:
         what = "large" if largest > LARGEST else "small"
         raise ScoresError(
-            f"the largest score of {scores.source} is {largest:.3g}, which is too {what} to compute with: give scores "
-            "in another unit, such that the largest is between 1e-60 and 1e60"
+            f"the largest score of {scores.source} is {largest:.3g}, too {what} to compute with: rescale the scores so "
+            "that the largest is between 1e-60 and 1e60"
         )
 
 
@@ -153,18 +153,11 @@ def lay_out_metric(scores: Scores, metric: str | None, *, nested_runs: bool = Fa
     _check_clusters(scores, item, clusters)
     seeds = _shared(scores)
     return Evaluation(
-        metric=metric,
-        scores=scores,
-        item=item,
-        seeds=seeds,
-        systems=tuple(_systems(scores, item, len(shown), seeds)),
-        items=len(shown),
-        per_run=per_run,
-        clusters=clusters,
-        datasets=datasets,
-        dataset_names=scores.dataset.names if scores.dataset is not None else (),
-        nested_runs=nested_runs,
-    )
+        metric=metric, scores=scores, item=item, seeds=seeds,
+        systems=tuple(_systems(scores, item, len(shown), seeds)), items=len(shown), per_run=per_run,
+        clusters=clusters, datasets=datasets,
+        dataset_names=scores.dataset.names if scores.dataset is not None else (), nested_runs=nested_runs,
+    )  # fmt: skip
 
 
 def _items(scores: Scores) -> tuple[Codes, Codes, bool]:
@@ -184,9 +177,7 @@ def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None
     if clusters is None or scores.cluster is None:
         return
     if (clusters < 0).any():
-        raise ScoresError(
-            f"{int((clusters < 0).sum()):,} items have no cluster: fill the column, or leave --cluster out"
-        )
+        raise ScoresError(f"{int((clusters < 0).sum()):,} items have no cluster: fill the column, or give --cluster -")
     astray = np.flatnonzero(scores.cluster.codes != clusters[item])
     if len(astray):
         if scores.item is None:
@@ -201,8 +192,8 @@ def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None
         )
         column = scores.roles.cluster
         raise ScoresError(
-            f"item {name!r} is in two clusters, {both}, and an item belongs to one: if ids start anew in each "
-            f"{column}, join {column} and id in one column; if it is one item, leave clusters out with --cluster -"
+            f"item {name!r} is in two clusters, {both}, and can be in only one: if ids restart in each {column}, "
+            f"join {column} and id in one column; if not, leave clusters out with --cluster -"
         )
 
 
@@ -232,9 +223,8 @@ def _shared(scores: Scores) -> Codes | None:
     for name in scores.roles.shared:
         if not is_repetition(scores, name):
             raise ScoresError(
-                f"--shared {name}: {name!r} is a setting, and what is shared must be a replicate, such as a seed: give "
-                f"--replicates {shell_names([name])} as well if its levels are mere repetitions, or leave it out of "
-                "--shared"
+                f"--shared {name}: {name!r} is a setting, and only repetitions such as seeds can be shared: add "
+                f"--replicates {shell_names([name])} if its levels only repeat runs, or leave it out of --shared"
             )
         labels = scores.facets[name]
         by_system = [set(labels.codes[scores.system.codes == s].tolist()) for s in range(scores.system.count)]

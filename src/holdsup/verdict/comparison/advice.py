@@ -18,7 +18,7 @@ from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.records import Compared, SystemContrast
 from holdsup.verdict.comparison.standings import find_open, is_told
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
-from holdsup.verdict.phrases import join_names
+from holdsup.verdict.phrases import join_names, name_items
 from holdsup.verdict.planning import PairPlan, plan_items, plan_pair
 from holdsup.verdict.repeats import Distinct
 from holdsup.verdict.trainings import can_repeat
@@ -166,6 +166,7 @@ def _say_runs(pair: Pair, plan: PairPlan, more: int) -> str:
 def _say_items(evaluation: Evaluation, plan: PairPlan, items: int) -> str:
     """Return so many more items in words; those of the same clusters would tell little that is new."""
     column = evaluation.scores.roles.cluster
-    where = f" in new clusters ({column}) of this size" if evaluation.clusters is not None else ""
+    clusters = name_items(column, f"clusters ({column})")
+    where = f" in new {clusters} of this size" if evaluation.clusters is not None else ""
     more, word = items - plan.items, evaluation.noun
     return f"{format_count(more)} more {word.removesuffix('s') if more == 1 else word}{where}"

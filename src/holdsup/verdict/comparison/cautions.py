@@ -55,7 +55,7 @@ def _left_out(found: Found, by: str) -> Iterator[Caution]:
     more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
     yield Caution(
         code="pairs-left-out",
-        message=f"{by}{count} of {all_pairs} pairs could not be compared.",
+        message=f"{by}{format_count(count)} of {format_count(all_pairs)} pairs could not be compared.",
         effect=f"{shown}{more}.",
         count=count,
     )
@@ -89,8 +89,8 @@ def _few_runs(found: Found) -> Iterator[Caution]:
     if shared and any(pair.claim != "these-runs" and not pair.paired for pair in found.covering):
         yield Caution(
             code="seeds-not-paired",
-            message=f"Runs are not paired by {', '.join(shared)}: they count as runs of their own in each system.",
-            effect="Without items, with several datasets and over new settings no rule for shared seeds was tried.",
+            message=f"Runs are not paired by {', '.join(shared)}: each system's runs count as independent.",
+            effect="Pairing needs items and one dataset, and does not extend to new settings.",
         )
     if few:
         whose = "each" if len(few) == len(found.evaluation.systems) else f"of {join_names(sorted(few), most=3)}"
@@ -105,7 +105,7 @@ def _few_runs(found: Found) -> Iterator[Caution]:
 
 def _weak(found: Found, by: str, level: float) -> Iterator[Caution]:
     if len(found.pairs) == 1 and (1 - level) / 5 <= found.pairs[0].difference.p <= 1 - level:
-        message = f"{by}The evidence is not strong: a repetition may well miss the difference."
+        message = f"{by}The evidence is not strong: a repeat could well miss the difference."
         yield Caution(code="weak-evidence", message=message)
 
 
@@ -117,11 +117,9 @@ def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[Caution]:
             left, right = set(pair.left.seeds.tolist()), set(pair.right.seeds.tolist())
             if left != right:
                 both = format_counted(len(left & right), "seed")
-                said.append(
-                    f"{pair.left.name} - {pair.right.name} has {both} of both (of {len(left)} and {len(right)})"
-                )
+                said.append(f"{pair.left.name} - {pair.right.name} on {both} (of {len(left)} and {len(right)})")
     if said:
-        message = f"Differences rest on the shared seeds that both systems have: {join_names(said)}."
+        message = f"Differences rest on the seeds that both systems have: {join_names(said)}."
         yield Caution(code="seeds-of-one", severity="note", about="table:contrasts", message=message)
 
 
@@ -140,7 +138,7 @@ def _gaps(evaluation: Evaluation, by: str) -> Iterator[Caution]:
         code="missing-cells",
         about="table:systems",
         message=f"{by}If the {scores} {hard}, {whose} too good.",
-        effect=f"Missing, though other runs of the system have them: {each}. They count as missing by chance.",
+        effect=f"Missing where other runs of the system have a score: {each}. Assumed to be missing at random.",
         count=total,
     )
 
@@ -196,5 +194,5 @@ def caution_options(scores: Scores, average: str, nested_runs: bool) -> Iterator
     """Yield that options which are about several datasets change nothing where there are none."""
     if scores.dataset is None or len(set(scores.dataset.codes.tolist())) < 2:
         for option in ["--average micro"] * (average == "micro") + ["--nested-runs"] * nested_runs:
-            message = f"{option} changes nothing: it is about several datasets, and there is one."
+            message = f"{option} has no effect: there is only one dataset."
             yield Caution(code="option-without-effect", severity="note", message=message)

@@ -57,8 +57,8 @@ def _check_properties(by: Sequence[str], roles: dict[str, Any]) -> None:
     for name in by:
         if is_usual("dataset", name) and roles.get("dataset") is None:
             raise ScoresError(
-                f"--by {name}: by its name it is the column of the datasets, and how systems depend on a property may "
-                f"differ between datasets: compare one at a time, or give --dataset - if {name} is a property of items"
+                f"--by {name}: by its name this column holds the datasets, and a property may matter differently in "
+                f"each: compare one dataset at a time, or give --dataset - if {name} is a property of items"
             )
 
 
@@ -70,8 +70,8 @@ def condition(
         return Conditions()
     if evaluation.datasets is not None:
         raise ScoresError(
-            f"--by {by[0]}: there are {len(evaluation.dataset_names)} datasets, and how systems depend on a property "
-            "may differ between them; compare one dataset at a time"
+            f"--by {by[0]}: there are {len(evaluation.dataset_names)} datasets, and it may matter differently "
+            "in each: compare one dataset at a time (--where)"
         )
     properties = [find_property(evaluation, name) for name in dict.fromkeys(by)]
     ours, said = [], list[Caution]()
@@ -122,22 +122,16 @@ def _along(
         tests["joint"] = ratios.statistic, ratios.df, ratios.p
         tests["interaction"] = ratios.interaction_statistic, ratios.interaction_df, ratios.interaction_p
     found = Conditional(
-        property=given.name,
-        metric=evaluation.metric,
-        claim=claim,
-        classes=given.classes,
+        property=given.name, metric=evaluation.metric, claim=claim, classes=given.classes,
         sizes=tuple(int((given.values == place).sum()) for place in range(len(given.classes))),
-        items=int(known.sum()),
-        without=int((~known).sum()),
-        model=ratios.alternative if ratios else None,
+        items=int(known.sum()), without=int((~known).sum()), model=ratios.alternative if ratios else None,
         joint=_overall(pairs, trends, tests.get("joint"), "joint", given),
         interaction=_overall(pairs, trends, tests.get("interaction"), "interaction", given),
         given_others=_given_others(evaluation, pairs, given, others, level) if others else None,
-        slopes=tuple(replace(trend, line=trend.line.cut(scale)) for trend in alone),
-        differences=tuple(trends),
+        slopes=tuple(replace(trend, line=trend.line.cut(scale)) for trend in alone), differences=tuple(trends),
         limits=LIMITS_OF_CLASSES if given.classes else " or ".join(LIMITS[claim] for claim in dict.fromkeys(claims)),
         significant_where=tuple(where),
-    )
+    )  # fmt: skip
     return found, why
 
 
@@ -168,15 +162,9 @@ def _test(
     several = f"smallest of {len(logs)} p-values{rule}, Holm-adjusted"
     p, log10_p = min(1.0, least * len(logs)), min(adjust_holm(logs))
     return ConditionalTest(
-        statistic=ratio[0] if ratio else None,
-        df=ratio[1] if ratio else None,
-        p_chi2=ratio[2] if ratio else None,
-        p=p,
-        log10_p=log10_p,
-        p_adjusted=p,
-        log10_p_adjusted=log10_p,
-        p_method=several if len(logs) > 1 else method,
-    )
+        statistic=ratio[0] if ratio else None, df=ratio[1] if ratio else None, p_chi2=ratio[2] if ratio else None,
+        p=p, log10_p=log10_p, p_adjusted=p, log10_p_adjusted=log10_p, p_method=several if len(logs) > 1 else method,
+    )  # fmt: skip
 
 
 def _method(pair: Pair, what: str, given: ItemProperty) -> str:
@@ -213,5 +201,5 @@ def _caution(pairs: Sequence[Pair], found: Sequence[tuple[Conditional, str]]) ->
             yield Caution(code="no-likelihood-ratio", severity="note", about="table:conditional", message=message)
     if any(pair.claim == "new-settings" for pair in pairs):
         names = ", ".join(each.property for each, _ in found)
-        message = f"What is said about {names} claims new-runs: no rule for new settings was tried."
+        message = f"Results along {names} cover new runs, not new settings."
         yield Caution(code="less-claimed", about="table:conditional", message=message)

@@ -45,7 +45,7 @@ def note_disagreement(contrasts: Sequence[Any], *, level: float) -> Iterator[str
     if pairs:
         differ = "differs, yet its" if len(pairs) == 1 else "differ, yet their"
         yield (
-            f"By p, {join_names(pairs, most=3)} {differ} CI for all pairs holds zero: Holm's p is sharper than "
+            f"By p, {join_names(pairs, most=3)} {differ} CI for all pairs includes zero: Holm's p is sharper than "
             "Bonferroni's CI. The answer goes by p."
         )
 

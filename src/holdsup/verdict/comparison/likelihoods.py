@@ -24,7 +24,7 @@ from holdsup.verdict.trainings import has_nested_runs
 MOST_SYSTEMS = 12  # beyond them the items of every system are a second large factor, for a check that decides nothing
 MOST_PUBLISHED = 300  # systems, each a fixed effect: the time of a fit grows with their third power
 MOST_SETTINGS = 100  # of all systems together: each is a fixed effect
-NOTE = "It takes several runs on one {unit} for independent evidence, and its chi-square assumes many runs."
+NOTE = "It counts several runs on one {unit} as independent, and its chi-square assumes many runs."
 
 
 @dataclass(frozen=True, slots=True, eq=False)

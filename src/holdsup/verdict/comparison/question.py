@@ -113,7 +113,7 @@ def compare_systems(
         scores = picked.scores
         said.extend(picked.cautions)
         if claim not in (None, "these-runs"):
-            why = f"The claim {claim} is asked for, but a run that was picked says nothing about new ones."
+            why = f"You asked for the claim {claim}, but picked runs say nothing about new ones."
             said.append(Caution(code="less-claimed", message=why))
     question = CompareQuestion(
         claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
@@ -142,27 +142,17 @@ def compare_systems(
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=seed if bootstrap else None,
     )  # fmt: skip
     compared = Comparison(
-        asked=signed,
-        seed=seed if bootstrap else None,
+        asked=signed, seed=seed if bootstrap else None,
         rows=count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {})),
-        claim=found[0].claims[0],
-        level=level,
-        lower_is_better=contrasts[0].lower_is_better,
-        baseline=baseline,
-        unit=evaluations[0].unit,
-        average=average,
-        best=() if picked is None else picked.runs,
-        systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level),
-        test=tests[0],
-        tests=tests,
-        contrasts=contrasts,
-        conditional=conditional,
-        paper=found[0].paper,
+        claim=found[0].claims[0], level=level, lower_is_better=contrasts[0].lower_is_better, baseline=baseline,
+        unit=evaluations[0].unit, average=average, best=() if picked is None else picked.runs,
+        systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level), test=tests[0],
+        tests=tests, contrasts=contrasts, conditional=conditional, paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),
         next=(WITHOUT_PICK,) if picked and picked.passed_over else (),
         datasets=max(1, len(evaluations[0].dataset_names)),
         left_out=sum(len(each.refused) for each in asked if each.pairs),
-    )
+    )  # fmt: skip
     if not compared.next:
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
         compared = replace(compared, next=advice.said, settled_by=advice.by)
@@ -191,16 +181,16 @@ def _settings(scores: Scores) -> list[str]:
 def _check_systems(scores: Scores, question: CompareQuestion) -> None:
     names, lost = scores.only(scores.usable).system.names, lost_systems(scores)
     if len(names) < 2 and lost:
-        without = "; ".join(f"{name!r} has no score that counts ({why})" for name, why in lost.items())
-        raise ScoresError(f"there are scores of {names[0]!r} only, and a comparison needs two systems: {without}")
+        without = "; ".join(f"{name!r} has no usable score ({why})" for name, why in lost.items())
+        raise ScoresError(f"only {names[0]!r} has scores, and a comparison needs two systems: {without}")
     if len(names) < 2:
         why = point_to_roles(scores) if scores.roles.system is None else "is --system right?"
-        raise ScoresError(f"there is one system only, {names[0]!r}, and a comparison needs two: {why}")
+        raise ScoresError(f"there is only one system, {names[0]!r}, and a comparison needs two: {why}")
     if question.baseline in lost:
         why = lost[question.baseline]
-        raise ScoresError(f"the baseline {question.baseline!r} has no score that counts ({why}): give another")
+        raise ScoresError(f"the baseline {question.baseline!r} has no usable score ({why}): give another")
     if question.baseline is not None and question.baseline not in names:
-        raise ScoresError(f"the baseline {question.baseline!r} is none of the systems: {list_names(names)}")
+        raise ScoresError(f"the baseline {question.baseline!r} is not one of the systems: {list_names(names)}")
 
 
 def _refuse(scores: Scores, first: Exception, faults: Sequence[Caution]) -> ScoresError:
@@ -208,5 +198,5 @@ def _refuse(scores: Scores, first: Exception, faults: Sequence[Caution]) -> Scor
     labelled = int(scores.labelled.sum())
     why = str(first).rstrip(".")
     if 2 * labelled < len(scores):  # what is wrong with the few others is of no interest
-        why = f"only {labelled:,} of {len(scores):,} rows say what they belong to, too few to compare systems"
+        why = f"only {labelled:,} of {len(scores):,} rows have all their labels, too few to compare systems"
     return ScoresError(" ".join([f"{why}.", *(each.sentence() for each in faults)]).rstrip("."))

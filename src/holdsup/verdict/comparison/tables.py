@@ -101,7 +101,7 @@ def _table(found: Compared, name: str, title: str, columns: Columns[SystemContra
         shown = [c for metric in list_metrics(found) for c in _find_near(find_contrasts(found, metric))]
     if len(shown) < len(found.contrasts):
         counts = f"{format_count(len(shown))} of {format_count(len(found.contrasts))} pairs"
-        notes = (f"Shown are {counts}: those of the best mean and of neighbours. JSON has all.", *notes)
+        notes = (f"Shown are {counts}: those of the best system and of neighbours. The JSON has all.", *notes)
     columns = {"": lambda c: f"{c.left} - {c.right}", **columns}
     return Table(name=name, title=title, columns=tuple(columns), rows=_fill(shown, columns), notes=notes)
 
@@ -138,7 +138,7 @@ def _difference_notes(found: Compared) -> Iterator[str]:
     )
     yield f"p by {methods}{_holm(found)}."
     if len(found.contrasts) > 1:
-        yield "The CI of a pair is for it alone; those for all pairs hold at once (Bonferroni)."
+        yield "CI, this pair: for one pair alone. CI, all pairs: for all of them at once (Bonferroni)."
         yield from note_disagreement(found.contrasts, level=found.level)
     if any(not math.isfinite(c.high_simultaneous) for c in found.contrasts):
         yield NO_INTERVAL
@@ -178,7 +178,7 @@ def _margins(found: Compared) -> Table:
         "first not worse p": lambda c: PValue(c.equivalence.p_not_worse_adjusted) if c.equivalence else None,
         "beyond p": lambda c: PValue(c.equivalence.p_beyond_adjusted) if c.equivalence else None,
     }
-    note = "Small p: they differ by less than the margin; the first is not worse by it; they differ by more than it"
+    note = "Small p: the difference is smaller than the margin; the first is not worse by it; the difference is larger"
     return _table(
         found, "margins", f"Tests against a margin of {format_number(margin)}", columns, (f"{note}{_holm(found)}.",)
     )
