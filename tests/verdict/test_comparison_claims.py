@@ -107,7 +107,7 @@ def test_a_range_that_claims_less_than_the_verdict_says_so() -> None:
     frame["rate"] = np.where(frame.seed > 3, "high", "low")
     frame["length"] = frame["item"] % 7
     asked = {"facets": ["rate", "seed"], "by": "length"}
-    line = "What is said about length claims new-runs: no rule for new settings was tried."
+    line = "Results along length cover new runs, not new settings."
     assert line in compare_systems(frame, claim="new-settings", **asked).warnings
     assert line not in compare_systems(frame, claim="new-runs", **asked).warnings
 
@@ -169,7 +169,7 @@ def test_a_difference_is_shown_with_two_digits_however_wide_its_limits_are() -> 
 def test_a_dataset_is_not_silently_made_a_property() -> None:
     parts = [simulated({"A": 2, "B": 2}, items=6, seed=s).assign(dataset=f"d{s}") for s in range(3)]
     frame = pd.concat(parts).assign(item=lambda f: f.dataset + "-" + f["item"].astype(str))
-    with pytest.raises(ScoresError, match="--by dataset: by its name it is the column of the datasets"):
+    with pytest.raises(ScoresError, match="--by dataset: by its name this column holds the datasets"):
         compare_systems(frame, by="dataset")
     assert compare_systems(frame, by="dataset", dataset="-").conditional[0].classes == ("d0", "d1", "d2")
 

@@ -306,7 +306,7 @@ def test_classes_in_which_levels_differ_are_found() -> None:
     ("asked", "role"), [("item", "item"), ("system", "system"), ("score", "score"), ("seed", "facet")]
 )
 def test_a_column_with_a_role_is_no_property(asked: str, role: str) -> None:
-    with pytest.raises(ScoresError, match=f"--by {asked}: it is the column of the {role}"):
+    with pytest.raises(ScoresError, match=f"--by {asked}: this column holds the {role}"):
         holdsup.decompose_variance(sloped([0.0, 0.02, 0.05]), facets=["lr", "seed"], by=asked)
 
 
