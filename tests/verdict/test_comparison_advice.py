@@ -104,7 +104,7 @@ def test_two_datasets_are_named_as_what_is_lacking_and_one_can_be_asked_of() -> 
     parts = [simulated(runs=3, seed=seed).assign(dataset=name) for seed, name in ((1, "news"), (51, "talks"))]
     found = compare_systems(pd.concat(parts))
     assert "datasets can't tell how far off" in found.verdict
-    assert found.next[0].endswith("or ask of one alone: --where dataset=news")
+    assert found.next[0].endswith("or ask about one: --where dataset=news")
     one = compare_systems(pd.concat(parts), where={"dataset": "news"})
     assert one.contrasts == compare_systems(parts[0].drop(columns="dataset")).contrasts
     assert one.rows.reasons == {"another dataset than news": 360}

@@ -91,7 +91,7 @@ def caution_reading(
         message = "A run whose name recurs on several datasets counts as one training, evaluated on all of them."
         otherwise = "If each dataset had training runs of its own (--nested-runs)"
     if other is None:
-        return Caution(code=code, severity="note", message=message, effect=f"{otherwise}, the numbers would be others.")
+        return Caution(code=code, severity="note", message=message, effect=f"{otherwise}, the numbers would differ.")
     this, that = _say(taken, level), _say(other, level)
     alone = f" (not adjusted for {pairs:,} pairs)" if pairs > 1 else ""
     effect = f"{otherwise}, {pair} would have {f'the same {this}' if this == that else f'{that}, not {this}'}{alone}."

@@ -73,7 +73,7 @@ def _advise_pair(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float, na
         return Advice()
     if pair.unit == "items" and "dataset" in pair.method:  # datasets are drawn anew, beside items
         first = shlex.quote(f"{evaluation.scores.roles.dataset}={evaluation.dataset_names[0]}")
-        more = f"more datasets, for systems differ from one to the next; or ask of one alone: --where {first}"
+        more = f"more datasets, because the difference varies between them; or ask about one: --where {first}"
         return Advice((more,), "datasets")
     if any(np.isnan(system.scores).mean() > MOST_EMPTY for system in (pair.left, pair.right)):
         return Advice()  # a run that is added brings items of its own, and no plan knows which
@@ -87,7 +87,7 @@ def _advise_pair(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float, na
 def _advise_training(evaluation: Evaluation, lacking: Sequence[SystemRuns], copied: Collection[str]) -> Iterator[str]:
     """Yield whose runs are too few to say anything about new ones."""
     if same := [system.name for system in lacking if system.name in copied]:
-        yield f"vary more than the seed of {join_names(same)}, such as its training data: all its runs do the same"
+        yield f"vary more than the seed of {join_names(same)}, such as its training data: its runs are all the same"
     if single := [system for system in lacking if system.name not in copied]:
         whose = "each system" if len(single) == 2 else single[0].name
         where = " at a setting" if any(len(system.runs) > 1 for system in single) else ""
@@ -116,10 +116,10 @@ def _advise_settings(pair: Pair, plan: PairPlan, size: float, alpha: float) -> s
     times = plan.enough_levels(size, alpha)
     if times is None:
         names = " and ".join(system.name for system in drawn)
-        return f"more settings of {names}, for they differ from one to the next"
+        return f"more settings of {names}, because scores vary between them"
     growth = dict(zip((pair.left.name, pair.right.name), plan.growth(times), strict=True))
     made = join_names([f"{format_count(growth[s.name] * s.setting_count)} settings of {s.name}" for s in drawn])
-    return f"{times} times as many levels of each facet ({made})"
+    return f"{'twice' if times == 2 else f'{times} times'} as many levels of each facet ({made})"
 
 
 def _advise_new_runs(
