@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,22 +164,19 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
 
 def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray) -> tuple[str, Test]:
     """Return the name of the test for a design, and the test."""
+    x, y = a.scores, b.scores
+
+    def make(words: str, compare: Callable[..., Difference], **options: Any) -> tuple[str, Test]:
+        return words, lambda up, level: compare(x + up, y, **options, level=level)
+
     if evaluation.per_run:
-        return "Welch t-test (run scores, conservative df)", lambda up, level: compare_run_scores(
-            a.scores[0] + up, b.scores[0], level=level
-        )
+        x, y = x[0], y[0]
+        return make("Welch t-test (run scores, conservative df)", compare_run_scores)
     clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
     if datasets is not None and len(np.unique(datasets)) > 1:
-        return "paired t-test (items of these datasets)", lambda up, level: compare_these_datasets(
-            a.scores + up,
-            b.scores,
-            datasets,
-            clusters=clusters,
-            new_runs=False,
-            by_items=evaluation.by_items,
-            level=level,
-        )
+        of_these = partial(compare_these_datasets, new_runs=False, by_items=evaluation.by_items)
+        return make("paired t-test (items of these datasets)", of_these, datasets=datasets, clusters=clusters)
     unit = "clusters" if clusters is not None else evaluation.unit
     if claim == "new-settings":
         return f"two-way Welch t-test ({unit} and settings, conservative df)", lambda up, level: compare_new_settings(
@@ -185,17 +184,12 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
         )
     if _pairs_seeds(evaluation, a, b, claim):
         x, y = align_seeds(a, b)
-        return f"two-way paired t-test ({unit} and {SHARED}, conservative df)", lambda up, level: compare_shared_seeds(
-            x + up, y, clusters=clusters, level=level
-        )
-    of_left, of_right = _several(a), _several(b)
+        words = f"two-way paired t-test ({unit} and {SHARED}, conservative df)"
+        return make(words, compare_shared_seeds, clusters=clusters)
+    options = {"left_settings": a.several, "right_settings": b.several, "clusters": clusters}
     if claim == "new-runs":
-        return f"two-way Welch t-test ({unit} and runs, conservative df)", lambda up, level: compare_new_runs(
-            a.scores + up, b.scores, left_settings=of_left, right_settings=of_right, clusters=clusters, level=level
-        )
-    return f"paired t-test ({unit})", lambda up, level: compare_these_runs(
-        a.scores + up, b.scores, left_settings=of_left, right_settings=of_right, clusters=clusters, level=level
-    )
+        return make(f"two-way Welch t-test ({unit} and runs, conservative df)", compare_new_runs, **options)
+    return make(f"paired t-test ({unit})", compare_these_runs, **options)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,7 +218,7 @@ class _OverDatasets:
         clusters = None
         if evaluation.by_items and evaluation.datasets is not None:
             x, y, clusters = a.scores, b.scores, evaluation.datasets[shared]
-        settings = {"left_settings": _several(a), "right_settings": _several(b)}
+        settings = {"left_settings": a.several, "right_settings": b.several}
         nested = has_nested_runs(evaluation, a), has_nested_runs(evaluation, b)
         found = cls(x, y, settings, nested, clusters=clusters)
         try:
@@ -252,10 +246,6 @@ class _OverDatasets:
             return replace(self, nested=(not all(self.nested),) * 2).test(0.0, level)
         except ValueError:
             return None
-
-
-def _several(system: SystemRuns) -> np.ndarray | None:
-    return system.settings if system.setting_count > 1 else None
 
 
 def align_seeds(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:

@@ -44,6 +44,11 @@ class SystemRuns:
         return len(np.unique(self.settings))
 
     @property
+    def several(self) -> Codes | None:
+        """The setting of each run, where there are several."""
+        return self.settings if self.setting_count > 1 else None
+
+    @property
     def repeats(self) -> bool:
         """Whether some setting has two runs, so that the spread between runs can be measured."""
         return len(self.runs) > self.setting_count

@@ -289,7 +289,7 @@ def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: s
     if not held.any():
         raise ScoresError(f"none of its {evaluation.unit} has a score at each of its settings")
     scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
-    settings = system.settings if system.setting_count > 1 else None
+    settings = system.several
     nothing = np.zeros((len(scores), 1))
     datasets = None if evaluation.datasets is None else evaluation.datasets[held]
     several = datasets is not None and len(np.unique(datasets)) > 1

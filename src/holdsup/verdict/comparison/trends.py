@@ -290,7 +290,7 @@ def subject_of_pair(evaluation: Evaluation, pair: Pair, properties: Sequence[Ite
     """Return the difference of two systems, on the items that both have and whose properties are known."""
     a, b = evaluation.system(pair.left.name), evaluation.system(pair.right.name)
     new_runs = pair.claim != "these-runs"
-    arms, settings = (a.scores, b.scores), (_several(a), _several(b))
+    arms, settings = (a.scores, b.scores), (a.several, b.several)
     if new_runs and a.seeds is not None and b.seeds is not None:
         x, y = align_seeds(a, b)
         arms, settings = (x - y,), (None,)  # type: ignore[assignment]  # one arm instead of two
@@ -302,7 +302,7 @@ def subject_of_system(
 ) -> Subject:
     """Return the scores of one system, on its items whose properties are known."""
     new_runs = new_runs and system.repeats
-    return _subject(evaluation, system.name, (system.scores,), (_several(system),), properties, new_runs=new_runs)
+    return _subject(evaluation, system.name, (system.scores,), (system.several,), properties, new_runs=new_runs)
 
 
 def _subject(
@@ -323,7 +323,3 @@ def _subject(
         raise ScoresError(f"--by {asked}: {name}: {len(places)} items have a value, and three or more are needed")
     clusters = None if evaluation.clusters is None else evaluation.clusters[places]
     return Subject(name, tuple(arm[places] for arm in arms), settings, places, clusters, new_runs)
-
-
-def _several(system: SystemRuns) -> Codes | None:
-    return system.settings if system.setting_count > 1 else None
