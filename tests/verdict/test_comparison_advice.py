@@ -68,7 +68,7 @@ def test_items_that_come_in_clusters_are_to_come_in_new_ones() -> None:
     frame = simulated(better=0.708, runs=8, seed=2)
     frame["doc"] = frame["item"] % 12
     advice = compare_systems(frame).next[0]
-    assert "more items in new clusters (doc) of this size" in advice
+    assert "more items in new documents of this size" in advice
 
 
 def test_runs_that_are_tested_on_items_of_their_own_have_no_plan() -> None:
@@ -96,7 +96,7 @@ def test_more_levels_are_planned_over_new_settings() -> None:
     frame.loc[frame.system == "B", "score"] += 0.05 * (frame.seed % 4)
     found = compare_systems(frame, facets=["rate", "seed"], claim="new-settings")
     (advice,) = found.next
-    times = number(advice, r"(\d+) times as many levels of each facet")
+    times = number(advice.replace("twice", "2 times"), r"(\d+) times as many levels of each facet")
     assert f"({4 * times} settings of B)" in advice
 
 
