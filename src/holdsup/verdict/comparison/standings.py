@@ -113,7 +113,7 @@ def find_leader(found: Compared, metric: str | None) -> str:
     if found.baseline is not None:
         return max(own, key=lambda c: -c.difference if c.lower_is_better else c.difference).left
     losers = {better_of(c)[1] for c in own if is_told(c, found.level)}  # the best mean on its own items may lose
-    ordered = [s.name for s in means_of(found, metric)]  # on those that both have
+    ordered = [s.name for s in found.ordered(metric)]  # on those that both have
     return next((name for name in ordered if name not in losers), ordered[0])
 
 
@@ -139,7 +139,7 @@ def decide_metric(found: Compared, metric: str | None) -> State:
     if found.baseline is None and len(own) > 1:
         leader = find_leader(found, metric)
         beaten = {better_of(c)[1] for c in own if is_told(c, level) and better_of(c)[0] == leader}
-        return "yes" if len(beaten) == len(means_of(found, metric)) - 1 else "unclear"
+        return "yes" if len(beaten) == len(found.ordered(metric)) - 1 else "unclear"
     told = [c for c in own if is_told(c, level)]
     if any(better_of(c)[0] != found.baseline for c in told):
         return "yes"
@@ -149,11 +149,6 @@ def decide_metric(found: Compared, metric: str | None) -> State:
 def is_equivalent(c: SystemContrast, level: float) -> bool:
     """Return whether a difference is shown to be smaller than the margin."""
     return c.equivalence is not None and c.equivalence.p_equivalent_adjusted <= 1 - level
-
-
-def means_of(found: Compared, metric: str | None) -> list[SystemMean]:
-    """Return the means by one metric, the best first."""
-    return [s for s in found.ordered() if s.metric == metric]
 
 
 def find_open(found: Compared) -> SystemContrast | None:

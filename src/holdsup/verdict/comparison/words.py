@@ -17,7 +17,6 @@ from holdsup.verdict.comparison.standings import (
     is_equivalent,
     is_told,
     list_metrics,
-    means_of,
 )
 from holdsup.verdict.phrases import join_names, name_items, say_level, say_p
 
@@ -106,7 +105,7 @@ def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) ->
 
 def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
     """Return who is best of many, or how many tie at the top, and how many pairs differ."""
-    level, means = found.level, means_of(found, own[0].metric)
+    level, means = found.level, found.ordered(own[0].metric)
     leader, others = find_leader(found, own[0].metric), len(means) - 1
     differ = sum(is_told(c, level) for c in own)
     pairs = format_count(len(own))
@@ -115,7 +114,8 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
         return f"All {_count(len(means))} systems have the same mean."
     if not differ:
         return f"{leader} has the best mean, but none of {pairs} pairs can be told apart."
-    alike = [s.name for s in means if s.name not in (leader, *_told_from(own, leader, level))]
+    told = {leader, *_told_from(own, leader, level)}
+    alike = [s.name for s in means if s.name not in told]
     if not alike:
         return f"{leader} is better than {_all(others)} others. {counted}{_say_ties(found)}."
     if len(alike) < MOST_NAMED:
@@ -133,7 +133,7 @@ def _told_from(own: Sequence[SystemContrast], leader: str, level: float) -> set[
 
 def _say_ties(found: Compared) -> str:
     """Return which places are not clear, where they are a single range of them."""
-    means = means_of(found, found.systems[0].metric)
+    means = found.ordered(found.systems[0].metric)
     tied = [i for i, s in enumerate(means, 1) if any(set(s.letters) & set(t.letters) for t in means if t is not s)]
     if not tied:
         return ""
