@@ -446,3 +446,18 @@ def test_levels_that_would_give_any_scores_exactly_leave_nothing_to_decompose() 
     table = [{"system": "A", "dataset": dataset, "seed": seed, "score": score} for dataset, seed, score in rows]
     with pytest.raises(ScoresError, match="dataset and seed have as many levels as there are scores"):
         holdsup.decompose_variance(table)
+
+
+def test_uneven_items_do_not_stretch_what_a_facet_with_few_levels_leaves_open() -> None:
+    # 128 datasets x 5 seeds whose names recur, each dataset as noisy as it is; a share of .01% is of the seeds.
+    rng = np.random.default_rng(1)
+    accuracy = rng.beta(4, 1, 128)
+    noise = 0.03 * np.exp(rng.normal(size=128)) * np.sqrt(accuracy * (1 - accuracy))
+    dataset, seed = (axis.ravel() for axis in np.indices((128, 5)))
+    score = accuracy[dataset] + rng.normal(0, noise[dataset]) + 0.001 * seed
+    table = pd.DataFrame({"system": ["A"] * 640, "dataset": dataset.astype(str), "seed": seed, "accuracy": score})
+    crossed, nested = (holdsup.decompose_variance(table, nested_runs=each).reliability for each in (False, True))
+    assert crossed is not None
+    assert nested is not None
+    assert (crossed.low, crossed.high) == pytest.approx((nested.low, nested.high), abs=0.01)
+    assert crossed.low > 0.8

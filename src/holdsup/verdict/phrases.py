@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from holdsup.rendering import Interval
+from holdsup.rendering import Answer, Interval, Table
 from holdsup.rendering.numbers import say_level, say_p
 
-__all__ = ["NO_INTERVAL", "cut_name", "join_names", "name_items", "say_groups", "say_level", "say_p", "show_interval"]
+__all__ = [
+    "NO_INTERVAL", "cut_name", "join_names", "name_items", "say_groups", "say_level", "say_p",
+    "shorten_names", "show_interval",
+]  # fmt: skip
 
 NO_INTERVAL = (
     "No CI where all differences are equal, or where there are too few items, runs or datasets to measure spread."
@@ -17,6 +21,7 @@ NO_INTERVAL = (
 
 MOST_NAMES = 6
 LONGEST_NAME = 30  # characters of a system's name in a table of many
+SHORTER = 24  # characters of any name in a short answer
 # Words of a column's name that number what it names, short forms, and the nouns that a reader knows.
 NUMBERING = frozenset("id ids idx index no nr num number name key hash uid uuid".split())
 SHORT = {"seg": "segment", "sent": "sentence", "doc": "document", "q": "question", "qid": "question", "ex": "example"}
@@ -61,13 +66,41 @@ def name_items(column: str | None, otherwise: str = "items") -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("x") else f"{word}s"
 
 
-def cut_name(name: str) -> str:
+def cut_name(name: str, longest: int = LONGEST_NAME) -> str:
     """Return the name of a system as it fits a table of many.
 
     >>> cut_name("meta-llama/Llama-3.1-70B-Instruct-FP8")
     'meta-llama/Llama-3..struct-FP8'
     """
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 12]}..{name[-10:]}"
+    return name if len(name) <= longest else f"{name[: longest - 12]}..{name[-10:]}"
+
+
+def shorten_names(answer: Answer, names: Iterable[str]) -> Answer:
+    """Return an answer in which long names are cut in the middle; of names that would look the same, by number."""
+    short: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        if (cut := cut_name(name, SHORTER)) != name:
+            short[name] = cut if cut not in short.values() else f"{cut[:-3]}#{len(short) + 1}"
+    if not short:
+        return answer
+    # The longest first: a name may be part of another one.
+    pattern = re.compile("|".join(map(re.escape, sorted(short, key=len, reverse=True))))
+
+    def cut_all(text: str) -> str:
+        return pattern.sub(lambda found: short[found[0]], text)
+
+    return replace(
+        answer,
+        headline=cut_all(answer.headline),
+        parts=tuple(_cut_cells(part, cut_all) if isinstance(part, Table) else part for part in answer.parts),
+        foot=tuple((label, cut_all(said)) for label, said in answer.foot),
+    )
+
+
+def _cut_cells(table: Table, cut_all: Callable[[str], str]) -> Table:
+    rows = tuple(tuple(cut_all(cell) if isinstance(cell, str) else cell for cell in row) for row in table.rows)
+    columns = tuple(map(cut_all, table.columns))
+    return replace(table, title=cut_all(table.title), columns=columns, rows=rows)
 
 
 def join_names(names: Sequence[str], *, most: int = MOST_NAMES) -> str:

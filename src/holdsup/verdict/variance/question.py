@@ -237,8 +237,8 @@ def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[Caution]:
     few = [c for c in components if c.levels < FEW]
     for name in dict.fromkeys(c.name for c in few):
         own = [c for c in few if c.name == name]
-        names = join_names([*dict.fromkeys(c.system for c in own)])
-        whose = f" in {names}" if len({c.system for c in components}) > 1 else ""
+        names, everyone = ([*dict.fromkeys(c.system for c in some)] for some in (own, components))
+        whose = "" if len(everyone) == 1 else " in every system" if names == everyone else f" in {join_names(names)}"
         yield Caution(
             code="few-levels",
             about="table:components",

@@ -13,7 +13,7 @@ from holdsup.columns.crossing import Crossing, cross
 from holdsup.errors import ScoresError, list_names
 from holdsup.numerics.decisions import find_detectable
 from holdsup.numerics.spread import cautious_df, total_variance
-from holdsup.rendering.numbers import format_count, format_number
+from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.planning import MOST_ITEMS, PairPlan, plan_pair
 from holdsup.verdict.variance.records import DifferencePlan
@@ -165,7 +165,7 @@ class PairStudy(PairPlan):
         more = self._items_for(then)
         if more is None:
             return f"{said}; no number of items does."
-        worth = f"as much as {format_count(more)} more items would" if more else "which is next to nothing"
+        worth = f"as much as {format_counted(more, 'more item')} would" if more else "which is next to nothing"
         return f"{said}, {worth}."
 
     def _items_for(self, wanted: float) -> int | None:
