@@ -27,11 +27,6 @@ from holdsup.verdict.contest.partitions import STRATEGIES
 from holdsup.verdict.contest.records import ENOUGH, ContestTest, EstimatorRow, FoldSigns
 from holdsup.verdict.contest.scoring import Scored
 
-__all__ = [
-    "ESTIMATORS", "Duel", "adjust_tests", "count_signs", "count_units", "describe_estimators", "find_ratio",
-    "make_duel", "order_strategies", "run_tests",
-]  # fmt: skip
-
 ESTIMATORS = ("holdout", "averaged", "vote", "mixture", "symmetric")
 PAPER_T = "Wang et al. 2014"  # whose form of the blocked t-test is shown next to ours
 

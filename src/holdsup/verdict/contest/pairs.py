@@ -40,16 +40,6 @@ from holdsup.verdict.contest.records import (
 )
 from holdsup.verdict.contest.scoring import Scored
 
-__all__ = [
-    "TOLD",
-    "ContestQuestion",
-    "LearningCurve",
-    "check_curve",
-    "decide_sequentially",
-    "judge_pairs",
-    "list_points"
-]  # fmt: skip
-
 LearningCurve = Mapping[str, Mapping[int, Sequence[float]]]  # scores by system and number of items trained on
 
 TOLD = 2.0  # standard errors from zero at which a sign counts as known

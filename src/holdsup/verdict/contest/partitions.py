@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdsup.errors import MetricError, SplitError, list_names
 
-__all__ = ["STRATEGIES", "Partition", "Trained", "check_partitions"]
-
 STRATEGIES = ("blocked", "repeated", "kfold", "holdout")  # the first one that there is decides
 
 

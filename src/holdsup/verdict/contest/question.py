@@ -21,8 +21,6 @@ from holdsup.verdict.contest.records import ENOUGH, TARGET, Conclusion, CurveChe
 from holdsup.verdict.contest.result import Contest
 from holdsup.verdict.contest.scoring import Scored, count_votes, list_scores, score_partitions
 
-__all__ = ["check_question", "judge_contest"]
-
 CORRECTIONS = ("holm", "bonferroni")
 MOST = 3  # pairs that a caution names
 

@@ -7,11 +7,6 @@ from typing import ClassVar
 
 from holdsup.results import Result
 
-__all__ = [
-    "ENOUGH", "PAPER", "TARGET", "Conclusion", "ContestNumbers", "ContestTest", "CurveCheck", "CurvePoint", "Decision",
-    "EstimatorRow", "FoldScore", "FoldSigns", "VoteCount",
-]  # fmt: skip
-
 PAPER = "Xue et al. 2023"  # whose form of an estimator is shown next to ours
 ENOUGH = 20  # partitions that a reproducibility needs: with fewer, its CI leaves anything possible
 TARGET = 0.8  # reproducibility from which a conclusion holds up, unless told

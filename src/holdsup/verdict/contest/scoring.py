@@ -19,8 +19,6 @@ from holdsup.numerics.contests import elect
 from holdsup.verdict.contest.partitions import Partition, Trained
 from holdsup.verdict.contest.records import FoldScore, VoteCount
 
-__all__ = ["Scored", "count_votes", "list_scores", "score_partitions", "vote_on"]
-
 
 class Voted(NamedTuple):
     """What most predicted for each item, and how the votes went (see `VoteCount`)."""

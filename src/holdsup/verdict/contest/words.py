@@ -12,8 +12,6 @@ from holdsup.results import Method, write_caveats
 from holdsup.verdict.contest.records import ENOUGH, Conclusion, ContestNumbers, ContestTest, EstimatorRow
 from holdsup.verdict.phrases import join_names, say_level, say_p
 
-__all__ = ["describe_method", "find_state", "write_answer"]
-
 MOST_PAIRS = 8  # rows of the short answer; half of them where names are long
 LONG = 30  # characters of two names beyond which they take two lines
 MOST_PARTITIONS = 2000  # beyond, nobody trains that often

@@ -16,8 +16,6 @@ from holdsup.rendering import Answer, Estimate, Table
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows, write_caveats
 
-__all__ = ["TuningAdvice", "advise_tuning"]
-
 Floats = NDArray[np.float64]
 LITTLE = 0.5  # percent of a squared error that are written as 0
 SHOWN = 5  # plans of the short answer

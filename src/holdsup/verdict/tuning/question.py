@@ -20,8 +20,6 @@ from holdsup.verdict.tuning.candidates import FailedFit, digest_candidates, find
 from holdsup.verdict.tuning.result import Tuning
 from holdsup.verdict.tuning.words import list_cautions, suggest_partitions
 
-__all__ = ["judge_tuning"]
-
 Floats = NDArray[np.float64]
 
 

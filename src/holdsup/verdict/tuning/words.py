@@ -14,8 +14,6 @@ from holdsup.results import Caution, Method, write_caveats
 from holdsup.verdict.phrases import say_level
 from holdsup.verdict.tuning.candidates import CandidateRow, TuningNumbers
 
-__all__ = ["describe_method", "find_state", "list_cautions", "suggest_partitions", "write_answer"]
-
 MOST = 3  # names that are spelt out
 SHOWN = 5  # candidates of the short answer
 LONG = 30  # characters of a candidate's name beyond which the table leaves out a column

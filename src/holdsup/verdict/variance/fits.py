@@ -20,8 +20,6 @@ from holdsup.verdict.variance.records import SystemScores, name_of
 from holdsup.verdict.variance.study import Study, find_hosts
 from holdsup.verdict.variance.terms import Term, choose_terms, cross_datasets, find_objects, tell_as_many
 
-__all__ = ["Decomposed", "LeftOut", "decompose_system"]
-
 Codes = NDArray[np.int64]
 NOTHING = 1e-12  # share of the total below which a variance is the rounding of zero
 

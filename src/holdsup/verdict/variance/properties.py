@@ -24,8 +24,6 @@ from holdsup.verdict.variance.fits import Decomposed
 from holdsup.verdict.variance.records import PAPER, FacetByProperty, FacetPoint, PublishedInteraction
 from holdsup.verdict.variance.terms import Term
 
-__all__ = ["cross_with_property"]
-
 SHOWN = (0.05, 0.5, 0.95)  # quantiles of a number at which lines are predicted
 NOTHING = 1e-12  # of the variance of scores, below which a variance is the rounding of zero
 

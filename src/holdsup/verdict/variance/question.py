@@ -29,8 +29,6 @@ from holdsup.verdict.variance.reliability import BOOTSTRAP, Intervals, find_inte
 from holdsup.verdict.variance.result import Decomposition
 from holdsup.verdict.variance.study import PairStudy, study_pair
 
-__all__ = ["decompose_variance"]
-
 Levels: TypeAlias = Mapping[str, Sequence[int]] | None
 DRAWS = 1000  # of the bootstrap
 FEW = 5  # levels, below which a variance is barely known

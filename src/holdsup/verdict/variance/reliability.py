@@ -15,8 +15,6 @@ from holdsup.fit import LmmFit, bootstrap_fit, fit_lmm, profile_intervals, profi
 from holdsup.numerics.item_share import binary_share_interval, find_reaches
 from holdsup.verdict.variance.records import JIANG
 
-__all__ = ["BANDS", "BOOTSTRAP", "Intervals", "find_intervals", "find_share_interval", "name_band", "reaches"]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 BANDS = ((0.5, "poor"), (0.75, "moderate"), (0.9, "good"), (1.0, "excellent"))  # below each; Koo & Li (2016)

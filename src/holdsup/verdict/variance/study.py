@@ -19,8 +19,6 @@ from holdsup.verdict.planning import MOST_ITEMS, PairPlan, plan_pair
 from holdsup.verdict.variance.records import DifferencePlan
 from holdsup.verdict.variance.terms import Term
 
-__all__ = ["PairStudy", "Study", "find_hosts", "study_pair"]
-
 USUAL = (2, 3, 5, 10)  # numbers of levels that are tried where none are asked for
 ALPHA = 0.05  # of the test that is planned for
 MORE_RUNS = 3  # what the sentence weighs against items

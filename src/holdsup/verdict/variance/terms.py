@@ -18,8 +18,6 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.results import Caution
 from holdsup.scores import Scores
 
-__all__ = ["Term", "choose_terms", "cross_datasets", "find_objects", "tell_as_many"]
-
 Codes = NDArray[np.int64]
 
 DEPENDENT = 1e-9  # share of a term's matrix that lies outside the span of the others, below which it is rounding
