@@ -36,7 +36,7 @@ def say_groups(grouped: bool) -> str:
     """Return whether splits kept groups of items whole."""
     if grouped:
         return "Groups of items were kept whole: none is on both sides of a split."
-    return "Items were split one by one: no groups were given that belong on one side."
+    return "Items were split one by one: no groups were given to keep together."
 
 
 def show_interval(

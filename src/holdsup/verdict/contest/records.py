@@ -81,11 +81,6 @@ class EstimatorRow(Duelled):
         return self.partitions - self.wins - self.ties
 
     @property
-    def is_mostly_tied(self) -> bool:
-        """Whether neither is better in half of the partitions or more."""
-        return 2 * self.ties >= self.partitions
-
-    @property
     def is_tied(self) -> bool:
         """Whether the systems are equal in every partition."""
         return not any(self.values)

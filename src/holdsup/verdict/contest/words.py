@@ -15,7 +15,7 @@ from holdsup.verdict.phrases import join_names, say_level, say_p
 MOST_PAIRS = 8  # rows of the short answer; half of them where names are long
 LONG = 30  # characters of two names beyond which they take two lines
 MOST_PARTITIONS = 2000  # beyond, nobody trains that often
-NEEDED = f"reproducibility takes {ENOUGH} partitions or more"
+NEEDED = f"reproducibility needs {ENOUGH} partitions or more"
 
 
 def write_answer(contest: ContestNumbers) -> Answer:
@@ -72,8 +72,7 @@ def _say_share(contest: ContestNumbers, row: EstimatorRow, ci: tuple[float, floa
         return f"{share} ({interval}), above {cut}"
     if ci[1] < contest.threshold:
         return f"{share} ({interval}), below {cut}"
-    above = (row.reproducibility or 0) >= contest.threshold
-    return f"{share}, {'perhaps below' if above else 'but perhaps'} {cut} ({interval})"
+    return f"{share} ({interval}), too close to {cut} to call"
 
 
 def _threshold(contest: ContestNumbers) -> str:

@@ -65,6 +65,7 @@ class TuningNumbers(Result):
     """All that is known of a tuning, which its words and tables are made from."""
 
     kind: ClassVar[str] = "tune"
+    counted: ClassVar[str] = "score"
     main_table: ClassVar[str] = "candidates"
 
     metric: str  # what the scores are

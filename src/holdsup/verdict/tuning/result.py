@@ -53,7 +53,6 @@ def _tabulate_candidates(tuning: TuningNumbers) -> Table:
             for row in rows[:SHOWN]
         ),
         notes=tuple(_explain(tuning, len(rows))),
-        advice=tuning.next,
     )
 
 
@@ -67,8 +66,8 @@ def _explain(tuning: TuningNumbers, count: int) -> Iterator[str]:
     )
     yield f"lead: the most that it could be better than the pick ({say_level(tuning.level)} confidence, all at once)."
     if any(row.status == "dropped" for row in tuning.candidates):
-        yield "Dropped candidates are compared with the pick on the partitions that they were run on." + (
-            " They were dropped for being behind the leader at that time." if tuning.adaptive else ""
+        yield "Dropped candidates are compared with the pick on the partitions they ran on." + (
+            " Each was too far behind the leader when it was dropped." if tuning.adaptive else ""
         )
     if tuning.grouped is not None:
         yield say_groups(tuning.grouped)
@@ -97,7 +96,7 @@ def _tabulate_failures(tuning: TuningNumbers) -> Iterator[Table]:
                 for f in tuning.failures[:SHOWN]
             ),
             notes=(
-                "A candidate that failed on one fold is not ranked, whatever its other folds say.",
+                "A candidate that failed on any fold is not ranked.",
                 *((f"{format_counted(more, 'more failure')}: in the JSON.",) if more > 0 else ()),
             ),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from holdsup.numerics.arithmetic import NOISE
 from holdsup.numerics.distributions import t_quantile
@@ -148,29 +148,28 @@ def suggest_partitions(tuning: TuningNumbers) -> Iterator[str]:
     Where the partitions that there are allow no more, or where a candidate that was dropped sets the limit, more of
     them do not bring it.
     """
-    if not tuning.regret > tuning.margin > 0 or tuning.copies or _farthest(tuning).status == "dropped":
+    farthest = max(tuning.candidates, key=lambda row: -math.inf if math.isnan(row.lead) else row.lead)
+    if not tuning.regret > tuning.margin > 0 or tuning.copies or farthest.status == "dropped":
         return
     needed = math.ceil(tuning.partitions * (tuning.regret / tuning.margin) ** 2)
     # CIs shrink faster than that while degrees of freedom are few: it is up to three times what is needed.
     if needed > 2 * tuning.partitions:
         needed = round(needed, 1 - len(str(needed)))
-    yield f"about {needed:,} partitions (J) bring that within the margin"
-
-
-def _farthest(tuning: TuningNumbers) -> CandidateRow:
-    """Return the candidate that could be better than the pick by most."""
-    return max(tuning.candidates, key=lambda row: -math.inf if math.isnan(row.lead) else row.lead)
+    yield f"about {needed:,} partitions (J) would bring it within the margin"
 
 
 def list_cautions(tuning: TuningNumbers) -> Iterator[Caution]:
     """Yield what limits the answer."""
     yield from _warn_of_partitions(tuning)
     if same := [row.name for row in tuning.candidates if row.status == "same"]:
+        between = "; " if any("," in name for name in same) else ", "  # names of several parameters have commas
+        more = f" and {len(same) - MOST} more" if len(same) > MOST else ""
         yield Caution(
             code="repeated-candidates",
             severity="note",
             about="table:candidates",
-            message=f"{len(same)} of {len(tuning.candidates)} candidates repeat others and count once: {_list(same)}.",
+            message=f"{len(same)} of {len(tuning.candidates)} candidates repeat others and count once: "
+            f"{between.join(same[:MOST])}{more}.",
             count=len(same),
         )
     yield from _warn_of_failures(tuning)
@@ -181,23 +180,6 @@ def list_cautions(tuning: TuningNumbers) -> Iterator[Caution]:
             f"reached ({tuning.fits:,} fits were made).",
             advice="Raise the budget.",
         )
-    row = _farthest(tuning)
-    if tuning.adaptive and row.status == "dropped" and row.lead == tuning.regret > 0:
-        yield Caution(
-            code="dropped-early",
-            severity="note",
-            about="table:candidates",
-            message=f"The setting that could be {format_number(row.lead, uncertainty=row.lead)} better is {row.name}, "
-            f"dropped after {format_counted(row.partitions, 'partition')}{_say_leader(tuning, row)}.",
-        )
-
-
-def _say_leader(tuning: TuningNumbers, row: CandidateRow) -> str:
-    """Return who led when a candidate was dropped, if that is not the pick."""
-    sign = 1 if tuning.higher_is_better else -1
-    running = [other for other in _judged(tuning) if other.partitions >= row.partitions]
-    leader = max(running, key=lambda other: sign * math.fsum(other.scores[: row.partitions]))
-    return "" if leader.index == tuning.best_index else f", when {leader.name} led"
 
 
 def _warn_of_partitions(tuning: TuningNumbers) -> Iterator[Caution]:
@@ -242,7 +224,7 @@ def _warn_of_failures(tuning: TuningNumbers) -> Iterator[Caution]:
         yield Caution(
             code="failed-candidate",
             about="table:candidates",
-            message=f"{_say_failed(row, fits, tuning)} and is not judged{_say_means(row, means, tuning)}.",
+            message=_say_failed(row, fits, means, tuning),
             count=max(fits, 1),
         )
     if (more := len(failed) - MOST) > 0:
@@ -259,26 +241,17 @@ def _beside_pick(row: CandidateRow, tuning: TuningNumbers) -> tuple[float, float
     return math.fsum(own) / len(own), math.fsum(picks) / len(picks)
 
 
-def _say_failed(row: CandidateRow, fits: int, tuning: TuningNumbers) -> str:
-    if not fits:
-        return f"{row.name} has no score on some partitions"
+def _say_failed(row: CandidateRow, fits: int, means: tuple[float, float] | None, tuning: TuningNumbers) -> str:
+    """Return how often a candidate failed, and how it did where it did not."""
     partitions = len({failure.partition for failure in tuning.failures if failure.candidate == row.index})
-    return f"{row.name} failed {fits} of {format_counted(tuning.k * (row.partitions + partitions), 'fit')}"
-
-
-def _say_means(row: CandidateRow, means: tuple[float, float] | None, tuning: TuningNumbers) -> str:
+    tried = format_counted(tuning.k * (row.partitions + partitions), "fit")
+    said = f"{row.name} {f'failed {fits} of {tried}' if fits else 'has no score on some partitions'} and is not judged"
     if means is None:
-        return ""
+        return f"{said}."
     own, picks = means
     side = "above" if own > picks else "below" if own < picks else "the same as"
     over = format_counted(row.partitions, "complete partition")
-    return f" (its mean over {over}, {own:.4g}, is {side} {tuning.pick.name}'s there, {picks:.4g})"
-
-
-def _list(names: Sequence[str]) -> str:
-    """Return the first names; between names of several parameters stand semicolons."""
-    between = "; " if any("," in name for name in names) else ", "
-    return between.join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")
+    return f"{said} (its mean over {over}, {own:.4g}, is {side} {tuning.pick.name}'s there, {picks:.4g})."
 
 
 def describe_method(tuning: TuningNumbers) -> Method:
@@ -287,10 +260,10 @@ def describe_method(tuning: TuningNumbers) -> Method:
     return Method(
         question="Is the pick of the tuning safe from the luck of the partition?",
         sentences=(
-            f"{format_counted(len(tuning.different), 'candidate')} were scored by {tuning.metric} in J-K-fold "
-            f"cross-validation: the mean over J={tuning.partitions} partitions into K={tuning.k} folds, the same ones "
+            f"J-K-fold cross-validation measured the {tuning.metric} of "
+            f"{format_counted(len(tuning.different), 'candidate')}: the mean over J={tuning.partitions} partitions into K={tuning.k} folds, the same ones "
             f"for every candidate ({format_counted(tuning.fits, 'fit')}{adaptive}).",
-            "The probability of being the best is over all partitions of this corpus, from the spread between these.",
+            "The probability of being the best is over all partitions of this corpus, estimated from the spread between these.",
         ),
         citations=("moss2018",),
     )
