@@ -21,8 +21,8 @@ from holdsup.errors import ColumnError, FitError, ScoresError
 from holdsup.fit import bootstrap_fit, fit_lmm, profile_share
 from holdsup.results import schema_of
 from holdsup.verdict.variance import reliability as reliability_module
+from holdsup.verdict.variance.fits import Term, _is_dependent
 from holdsup.verdict.variance.reliability import name_band, reaches
-from holdsup.verdict.variance.terms import Term, _is_dependent
 
 Run = Callable[..., Any]
 
@@ -406,7 +406,7 @@ def test_the_command_line_gives_the_same_numbers(run: Run, tmp_path: Path) -> No
     [
         (["--where", "system"], 2, "'system' is not of the form system=A."),
         (["--levels", "seed=none"], 2, "'none' is not whole numbers such as 3,5."),
-        (["--levels", "lr=3"], 1, "levels are asked for of 'lr', which is no facet here; there are 'seed'"),
+        (["--levels", "lr=3"], 1, "there is no facet 'lr' to plan levels of: choose from 'seed'"),
         (["--where", "system=Z"], 1, "no row has system=Z: 'system' has 'A'"),
         (["--by", "length"], 1, "no column 'length'"),
         (["--interactions", "seed:lr"], 1, "the interaction 'seed:lr' must join two or more of 'item', 'seed'"),

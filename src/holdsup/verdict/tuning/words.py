@@ -261,9 +261,9 @@ def describe_method(tuning: TuningNumbers) -> Method:
         question="Is the pick of the tuning safe from the luck of the partition?",
         sentences=(
             f"J-K-fold cross-validation measured the {tuning.metric} of "
-            f"{format_counted(len(tuning.different), 'candidate')}: the mean over J={tuning.partitions} partitions into K={tuning.k} folds, the same ones "
-            f"for every candidate ({format_counted(tuning.fits, 'fit')}{adaptive}).",
-            "The probability of being the best is over all partitions of this corpus, estimated from the spread between these.",
+            f"{format_counted(len(tuning.different), 'candidate')}: the mean over J={tuning.partitions} partitions "
+            f"into K={tuning.k} folds, the same for every candidate ({format_counted(tuning.fits, 'fit')}{adaptive}).",
+            "The probability of being the best is over all partitions of this corpus, from the spread between these.",
         ),
         citations=("moss2018",),
     )

@@ -87,7 +87,7 @@ def _count_reaching(found: DecompositionNumbers) -> str:
     reaching = sum(r.low >= found.threshold for r in found.reliabilities)
     what = "systems" if len({r.metric for r in found.reliabilities}) == 1 else "cases"
     if reaching == everyone:
-        return f"all {everyone} {what} reach"
+        return f"both {what} reach" if everyone == 2 else f"all {everyone} {what} reach"
     if not reaching:
         return (
             f"neither of the {what} clearly reaches" if everyone == 2 else f"none of {everyone} {what} clearly reaches"
