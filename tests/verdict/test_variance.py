@@ -236,10 +236,10 @@ def test_a_system_with_one_run_is_left_out_and_the_others_are_not() -> None:
     rows = two.cast(one.schema).to_pylist() + one.to_pylist()
     found = holdsup.decompose_variance(rows)
     assert [s.system for s in found.systems] == ["A"]
-    assert any(w.startswith("B is left out: with one score an item") for w in found.warnings)
+    assert any(w.startswith("B is left out: with one score per item") for w in found.warnings)
     assert (found.rows.planned, found.rows.used) == (120, 90)
     assert found.rows.reasons == {"a system that is left out": 30}
-    with pytest.raises(ScoresError, match=r"no variance to decompose in the scores of 'B': with one score an item"):
+    with pytest.raises(ScoresError, match=r"no variance to decompose in the scores of 'B': with one score per item"):
         holdsup.decompose_variance(rows, where={"system": "B"})
 
 
@@ -298,7 +298,7 @@ def test_items_are_no_facet(cluster: dict[str, list[str]]) -> None:
 
 def test_one_score_a_run_without_items_says_what_is_lacking() -> None:
     runs = {"system": ["A", "A", "A", "B", "B"], "seed": [1, 2, 3, 1, 2], "accuracy": [0.7, 0.8, 0.75, 0.6, 0.65]}
-    with pytest.raises(ScoresError, match=r"'A', 'B': there are no items, and with one score a run .* with --item"):
+    with pytest.raises(ScoresError, match=r"'A', 'B': there are no items, and with one score per run, .* with --item"):
         holdsup.decompose_variance(runs, facets=["seed"])
 
 
@@ -313,7 +313,7 @@ def test_interactions_join_what_is_there(asked: str) -> None:
     _, table = crossed(5, 3, 2, seed=1)
     if asked == "item":
         asked = "item:item"
-    with pytest.raises(ScoresError, match="must join two or more of 'item', 'rater', 'occasion'"):
+    with pytest.raises(ScoresError, match="is not an interaction: join two or more of 'item', 'rater', 'occasion'"):
         holdsup.decompose_variance(table, facets=["rater", "occasion"], interactions=[asked])
 
 
@@ -409,7 +409,8 @@ def test_the_command_line_gives_the_same_numbers(run: Run, tmp_path: Path) -> No
         (["--levels", "lr=3"], 1, "there is no facet 'lr' to plan levels of: choose from 'seed'"),
         (["--where", "system=Z"], 1, "no row has system=Z: 'system' has 'A'"),
         (["--by", "length"], 1, "no column 'length'"),
-        (["--interactions", "seed:lr"], 1, "the interaction 'seed:lr' must join two or more of 'item', 'seed'"),
+        (["--interactions", "seed:lr"], 1, "'seed:lr' is not an interaction: join two or more of 'item', 'seed'"),
+        (["--interactions", "seed"], 1, "'seed' is not an interaction: join two or more of 'item', 'seed'"),
     ],
 )
 def test_bad_requests_get_one_line(run: Run, tmp_path: Path, options: list[str], code: int, line: str) -> None:

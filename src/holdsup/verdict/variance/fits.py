@@ -159,14 +159,9 @@ def decompose_system(
     try:
         fit = _fit(scores.score, atoms, terms, level)
     except FitError:  # nothing is left for the residual
-        names = " and ".join(term.name for term in terms)
-        return LeftOut(
-            system,
-            evaluation.metric,
-            len(scores),
-            f"{names} fit every score exactly",
-            "check whether runs are copies of one another (holdsup check)",
-        )
+        why = f"{' and '.join(term.name for term in terms)} fit every score exactly"
+        advice = "check whether runs are copies of one another (holdsup check)"
+        return LeftOut(system, evaluation.metric, len(scores), why, advice)
     said.extend(left_out)
     if not fit.converged:
         raise ScoresError(
@@ -178,14 +173,10 @@ def decompose_system(
 def _lacking(scores: Scores, terms: Sequence[Term], item: str) -> tuple[str, str] | None:
     """Return why there is nothing to decompose in a system's scores and what to do, None if there is something."""
     if item and (not terms or terms[0].name != item):
-        article = "an" if item == "item" else "a"
-        return (
-            f"with one score {article} {item}, {item}s can't be separated from noise",
-            f"score each {item} in several runs",
-        )
+        return f"with one score per {item}, {item}s can't be separated from noise", f"score each {item} in several runs"
     if not terms and len(scores) == scores.run.count > 1:
         return (
-            "there are no items, and with one score a run a facet can't be separated from noise",
+            "there are no items, and with one score per run, facets can't be separated from noise",
             "name the column of the items with --item, or add runs at the same levels",
         )
     if not terms:
@@ -212,7 +203,7 @@ def _facets(scores: Scores, system: str, objects: Collection[str]) -> dict[str, 
     for name, labels in scores.facets.items():
         if name in objects:
             raise ScoresError(
-                f"the facet {name!r} is called like the {name}s that {system!r} is scored on: rename its column"
+                f"the facet {name!r} has the same name as the {name}s that {system!r} is scored on: rename its column"
             )
         lacking = int((labels.codes < 0).sum())
         if 0 < lacking < len(scores):
@@ -257,7 +248,7 @@ def _choose_terms(
     rows = len(next(iter(atoms.values()), ()))
     runs = cross(*(codes for name, codes in atoms.items() if name not in objects), rows=rows).count
     for name in (*atoms, *interactions):
-        parts = _parts(name, atoms)
+        parts = (name,) if name in atoms and name not in interactions else _split(name, atoms)
         term = Term(name, parts, cross(*(atoms[part] for part in parts)))
         beside = [other for other in kept if not set(objects) & set(other.parts)]
         # Runs have that many degrees of freedom.
@@ -277,14 +268,12 @@ def _choose_terms(
     return tuple(kept), tuple(said)
 
 
-def _parts(name: str, atoms: Mapping[str, NDArray[np.int64]]) -> tuple[str, ...]:
-    if name in atoms:
-        return (name,)
+def _split(name: str, atoms: Mapping[str, NDArray[np.int64]]) -> tuple[str, ...]:
     parts = tuple(part.strip() for part in name.split(":"))
     unknown = [part for part in parts if part not in atoms]
     if unknown or len(set(parts)) < 2:
         raise ScoresError(
-            f"the interaction {name!r} must join two or more of {list_names(atoms)} by ':', such as "
+            f"{name!r} is not an interaction: join two or more of {list_names(atoms)} by ':', such as "
             f"{':'.join(list(atoms)[:2])}"
         )
     return parts

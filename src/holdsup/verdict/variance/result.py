@@ -162,7 +162,7 @@ def _tabulate_properties(found: DecompositionNumbers) -> Iterator[Table]:
             notes=(
                 "p: likelihood ratio of the interaction, mixture of chi-squares.",
                 f"p published: {PAPER}, section 4. It counts runs on one item as independent, and is too small with "
-                "several runs a level.",
+                "several runs per level.",
             ),
         )  # fmt: skip
 
