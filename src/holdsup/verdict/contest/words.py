@@ -72,7 +72,8 @@ def _say_share(contest: ContestNumbers, row: EstimatorRow, ci: tuple[float, floa
         return f"{share} ({interval}), above {cut}"
     if ci[1] < contest.threshold:
         return f"{share} ({interval}), below {cut}"
-    return f"{share} ({interval}), too close to {cut} to call"
+    side = "below" if (row.reproducibility or 0) >= contest.threshold else "above"
+    return f"{share} ({interval}) may be {side} {cut}"
 
 
 def _threshold(contest: ContestNumbers) -> str:

@@ -224,7 +224,7 @@ def _warn_of_failures(tuning: TuningNumbers) -> Iterator[Caution]:
         yield Caution(
             code="failed-candidate",
             about="table:candidates",
-            message=_say_failed(row, fits, means, tuning),
+            message=f"{_say_failed(row, fits, tuning)} and is not judged{_say_means(row, means, tuning)}.",
             count=max(fits, 1),
         )
     if (more := len(failed) - MOST) > 0:
@@ -241,17 +241,19 @@ def _beside_pick(row: CandidateRow, tuning: TuningNumbers) -> tuple[float, float
     return math.fsum(own) / len(own), math.fsum(picks) / len(picks)
 
 
-def _say_failed(row: CandidateRow, fits: int, means: tuple[float, float] | None, tuning: TuningNumbers) -> str:
-    """Return how often a candidate failed, and how it did where it did not."""
+def _say_failed(row: CandidateRow, fits: int, tuning: TuningNumbers) -> str:
     partitions = len({failure.partition for failure in tuning.failures if failure.candidate == row.index})
     tried = format_counted(tuning.k * (row.partitions + partitions), "fit")
-    said = f"{row.name} {f'failed {fits} of {tried}' if fits else 'has no score on some partitions'} and is not judged"
+    return f"{row.name} {f'failed {fits} of {tried}' if fits else 'has no score on some partitions'}"
+
+
+def _say_means(row: CandidateRow, means: tuple[float, float] | None, tuning: TuningNumbers) -> str:
     if means is None:
-        return f"{said}."
+        return ""
     own, picks = means
     side = "above" if own > picks else "below" if own < picks else "the same as"
     over = format_counted(row.partitions, "complete partition")
-    return f"{said} (its mean over {over}, {own:.4g}, is {side} {tuning.pick.name}'s there, {picks:.4g})."
+    return f" (its mean over {over}, {own:.4g}, is {side} {tuning.pick.name}'s there, {picks:.4g})"
 
 
 def describe_method(tuning: TuningNumbers) -> Method:

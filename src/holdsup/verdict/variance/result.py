@@ -37,7 +37,7 @@ class Decomposition(DecompositionNumbers):
 
     @property
     def headline(self) -> str:
-        """The answer in one sentence, with whole names."""
+        """The answer in one sentence."""
         return write_answer(self).headline
 
     @property
