@@ -146,10 +146,10 @@ def test_partitions_that_are_ties_are_counted_and_turn_nothing_around() -> None:
 @pytest.mark.parametrize(
     ("leads", "state", "said"),
     [
-        ([1] * 20, "yes", ", above .80."),
+        ([1] * 20, "yes", ") is above .80."),
         ([1] * 19 + [-1], "unclear", ") may be below .80."),
         ([1] * 15 + [-1] * 5, "unclear", ") may be above .80."),
-        ([1] * 10 + [-1] * 10, "no", ", below .80."),
+        ([1] * 10 + [-1] * 10, "no", ") is below .80."),
         ([1] * 19, "unclear", "reproducibility needs 20 partitions or more."),
         ([1], "unclear", "on one partition; reproducibility needs 20"),
         ([0] * 20, "unclear", "there is no winner to reproduce."),

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from holdsup.rendering import Answer, Interval, Table
+from holdsup.rendering import Answer, Interval, State, Table
 from holdsup.rendering.numbers import say_level, say_p
 
 __all__ = [
-    "NO_INTERVAL", "cut_name", "join_names", "name_items", "say_groups", "say_level", "say_p",
-    "shorten_names", "show_interval",
+    "NO_INTERVAL", "cut_name", "join_names", "judge_intervals", "name_items", "say_groups", "say_level", "say_p",
+    "say_threshold", "shorten_names", "show_interval",
 ]  # fmt: skip
 
 NO_INTERVAL = (
@@ -37,6 +37,23 @@ def say_groups(grouped: bool) -> str:
     if grouped:
         return "Groups of items were kept whole: none is on both sides of a split."
     return "Items were split one by one: no groups were given to keep together."
+
+
+def judge_intervals(intervals: Iterable[tuple[float, float] | None], threshold: float) -> State:
+    """Return yes if every interval is above a threshold, no if one is below it, else unclear; None is no interval.
+
+    >>> judge_intervals([(0.82, 0.9)], 0.8), judge_intervals([(0.82, 0.9), None], 0.8), judge_intervals([(0, 0.7)], 0.8)
+    ('yes', 'unclear', 'no')
+    """
+    found = list(intervals)
+    if any(ci is not None and ci[1] < threshold for ci in found):
+        return "no"
+    return "yes" if all(ci is not None and ci[0] >= threshold for ci in found) else "unclear"
+
+
+def say_threshold(threshold: float) -> str:
+    """Return a threshold as headlines have it, such as .80."""
+    return f"{threshold:.2f}".removeprefix("0")
 
 
 def show_interval(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from holdsup.rendering import Answer, Cell, Interval, Page, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.results import Method, Result
-from holdsup.verdict.phrases import join_names, say_level, shorten_names
+from holdsup.verdict.phrases import join_names, say_level, say_threshold, shorten_names
 from holdsup.verdict.variance.records import (
     PAPER,
     DecompositionNumbers,
@@ -99,7 +99,7 @@ def _tabulate_reliability(found: DecompositionNumbers) -> Iterator[Table]:
             "phi",
             f"{say_level(found.level)} CI",
             "band",
-            f"above {found.threshold:.2f}".replace(" 0", " "),
+            f"above {say_threshold(found.threshold)}",
         ),
         rows=tuple(
             (_name(r), r.phi, Interval(r.low, r.high, drawn=False), r.band, reaches(r.low, r.high, found.threshold))
@@ -132,9 +132,8 @@ def _tabulate_study(found: DecompositionNumbers) -> Iterator[Table]:
 
 def _say_levels(plan: StudyPlan) -> str:
     """Return what is averaged over, in words."""
-    if plan.current:
-        return f"now: {', '.join(f'{count} {facet}' for facet, count in plan.counts.items())}"
-    return ", ".join(f"{count} {facet}" for facet, count in plan.counts.items() if count > 1) or "one of each"
+    several = [f"{count} levels of {facet}" for facet, count in plan.counts.items() if count > 1]
+    return f"{'now: ' if plan.current else ''}{', '.join(several) or 'one of each'}"
 
 
 def _tabulate_properties(found: DecompositionNumbers) -> Iterator[Table]:

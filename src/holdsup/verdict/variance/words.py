@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from holdsup.rendering import Answer, Cell, Estimate, Interval, Percent, State, Table
 from holdsup.results import Method, write_caveats
-from holdsup.verdict.phrases import join_names, name_items, say_level
+from holdsup.verdict.phrases import join_names, judge_intervals, name_items, say_level, say_threshold
 from holdsup.verdict.variance.records import DecompositionNumbers, Reliability, StudyPlan, VarianceComponent, name_of
 
 MOST_SYSTEMS = 10  # rows of the short answer
@@ -21,7 +21,7 @@ def write_answer(found: DecompositionNumbers) -> Answer:
     covers = (
         f"single scores of new {items}{inside} like these in new runs" if found.reliabilities else "runs like these"
     )
-    question = f"Is one score of this evaluation reliable (phi at least {_threshold(found)})?"
+    question = f"Is one score of this evaluation reliable (phi at least {say_threshold(found.threshold)})?"
     return Answer(
         question=question if found.reliabilities else "Where does the variance come from?",
         state=find_state(found),
@@ -42,17 +42,10 @@ def _name_items(found: DecompositionNumbers) -> str:
     return name_items(column if isinstance(column, str) else None, "items" if column else "datasets")
 
 
-def _threshold(found: DecompositionNumbers) -> str:
-    return f"{found.threshold:.2f}".removeprefix("0")
-
-
 def find_state(found: DecompositionNumbers) -> State | None:
-    """Return yes if every system's interval is above the threshold, no if one is below it, else unclear."""
-    if not found.reliabilities:
-        return None
-    if any(r.high < found.threshold for r in found.reliabilities):
-        return "no"
-    return "yes" if all(r.low >= found.threshold for r in found.reliabilities) else "unclear"
+    """Return whether every system's interval is above the threshold; None without items."""
+    intervals = [(r.low, r.high) for r in found.reliabilities]
+    return judge_intervals(intervals, found.threshold) if intervals else None
 
 
 def find_decisive(found: DecompositionNumbers) -> Reliability | None:
@@ -65,7 +58,7 @@ def find_decisive(found: DecompositionNumbers) -> Reliability | None:
 def _about_phi(found: DecompositionNumbers, items: str) -> str:
     one = find_decisive(found)
     assert one is not None
-    cut = _threshold(found)
+    cut = say_threshold(found.threshold)
     low, high, phi = (_say_phi(value, found.threshold) for value in (one.low, one.high, one.phi))
     state = find_state(found)
     if len(found.reliabilities) == 1:
@@ -177,7 +170,7 @@ def _settle(found: DecompositionNumbers) -> Iterator[str]:
     elif plans:
         best = max(plans, key=lambda p: p.phi)
         phi = _say_phi(best.phi, found.threshold)
-        yield f"{whose}even averages over {_average_over(best)} have phi {phi}, below {_threshold(found)}"
+        yield f"{whose}even averages over {_average_over(best)} have phi {phi}, below {say_threshold(found.threshold)}"
 
 
 def _average_over(plan: StudyPlan) -> str:
