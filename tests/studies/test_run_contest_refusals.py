@@ -146,8 +146,11 @@ def test_questions_that_cannot_be_asked_are_refused_before_anything_is_trained()
         ({"estimator": "median"}, "no estimator 'median'"),
         ({"correction": "none"}, "no correction 'none'"),
         ({"conclusion": "cut>best"}, "the conclusion 'cut>best'"),
-        ({"pairs": [("cut", "coin")], "conclusion": "cut>poor"}, r"is about none of the pairs asked for \(cut-coin\)"),
-        ({"pairs": [("cut", "best")]}, "is no pair of the systems"),
+        (
+            {"pairs": [("cut", "coin")], "conclusion": "cut>poor"},
+            r"is not about any of the pairs asked for \(cut-coin\)",
+        ),
+        ({"pairs": [("cut", "best")]}, "is not a pair of systems"),
         ({"sequential": 0.4}, "between 0.5 and 1, not at 0.4"),
     ):
         refuse(ScoresError, said, {**TWO, "coin": train_coin}, corpus(), "accuracy", **option)
