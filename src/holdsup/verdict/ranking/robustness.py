@@ -11,23 +11,22 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.errors import FitError
-from holdsup.fit import Contrast
 from holdsup.fit.holdouts import PartialFit, fit_without
 from holdsup.numerics.ranks import critical_difference, find_cliques, friedman_test, rank_each, share_wins
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.results import Caution
+from holdsup.verdict.ranking.combinations import FixedEffects
 from holdsup.verdict.ranking.contrasts import compare_by_dataset
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.numbers import AverageRank, Companion, Influence
 from holdsup.verdict.ranking.table import RunTable
 
-__all__ = ["find_influence", "make_companion"]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 LEAST_SYSTEMS = 2  # that must stay
 LEAST_DATASETS = 2
+LEVEL = 0.95  # of limits that nobody sees
 
 
 def find_influence(
@@ -41,7 +40,10 @@ def find_influence(
     runs = fits.runs
     owners = [("dataset", runs.dataset), *([("system", runs.system)] if runs.system.count > LEAST_SYSTEMS else [])]
     steps = [(kind, labels, code) for kind, labels in owners for code in range(labels.count)]
-    ranking = _Ranking.of(fits, -1.0 if lower_is_better else 1.0)
+    model = fits.means.model()
+    weights = np.zeros((runs.system.count, len(model.design.fixed)))
+    weights[:, model.engine.kept] = fits.mean_weights
+    ranking = _Ranking(fits, weights, -1.0 if lower_is_better else 1.0)
     found = []
     for done, (kind, labels, code) in enumerate(steps):
         progress(done, len(steps), "leaving out one at a time")
@@ -59,66 +61,44 @@ class _Ranking:
     """The ranking by all rows."""
 
     fits: RankFits  # the form, fitted to all rows
-    weights: Floats  # of all fixed columns in the adjusted mean of each system, shape (systems, p)
-    means: Floats  # the adjusted means
+    weights: Floats  # of all fixed columns in the adjusted mean of each system, shape (systems, columns)
     sign: float  # 1, or -1 where lower is better
-
-    @classmethod
-    def of(cls, fits: RankFits, sign: float) -> _Ranking:
-        """Return the ranking of a form."""
-        model = fits.means.model()
-        kept = np.stack([fits.weights[name] for name in fits.runs.system.names])
-        weights = np.zeros((len(kept), len(model.design.fixed)))
-        weights[:, model.engine.kept] = kept
-        return cls(fits, weights, kept @ model.beta, sign)
 
     def without(self, kind: str, labels: Labels, code: int) -> Influence:
         """Return the ranking without one dataset or system."""
+        fits, names, before = self.fits, self.fits.runs.system.names, self.fits.adjusted_means
         rows = np.flatnonzero(labels.codes != code)
-        staying = np.unique(self.fits.runs.system.codes[rows]).astype(np.int64)
+        staying = np.unique(fits.runs.system.codes[rows]).astype(np.int64)
         if len(staying) < LEAST_SYSTEMS:
             raise FitError("one system alone has scores then")
-        part = fit_without(self.fits.means, labels.codes == code)
-        means = np.full(len(self.means), np.nan)
-        means[staying] = [part.combine(self.weights[system]).estimate for system in staying]
-        last = ~self.fits.placed[staying]
-        order, before = (staying[np.lexsort((-self.sign * each[staying], last))] for each in (means, self.means))
-        p = self._test_lead(part, rows, means, order[:2])
-        ranking = tuple(self.fits.runs.system.names[system] for system in order)
+        part = fit_without(fits.means, labels.codes == code)
+        means = np.full(len(before), np.nan)
+        means[staying] = part.estimate(self.weights[staying])
+        last = ~fits.placed[staying]
+        order, usual = (staying[np.lexsort((-self.sign * each[staying], last))] for each in (means, before))
         return Influence(
             kind=kind,
             left_out=labels.names[code],
-            ranking=ranking,
-            leader=ranking[0],
+            ranking=tuple(names[system] for system in order),
+            leader=names[order[0]],
             gap=float(means[order[0]] - means[order[1]]),
-            p=p,
-            changed=not np.array_equal(order, before),
-            largest_shift=float(np.ptp((means - self.means)[staying])),
+            p=self._test_lead(part, rows, means, order[:2]),
+            changed=not np.array_equal(order, usual),
+            largest_shift=float(np.ptp((means - before)[staying])),
         )
 
     def _test_lead(self, part: PartialFit, rows: Codes, means: Floats, pair: Codes) -> float | None:
         """Return the p of the lead of one system over another, as the contrasts have it; None without one."""
         fits, runs = self.fits, self.fits.runs
+        known = FixedEffects.of(fits.means, fits.mean_weights, pair, part)
         left = np.full(len(runs), np.nan)
         left[rows] = runs.score[rows] - part.predict(rows, random=False)
-        combination = np.zeros(len(means))
-        combination[pair] = 1.0, -1.0
-        kept = fits.means.model().engine.kept
-
-        def combine(weights: Floats) -> Contrast:
-            every = np.zeros(self.weights.shape[1])
-            every[kept] = weights
-            return part.combine(every)
-
-        left_cells = runs.cell_means(left) + means[:, None]
-        own = compare_by_dataset(fits, combination, left_cells, combine)
-        if own is not None:
-            return own.p
-        if fits.averages:
-            return None
-        pooled = part.combine(self.weights[pair[0]] - self.weights[pair[1]])
-        told = len(np.unique(runs.dataset.codes[rows])) > 1 and not math.isnan(pooled.p)
-        return pooled.p if told else None
+        systems, signs = pair[None], np.array([[1.0, -1.0]])
+        found = compare_by_dataset(fits, known, systems, signs, runs.cell_means(left) + means[:, None])
+        if not fits.averages:
+            found = known.test(means[pair[:1]] - means[pair[1:]], systems, signs, LEVEL)
+        told = fits.averages or len(np.unique(runs.dataset.codes[rows])) > 1
+        return float(found.p[0]) if told and not math.isnan(found.p[0]) else None
 
 
 def make_companion(

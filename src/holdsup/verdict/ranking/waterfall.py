@@ -46,11 +46,11 @@ def isolate_gap(fits: RankFits, systems: Sequence[RankedSystem], pair: tuple[str
     left, right = pair
     gaps = [("raw gap", _raw(systems, left) - _raw(systems, right))]
     gaps.extend(_isolated(fits, left, right))
-    gaps.append((ISOLATED, fits.adjusted_mean(left) - fits.adjusted_mean(right)))
+    a, b = (float(fits.adjusted_means[fits.runs.system.names.index(name)]) for name in pair)
+    gaps.append((ISOLATED, a - b))
     shrunken = {system.name: system.shrunken for system in systems}
-    a, b = shrunken[left], shrunken[right]
-    if a is not None and b is not None:
-        gaps.append(("shrinkage", a - b))
+    if shrunken[left] is not None and shrunken[right] is not None:
+        gaps.append(("shrinkage", shrunken[left] - shrunken[right]))
     steps, before, nil = [], 0.0, ROUNDING * float(np.abs(fits.runs.score).max())
     for step, gap in gaps:
         now = before if abs(gap - before) <= nil else gap
