@@ -156,6 +156,10 @@ class RankingNumbers(Result):
         """Return whether the left system of a pair is the better one where both were scored."""
         return (contrast.difference < 0) == self.lower_is_better and contrast.difference != 0
 
+    def p_of_interval(self, contrast: RankContrast) -> float:
+        """Return the p that belongs to the CI for all pairs, Bonferroni's: below 1 - level where that leaves out zero."""
+        return min(1.0, len(self.contrasts) * contrast.p)
+
     def told(self, p: float | None) -> bool:
         """Return whether a p is small enough."""
         return p is not None and p <= 1 - self.level

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from holdsup.errors import list_names
 from holdsup.rendering import Cell, Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
-from holdsup.verdict.comparison.contrasts import note_disagreement
 from holdsup.verdict.phrases import join_names, say_level, say_p, show_interval
 from holdsup.verdict.ranking.numbers import Companion, RankingNumbers
 from holdsup.verdict.ranking.records import (
@@ -25,6 +24,10 @@ __all__ = ["tabulate"]
 
 SAME = 1e-6  # of its standard error: differences so near are one
 MOST_INTERACTIONS = 6
+BY_HOLM = (
+    "CI and p: Bonferroni's, so that p is small where the CI leaves out zero. p Holm: sharper, and what the answer goes "
+    "by. p alone: as if this pair were the only one."
+)
 METHODS = {
     DIFFERENCES: "t-test of the differences between datasets, pair by pair.",
     WITH_RUNS: "two-way Welch t-test (datasets and runs, conservative df): each run was scored on all datasets.",
@@ -90,12 +93,12 @@ def _systems(found: RankingNumbers) -> Table:
 
 
 def _contrasts(found: RankingNumbers) -> Table:
-    level = say_level(found.level)
-    for_all = f"{level} CI for all pairs" if len(found.contrasts) > 1 else f"{level} CI"
+    level, several = say_level(found.level), len(found.contrasts) > 1
+    adjusted = ("p Holm", "p alone") if several else ()
     return Table(
         name="contrasts",
-        title=f"Differences of all pairs, {for_all}",
-        columns=("pair", "difference", "se", "df", f"{level} CI", "p", "p Holm", "pooled p"),
+        title=f"Differences of all pairs, {level} CI for all pairs" if several else f"The difference, {level} CI",
+        columns=("pair", "difference", "se", "df", f"{level} CI", "p", *adjusted, "pooled p"),
         rows=tuple(
             (
                 f"{c.left} - {c.right}",
@@ -103,8 +106,8 @@ def _contrasts(found: RankingNumbers) -> Table:
                 Estimate(c.se, c.se),
                 c.df,
                 show_interval(c.low_simultaneous, c.high_simultaneous, c.difference, drawn=False),
-                PValue(c.p),
-                PValue(c.p_adjusted),
+                PValue(found.p_of_interval(c)),
+                *((PValue(c.p_adjusted), PValue(c.p)) if several else ()),
                 PValue(c.pooled_p),
             )
             for c in found.contrasts
@@ -112,8 +115,8 @@ def _contrasts(found: RankingNumbers) -> Table:
         notes=(
             *_say_methods(found.contrasts),
             *_say_subsets(found),
-            "CI: Bonferroni's. Pooled p: the mixed model's, one system x dataset variance for all systems.",
-            *note_disagreement(found.contrasts, level=found.level),
+            *((BY_HOLM,) if several else ()),
+            "Pooled p: the mixed model's, which takes all systems to vary equally from dataset to dataset.",
         ),
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from holdsup.rendering import Answer, Cell, Estimate, Interval, State, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_number
 from holdsup.results import Method, write_caveats
-from holdsup.verdict.phrases import cut_name, join_names, say_level, say_p
+from holdsup.verdict.phrases import join_names, say_level, say_p
 from holdsup.verdict.ranking.numbers import AnsweredQuestion, RankingNumbers
 from holdsup.verdict.ranking.records import LEAST_SHARED, NOT_TESTED, RankContrast, TermVariance
 
@@ -43,6 +43,7 @@ def _shorten(found: RankingNumbers, most: int) -> Answer:
         ),
         more=("--full (pairs, tests, effects)", "holdsup report", "--plot figure.svg"),
         signature=found.signature,
+        names=(*(s.name for s in found.systems), *(row.left_out for row in found.influence if row.kind == "dataset")),
     )
 
 
@@ -90,16 +91,22 @@ def _add(first: str, more: str) -> str:
 
 
 def _evidence(found: RankingNumbers, lead: RankContrast) -> str:
-    """Return the CI and p of the lead, or why there are none."""
+    """Return the CI of the lead and the p that belongs to it, or why there are none.
+
+    Holm's p may be sharper than Bonferroni's CI: then it stands alone, for beside a CI that holds zero it would
+    contradict it.
+    """
     if lead.method == NOT_TESTED:
         few = lead.datasets < LEAST_SHARED
         return f"not tested: {f'too few {found.items} in common' if few else 'it is the same everywhere'}"
-    level = say_level(found.level)
+    p, level = found.p_of_interval(lead), say_level(found.level)
+    if found.told(lead.p_adjusted) and not found.told(p):
+        return f"Holm-adjusted {say_p(lead.p_adjusted)}"
     if not math.isfinite(lead.low_simultaneous) or not math.isfinite(lead.high_simultaneous):
-        return f"no {level} CI: too few {found.items}; {say_p(lead.p_adjusted)}"
+        return f"no {level} CI: too few {found.items}; {say_p(p)}"
     low, high = lead.low_simultaneous, lead.high_simultaneous
     interval = format_interval(low, high) if lead.difference >= 0 else format_interval(-high, -low)  # as what is named
-    return f"{level} CI {interval}, {say_p(lead.p_adjusted)}"
+    return f"{level} CI {interval}, {say_p(p)}"
 
 
 def _clear_places(found: RankingNumbers) -> str:
@@ -125,7 +132,7 @@ def _places(found: RankingNumbers, most: int) -> Table:
         drawn = Interval(s.low, s.high, s.mean, written=False) if known else Interval(None, None, written=False)
         place = f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}-{s.rank_high}"
         best = (f"{s.best_on} of {s.datasets}",) if counted else ()
-        rows.append((place, cut_name(s.name), Estimate(s.mean, min(errors, default=None)), drawn, *best))
+        rows.append((place, s.name, Estimate(s.mean, min(errors, default=None)), drawn, *best))
     lacking = len(found.systems) - len(shown)
     return Table(
         name="systems",
