@@ -8,7 +8,7 @@ from ranking_cases import Table, lay_out, make_grid, take
 from scipy import stats
 
 from holdsup.results import Caution
-from holdsup.verdict.ranking.numbers import Companion
+from holdsup.verdict.ranking.records import Companion
 from holdsup.verdict.ranking.robustness import make_companion
 
 

@@ -11,8 +11,8 @@ from holdsup import fit_lmm
 from holdsup.fit import predict, residuals
 from holdsup.results import Caution
 from holdsup.splits import KFold
-from holdsup.verdict.ranking.numbers import CrossValidation, Quantiles
-from holdsup.verdict.ranking.quality import find_quantiles, validate_forms
+from holdsup.verdict.ranking.records import CrossValidation, Quantiles
+from holdsup.verdict.ranking.robustness import find_quantiles, validate_forms
 
 
 def find(rows: tuple[CrossValidation, ...], form: str, held_out: str) -> CrossValidation:

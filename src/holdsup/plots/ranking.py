@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from holdsup.verdict.ranking import Ranking
     from holdsup.verdict.ranking.records import Contribution, NuisanceEffect, RankContrast
 
-__all__ = ["panels_of_ranking", "plot_contributions", "plot_leads", "plot_means", "plot_nuisance", "plot_ranks"]
 
 FRAME = 0.85  # inches around the lines
 MOST_LINES = 40

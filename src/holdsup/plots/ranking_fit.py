@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict.ranking import Ranking
-    from holdsup.verdict.ranking.numbers import Quantiles
-    from holdsup.verdict.ranking.records import TermVariance
+    from holdsup.verdict.ranking.records import Quantiles, TermVariance
 
-__all__ = ["plot_quantiles", "plot_terms", "plot_waterfall"]
 
 BAR, FRAME = 0.26, 0.85  # inches a bar, and around the bars
 LONGEST = 24  # letters of a name

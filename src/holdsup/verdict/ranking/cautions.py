@@ -20,8 +20,6 @@ from holdsup.verdict.ranking.words import name_term
 from holdsup.verdict.repeats import caution_rows
 from holdsup.verdict.trainings import Limited, caution_reading
 
-__all__ = ["caution_fits", "caution_table"]
-
 NIL = 1e-6  # of its standard error: a difference so small stands no way round
 FEW = 5  # systems or datasets, below which their variance is barely known
 MOST_PAIRS = 3  # that are named

@@ -23,8 +23,6 @@ from holdsup.verdict.ranking.records import Treatment
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.treatments import can_be_levels, goes_with, is_constant_in_cells
 
-__all__ = ["find_bends", "find_confounded"]
-
 Floats = NDArray[np.float64]
 BREADTH = 0.75  # of the range of an amount, below which a system is said to have a part of it only
 LEVEL = 0.01  # a warning in one of a hundred tables whose effects are lines

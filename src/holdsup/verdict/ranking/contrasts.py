@@ -117,7 +117,7 @@ def compare_by_dataset(
     otherwise : whether runs are read the other way; NaN where that gives the same
     """
     means = cells[systems]
-    shared = np.isfinite(means).all(axis=1)
+    shared: Truths = np.asarray(np.isfinite(means).all(axis=1))
     count = np.maximum(shared.sum(axis=1), LEAST_SHARED)
     means = np.where(shared[:, None], means, 0.0)
     ahead, behind = ((np.maximum(side, 0.0)[..., None] * means).sum(axis=1) for side in (weights, -weights))
@@ -144,7 +144,8 @@ def compare_by_dataset(
         own = decide_all(estimate[rows], choose_tests([spread], new_runs=with_runs), scale[rows], level)
         found[:, rows] = own.estimate, own.se, own.df, own.p, own.log10_p, own.low, own.high
     found[:, ~(found[1] > 0)] = np.nan  # nothing varies: a system that is another one moved by a constant
-    tests = Tests(*found, counted & (not apart))
+    estimate, se, p_df, p, log10_p, low, high = found
+    tests = Tests(estimate, se, p_df, p, log10_p, low, high, counted & (not apart))
     return _add_adjustment(tests, fits, known, systems, weights, shared, level) if tested.any() else tests
 
 

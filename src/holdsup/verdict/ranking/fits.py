@@ -191,7 +191,7 @@ class RankFits:
             if key not in self._parts:
                 self._parts[key] = self._measure(int(system), chosen[choice])
             found.append(self._parts[key])
-        return np.array(found)[place.reshape(-1)].reshape(*systems.shape, 3)
+        return np.asarray(np.array(found)[place.reshape(-1)].reshape(*systems.shape, 3))
 
     @cached_property
     def _parts(self) -> dict[tuple[int, bytes], tuple[float, float, float]]:

@@ -25,16 +25,6 @@ from holdsup.verdict.ranking.records import Treatment
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.treatments import can_be_levels, has_identity, treat_as_printed, treat_column
 
-__all__ = [
-    "BY_SYSTEM",
-    "Form",
-    "Indicator",
-    "make_default",
-    "make_own",
-    "make_paper",
-    "mentioned_columns",
-]
-
 BY_SYSTEM = "slopes by system"
 
 

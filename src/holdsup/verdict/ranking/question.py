@@ -9,14 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from holdsup.arguments import (
-    check_count,
-    check_level,
-    check_pairs,
-    check_progress,
-    check_text,
-    list_names_given,
-)
+from holdsup.arguments import check_count, check_level, check_pairs, check_progress, check_text, list_names_given
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import r_squared
 from holdsup.numerics.threads import blas_threads
@@ -34,18 +27,14 @@ from holdsup.verdict.ranking.contrasts import contrast_systems, find_contributio
 from holdsup.verdict.ranking.fits import ROUNDING, RankFits, fit_form
 from holdsup.verdict.ranking.forms import Form, make_default, make_own, make_paper, mentioned_columns
 from holdsup.verdict.ranking.means import rank_means
-from holdsup.verdict.ranking.numbers import CrossValidation
-from holdsup.verdict.ranking.pairing import LEFT_OUT
-from holdsup.verdict.ranking.quality import find_quantiles, validate_forms
+from holdsup.verdict.ranking.records import CrossValidation
 from holdsup.verdict.ranking.result import Ranking
-from holdsup.verdict.ranking.robustness import find_influence, make_companion
-from holdsup.verdict.ranking.table import RunTable, find_nuisance, lay_out_runs, name_of_role
+from holdsup.verdict.ranking.robustness import find_influence, find_quantiles, make_companion, validate_forms
+from holdsup.verdict.ranking.table import LEFT_OUT, RunTable, find_nuisance, lay_out_runs, name_of_role
 from holdsup.verdict.ranking.terms import find_effects, find_interactions, predict_configuration, share_variance
 from holdsup.verdict.ranking.waterfall import choose_pair, isolate_gap
 from holdsup.verdict.repeats import check_rows
 from holdsup.verdict.scales import find_scale
-
-__all__ = ["rank_systems"]
 
 EXAMPLE = "{'system': 'A', 'dataset': 'X'}"
 FEWEST_FOLDS = 2

@@ -12,16 +12,6 @@ from holdsup.scores.roles import plain_name
 from holdsup.verdict.ranking.records import Treatment
 from holdsup.verdict.ranking.table import SPLITS, RunTable, is_named_setting
 
-__all__ = [
-    "are_linked",
-    "can_be_levels",
-    "goes_with",
-    "has_identity",
-    "is_constant_in_cells",
-    "treat_as_printed",
-    "treat_column",
-]
-
 Floats = NDArray[np.float64]
 TREATMENTS = ("fixed", "random", "numeric", "log")
 FEW_VALUES = 5  # distinct numbers up to which the paper's form has indicators

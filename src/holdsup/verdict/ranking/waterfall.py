@@ -14,8 +14,6 @@ from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import RankedSystem, WaterfallStep
 from holdsup.verdict.ranking.table import RunTable
 
-__all__ = ["choose_pair", "isolate_gap"]
-
 Floats = NDArray[np.float64]
 ISOLATED = "random effects"  # the step after which the gap is that of the adjusted means
 # Of the largest score: gaps are differences of sums of scores, of which so much is lost, so that a smaller change is
@@ -48,8 +46,8 @@ def isolate_gap(fits: RankFits, systems: Sequence[RankedSystem], pair: tuple[str
     gaps.extend(_isolated(fits, left, right))
     a, b = (float(fits.adjusted_means[fits.runs.system.names.index(name)]) for name in pair)
     gaps.append((ISOLATED, a - b))
-    shrunken = {system.name: system.shrunken for system in systems}
-    if shrunken[left] is not None and shrunken[right] is not None:
+    shrunken = {system.name: system.shrunken for system in systems if system.shrunken is not None}
+    if left in shrunken and right in shrunken:
         gaps.append(("shrinkage", shrunken[left] - shrunken[right]))
     steps, before, nil = [], 0.0, ROUNDING * float(np.abs(fits.runs.score).max())
     for step, gap in gaps:

@@ -9,10 +9,15 @@ from holdsup.rendering import Answer, Cell, Estimate, Interval, State, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_number
 from holdsup.results import Method, write_caveats
 from holdsup.verdict.phrases import join_names, say_level, say_p
-from holdsup.verdict.ranking.numbers import AnsweredQuestion, RankingNumbers
-from holdsup.verdict.ranking.records import LEAST_SHARED, NOT_TESTED, RankContrast, TermVariance
-
-__all__ = ["answer_questions", "describe_method", "find_state", "name_term", "tabulate_answers", "write_answer"]
+from holdsup.verdict.ranking.records import (
+    LEAST_SHARED,
+    NOT_TESTED,
+    AnsweredQuestion,
+    RankContrast,
+    RankedSystem,
+    RankingNumbers,
+    TermVariance,
+)
 
 MOST_SYSTEMS = 10  # rows of the short answer, besides the last system
 MOST_WORDS, MOST_LINES = 25, 30  # of a headline, and of the whole
@@ -130,9 +135,8 @@ def _places(found: RankingNumbers, most: int) -> Table:
     for s in shown:
         known = math.isfinite(s.low) and math.isfinite(s.high)
         drawn = Interval(s.low, s.high, s.mean, written=False) if known else Interval(None, None, written=False)
-        place = f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}-{s.rank_high}"
         best = (f"{s.best_on} of {s.datasets}",) if counted else ()
-        rows.append((place, s.name, Estimate(s.mean, min(errors, default=None)), drawn, *best))
+        rows.append((name_places(s), s.name, Estimate(s.mean, min(errors, default=None)), drawn, *best))
     lacking = len(found.systems) - len(shown)
     return Table(
         name="systems",
@@ -144,6 +148,11 @@ def _places(found: RankingNumbers, most: int) -> Table:
         rows=tuple(rows),
         notes=(f"{lacking:,} more: --full",) if lacking else (),
     )  # fmt: skip
+
+
+def name_places(s: RankedSystem) -> str:
+    """Return the places that a system may have."""
+    return f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}-{s.rank_high}"
 
 
 def _kind(found: RankingNumbers) -> str:
