@@ -228,7 +228,7 @@ def test_without_a_nuisance_factor_none_is_said_to_be_isolated(grid: Table) -> N
     assert found.answers[1].answer == "system x dataset can't be told from chance"
     assert all(table.rows for table in found.tables())
     assert [caution.message for caution in found.cautions if caution.code == "no-term"] == [
-        "No term of system:dataset: with one row a level, its variance is part of the residual."
+        "No system:dataset term: with one row per level, its variance is part of the residual."
     ]
 
 
@@ -273,7 +273,7 @@ def test_a_term_with_a_level_per_row_is_the_residual_and_that_is_said(grid: Tabl
     table = take(grid, grid["lr"] == "0.1")
     found = rank_systems(table, nuisance=["seed"], folds=0)
     assert "seed" not in found.means_formula
-    assert "No term of seed:system:dataset" in messages(found, "no-term")
+    assert "No seed:system:dataset term" in messages(found, "no-term")
 
 
 def test_a_rate_of_each_systems_own_is_found_to_be_confounded(grid: Table) -> None:
@@ -312,7 +312,7 @@ def test_few_systems_and_datasets_are_said(grid: Table) -> None:
 def test_empty_cells_are_counted_and_the_contrast_says_on_which_datasets(grid: Table) -> None:
     table = take(grid, ~((grid["system"] == "D") & (grid["dataset"] == "d1")))
     found = rank_systems(table, folds=0)
-    assert messages(found, "empty-cells").startswith("Cells (system x dataset) without a score: 1 of 32.")
+    assert messages(found, "empty-cells").startswith("1 of 32 cells (system x dataset) have no score.")
     assert {c.datasets for c in found.contrasts if "D" in (c.left, c.right)} == {7}
     assert "on 7 shared datasets" in found.headline
 

@@ -86,7 +86,7 @@ def _absent(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
             code="missing-levels",
             about="table:systems",
             message=f"Never run at some levels of {name}: {join_names(lacking)}.",
-            effect="There, their means rest on what these levels do in other systems.",
+            effect="Their means assume that these levels act as in other systems.",
             count=len(lacking),
         )
 
@@ -117,9 +117,9 @@ def _narrow(runs: RunTable, name: str, numbers: Floats, scale: Floats) -> Iterat
         yield Caution(
             code="narrow-range",
             about="table:systems",
-            message=f"Run on a part of the range of {name} only ({numbers.min():g} to {numbers.max():g}): "
+            message=f"Run on only part of the range of {name} ({numbers.min():g} to {numbers.max():g}): "
             f"{join_names(narrow)}.",
-            effect="Beyond it, their means rest on a straight line.",
+            effect="Beyond it, their means assume a straight line.",
             count=len(narrow),
         )
 
@@ -148,7 +148,7 @@ def find_bends(fits: RankFits) -> Iterator[Caution]:
                 line = f"{'log ' * (treatment.treated == 'log')}{treatment.name}"
                 yield Caution(
                     code="bent-line",
-                    message=f"Scores are no straight line in {line} (its square has {say_p(p)}).",
+                    message=f"Scores don't follow a straight line in {line} (its square has {say_p(p)}).",
                     effect="The adjustment for it is wrong.",
                     advice=_advise_levels(fits, treatment),
                 )
@@ -193,4 +193,4 @@ def _advise_levels(fits: RankFits, treatment: Treatment) -> str:
     if treatment.treated == "numeric" and amounts is not None and amounts.min() > 0 and fits.form.name != "formula":
         options.append("log")
     given = " or ".join(f"--treat {shlex.quote(f'{name}={how}')}" for how in options)
-    return f"Give {given}." if given else "Put its values into a few bins, each called by a word."
+    return f"Give {given}." if given else "Group its values into a few named bins."

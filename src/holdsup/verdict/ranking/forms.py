@@ -248,9 +248,9 @@ class RandomTerms:
         label = ":".join(group)
         grouping = found.first[found.codes].tobytes()  # the same for the same groups, whatever their names
         if found.count == len(self.runs):
-            self._leave_out(f"No term of {label}: with one row a level, its variance is part of the residual.")
+            self._leave_out(f"No {label} term: with one row per level, its variance is part of the residual.")
         elif grouping in self.known:
-            self._leave_out(f"No term of {label}: it has the same levels as {self.known[grouping]}.")
+            self._leave_out(f"No {label} term: it has the same levels as {self.known[grouping]}.")
         else:
             self.known[grouping] = label
             self.written.append(f"(1 | {':'.join(quote(name) for name in group)})")
@@ -260,7 +260,7 @@ class RandomTerms:
         cells = cross(*(self.columns[column] for column in group))
         within = cross(cells.codes, self.columns[name])
         if within.count == cells.count:
-            self._leave_out(f"No slope of {name} by {':'.join(group)}: each has one {name} only.")
+            self._leave_out(f"No slope of {name} by {':'.join(group)}: each has only one {name}.")
         elif cells.count < len(self.runs):
             self.written.append(f"(0 + {regressor} | {':'.join(quote(column) for column in group)})")
 
@@ -328,7 +328,7 @@ def _caution_formula(runs: RunTable, formula: Formula, numeric: Collection[str])
     if not slopes and not any(set(term.group) == {system, dataset} for term in formula.random):
         yield Caution(
             code="no-interaction-term",
-            message=f"The formula has no term of {system} x {dataset}: it can't be told from the residual.",
+            message=f"The formula has no {system} x {dataset} term: it can't be told from the residual.",
             advice=f"Add (1 | {quote(system)}:{quote(dataset)}).",
         )
 

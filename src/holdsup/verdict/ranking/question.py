@@ -202,7 +202,7 @@ class RankQuestion:
         unknown = [name for name in self.treat if name not in runs.factors]
         if unknown:
             raise ScoresError(
-                f"--treat {unknown[0]}={self.treat[unknown[0]]}: it is no nuisance column; there are "
+                f"--treat {unknown[0]}={self.treat[unknown[0]]}: {unknown[0]!r} isn't a nuisance column; the table has "
                 f"{list_names(runs.factors)} (name others with --nuisance)"
             )
         if self.formula is not None:
@@ -246,7 +246,7 @@ def check_runs(runs: RunTable) -> None:
     for what, labels, name in (("system", runs.system, runs.system_name), ("dataset", runs.dataset, runs.dataset_name)):
         if labels.count < 2:
             raise ScoresError(
-                f"there is one {what} only, {labels.names[0]!r}: a ranking needs two systems on two datasets or more "
+                f"there is only one {what}, {labels.names[0]!r}: a ranking needs two systems on two datasets or more "
                 f"(is --{what} {name} right?)"
             )
     if not ((runs.cells() > 0).sum(axis=0) > 1).any():

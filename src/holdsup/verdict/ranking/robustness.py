@@ -64,7 +64,7 @@ def find_influence(
         try:
             found.append(ranking.without(kind, labels, code))
         except FitError as error:
-            message = f"No ranking without the {kind} {labels.names[code]}: {error}."
+            message = f"Can't rank without the {kind} {labels.names[code]}: {error}."
             said.append(Caution(code="not-left-out", severity="note", about="table:influence", message=message))
     progress(len(steps), len(steps), "leaving out one at a time")
     return tuple(found)
@@ -174,7 +174,7 @@ def _say_parting(scores: Floats, ranks: Floats, order: Sequence[int], names: Seq
     )
     gaps = scores[:, better] - scores[:, worse]
     if gaps.mean() <= 0:
-        return f"{first} So it is by plain means, too: the model evens out nuisance factors and missing datasets."
+        return f"{first} So it is by plain means; the model also adjusts for nuisance factors and missing datasets."
     often = (gaps < 0).sum() > (gaps > 0).sum()
     sizes, unit = (gaps, "") if often else (ranks[:, worse] - ranks[:, better], " places")
     ahead, behind = sizes[gaps > 0], -sizes[gaps < 0]
@@ -243,9 +243,11 @@ class _Errors:
         """Add the errors of predictions; where there are none (NaN) rows are left out and counted."""
         told = np.isfinite(predicted)
         if not told.all():
-            which = "The plain regression" if form == PLAIN else f"The {form} form"
-            count = f"{format_counted(int((~told).sum()), 'row')} of {len(told):,}"
-            self.caution(f"{which}, with {held_out} held out, can't predict {count}: no other part has their levels.")
+            which = "the plain regression" if form == PLAIN else f"the {form} form"
+            count = f"{int((~told).sum()):,} of {format_counted(len(told), 'row')}"
+            self.caution(
+                f"With {held_out} held out, {which} can't predict {count}: their levels occur in no other fold."
+            )
         if told.any():
             error = predicted[told] - self.runs.score[told]
             self.rows.append(

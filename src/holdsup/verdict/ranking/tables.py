@@ -39,9 +39,9 @@ def tabulate(found: RankingNumbers) -> Iterator[Table]:
     if found.contributions:
         yield _make("contributions", "What each ingredient adds", found.contributions, {
             "ingredient": "name", "systems": lambda c: ", ".join(c.systems), **_effect("adds", found.level),
-        }, "The ingredients tell all systems apart and take their place: nothing else of a system is left."
+        }, "The ingredients tell all systems apart, so they take the place of the system effects."
            if found.contributions[0].saturated
-           else "Systems stay random effects; df are at most those that the systems leave.")  # fmt: skip
+           else "Systems stay random effects; the number of systems caps the df.")  # fmt: skip
     yield _terms(found)
     if found.interactions:
         yield _interactions(found)
@@ -145,7 +145,7 @@ def _say_subsets(found: RankingNumbers) -> Iterator[str]:
     fewer = [c for c in own if c.datasets < found.datasets and abs(c.difference - c.pooled_difference) > SAME * c.se]
     if fewer:
         named = join_names([f"{_pair(c)} ({c.datasets})" for c in fewer], most=3)
-        yield f"Over the {found.items} both have (their number), so not the difference of the means above: {named}."
+        yield f"Only over the {found.items} both have (how many), so not the difference of the means above: {named}."
 
     def show(c: RankContrast, difference: float) -> str:
         return format_number(difference, uncertainty=c.se)
@@ -168,7 +168,7 @@ def _waterfall(found: RankingNumbers) -> Table:
         [step for step in found.waterfall if step.step not in still],
         {"step": "step", "change": lambda s: Estimate(s.change, scale), "gap": lambda s: Estimate(s.gap, scale)},
         *([f"No change: {join_names(still)}."] if still else []),
-        "Shrinkage is no cause: it is what treating systems as random draws adds.",
+        "Shrinkage isn't a cause: it comes from treating systems as random draws.",
     )
 
 
@@ -273,7 +273,8 @@ def _influence(found: RankingNumbers) -> Table:
     shown = changed or sorted(found.influence, key=lambda row: -row.largest_shift)[:3]
     order = [s.name for s in found.systems]
     leaders = [row.left_out for row in changed if row.leader != next(n for n in order if n != row.left_out)]
-    note = f"{len(changed) or 'None'} of {len(found.influence)} {'change' if len(changed) > 1 else 'changes'} the order"
+    change = "change" if len(changed) > 1 else "changes"
+    note = f"Left out one at a time, {len(changed) or 'none'} of {len(found.influence)} {change} the order"
     if changed:
         note += f"; without {join_names(leaders)} another system leads." if leaders else "; the leader stays."
     else:

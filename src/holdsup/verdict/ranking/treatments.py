@@ -37,7 +37,7 @@ def treat_column(runs: RunTable, name: str, asked: str | None, repeated: bool, s
     if asked is not None:
         treated, why = asked, "as asked"
     elif repeated or (shared and not is_named_setting(name)):
-        treated, why = "random", "a repetition: its levels have no identity" if repeated else "shared by systems"
+        treated, why = "random", "a repetition: its level names mean nothing" if repeated else "shared by systems"
     elif numbers is None or (labels.count <= MOST_LEVELS and can_be_levels(runs, name)):
         treated, why = "fixed", f"{labels.count} settings"
     elif is_wide(numbers):

@@ -304,7 +304,7 @@ def _raw(found: RankingNumbers) -> Iterator[tuple[str, str]]:
     """Yield who would lead by the means of the rows as they are, if that is another."""
     best = (min if found.lower_is_better else max)(found.systems, key=lambda s: s.raw_mean)
     if best.raw_mean != found.systems[0].raw_mean:
-        yield "raw means", f"{best.name} would lead: {found.items} and settings are not evened out there"
+        yield "raw means", f"{best.name} is first, but raw means don't adjust for {found.items} and settings"
 
 
 def describe_method(found: RankingNumbers) -> Method:
