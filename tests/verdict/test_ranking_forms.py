@@ -135,7 +135,7 @@ def test_systems_with_levels_of_their_own_are_ranked_right_by_default() -> None:
         assert contrast["A", other].difference == pytest.approx(0.01, abs=0.002)
     assert max(s.rank_high for s in found.systems[1:]) == 3
     line = rank_systems(table, treat={"lr": "numeric"}, folds=0)
-    assert "range of lr only (1e-05 to 0.001): A (1e-05 to 0.00019)" in messages(line, "narrow-range")
+    assert "range of lr (1e-05 to 0.001): A (1e-05 to 0.00019)" in messages(line, "narrow-range")
     assert "--treat lr=fixed or --treat lr=log" in messages(line, "bent-line")
 
 
@@ -330,8 +330,8 @@ def test_a_variance_of_zero_is_said_to_be_one(grid: Table) -> None:
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (lambda t: take(t, t["system"] == "A"), {}, "there is one system only, 'A'"),
-        (lambda t: take(t, t["dataset"] == "d1"), {}, "there is one dataset only, 'd1'"),
+        (lambda t: take(t, t["system"] == "A"), {}, "there is only one system, 'A'"),
+        (lambda t: take(t, t["dataset"] == "d1"), {}, "there is only one dataset, 'd1'"),
         (
             lambda t: {**t, "dataset": np.char.add(t["system"], t["dataset"])},
             {},
@@ -340,7 +340,7 @@ def test_a_variance_of_zero_is_said_to_be_one(grid: Table) -> None:
         (lambda t: {**t, "score": np.ones(len(t["score"]))}, {}, "all scores equal 1"),
         (lambda t: {k: v for k, v in t.items() if k != "dataset"}, {}, "no column of datasets"),
         (lambda t: t, {"nuisance": ["nope"]}, "no column 'nope'"),
-        (lambda t: t, {"treat": {"nope": "fixed"}}, "--treat nope=fixed: it is no nuisance column"),
+        (lambda t: t, {"treat": {"nope": "fixed"}}, "--treat nope=fixed: 'nope' isn't a nuisance column"),
         (lambda t: t, {"treat": {"lr": "slope"}}, "--treat lr=slope: a column can be treated as"),
         (lambda t: {**t, "lr": t["system"] + t["lr"]}, {"treat": {"lr": "numeric"}}, "not only numbers"),
         (lambda t: t, {"formula": "score ~ lr + (1|dataset)"}, "no term of the systems"),

@@ -166,7 +166,7 @@ def test_a_holm_p_below_five_percent_beside_limits_that_hold_zero_is_explained()
     apart = [c for c in found.contrasts if c.p_adjusted <= 0.05 and c.low_simultaneous <= 0]
     assert [(c.left, c.right) for c in apart] == [("C", "B")]
     (table,) = (table for table in found.tables() if table.name == "contrasts")
-    assert "p Holm: sharper, and what the answer goes by" in " ".join(table.notes)
+    assert "Holm's adjustment, which is sharper; the answer goes by it" in " ".join(table.notes)
 
 
 def test_of_two_systems_nothing_is_said_about_all_pairs() -> None:

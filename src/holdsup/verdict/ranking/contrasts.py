@@ -145,7 +145,7 @@ def compare_by_dataset(
         found[:, rows] = own.estimate, own.se, own.df, own.p, own.log10_p, own.low, own.high
     found[:, ~(found[1] > 0)] = np.nan  # nothing varies: a system that is another one moved by a constant
     estimate, se, p_df, p, log10_p, low, high = found
-    tests = Tests(estimate, se, p_df, p, log10_p, low, high, counted & (not apart))
+    tests = Tests(estimate, se, p_df, p, log10_p, low, high, np.asarray(counted & (not apart)))
     return _add_adjustment(tests, fits, known, systems, weights, shared, level) if tested.any() else tests
 
 

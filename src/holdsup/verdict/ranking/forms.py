@@ -7,7 +7,7 @@ are random, as in equation 1 of Sanchez Carmona et al.: it gives the shares of v
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -116,17 +116,8 @@ def make_default(
                 drawn.add(name)
                 terms.add((name,))
             terms.add((name, runs.dataset_name) if name in set(shared) else (name, *cell))
-    means, variances = _formulas(runs, fixed, terms.written)
-    return Form(
-        name=BY_SYSTEM if by_system else "default",
-        means=means,
-        variances=variances,
-        treatments=tuple(treatments),
-        numeric=frozenset(t.name for t in treatments if t.treated == "numeric"),
-        logs=logs,
-        drawn=frozenset(drawn),
-        cautions=(*_caution_lines(runs, treatments, treat), *terms.cautions),
-    )
+    name = BY_SYSTEM if by_system else "default"
+    return replace(terms.make_form(name, fixed, treatments, treat, logs), drawn=frozenset(drawn))
 
 
 def make_paper(runs: RunTable, *, treat: Mapping[str, str]) -> Form:
@@ -158,26 +149,14 @@ def make_paper(runs: RunTable, *, treat: Mapping[str, str]) -> Form:
                 indicators[column] = Indicator(name, level)
                 fixed.append(quote(column))
                 terms.add_slope(name, quote(column), cell)
-    means, variances = _formulas(runs, fixed, terms.written)
-    return Form(
-        name="paper",
-        means=means,
-        variances=variances,
-        treatments=tuple(treatments),
-        numeric=frozenset(t.name for t in treatments if t.treated == "numeric"),
-        logs=logs,
-        indicators=indicators,
-        cautions=(
-            *_caution_lines(runs, treatments, treat),
-            *terms.cautions,
-            Caution(
-                code="reference-level",
-                about="table:random",
-                message="The paper's variances depend on which level is the reference (here the last).",
-                advice="The default form's don't: leave --paper out.",
-            ),
-        ),
+    form = terms.make_form("paper", fixed, treatments, treat, logs)
+    reference = Caution(
+        code="reference-level",
+        about="table:random",
+        message="The paper's variances depend on which level is the reference (here the last).",
+        advice="The default form's don't: leave --paper out.",
     )
+    return replace(form, indicators=indicators, cautions=(*form.cautions, reference))
 
 
 def _log_columns(runs: RunTable, treatments: Iterable[Treatment]) -> dict[str, str]:
@@ -211,13 +190,6 @@ def _positive(runs: RunTable, name: str) -> NDArray[np.float64]:
     numbers = runs.numbers(name)
     assert numbers is not None, f"{name} was found to be positive numbers"
     return numbers
-
-
-def _formulas(runs: RunTable, fixed: list[str], random: list[str]) -> tuple[str, str]:
-    """Return the formula with systems fixed, and the one with systems random."""
-    score, system = quote(runs.score_name), quote(runs.system_name)
-    means = f"{score} ~ {' + '.join([system, *fixed, *random])}"
-    return means, f"{score} ~ {' + '.join([*(fixed or ['1']), f'(1 | {system})', *random])}"
 
 
 def _dictionary(labels: Labels) -> pa.Array:
@@ -263,6 +235,26 @@ class RandomTerms:
             self._leave_out(f"No slope of {name} by {':'.join(group)}: each has only one {name}.")
         elif cells.count < len(self.runs):
             self.written.append(f"(0 + {regressor} | {':'.join(quote(column) for column in group)})")
+
+    def make_form(
+        self,
+        name: str,
+        fixed: Sequence[str],
+        treatments: Sequence[Treatment],
+        asked: Mapping[str, str],
+        logs: Mapping[str, str],
+    ) -> Form:
+        """Return the form of these terms: with systems fixed, and with systems random."""
+        score, system = quote(self.runs.score_name), quote(self.runs.system_name)
+        return Form(
+            name=name,
+            means=f"{score} ~ {' + '.join([system, *fixed, *self.written])}",
+            variances=f"{score} ~ {' + '.join([*(fixed or ['1']), f'(1 | {system})', *self.written])}",
+            treatments=tuple(treatments),
+            numeric=frozenset(t.name for t in treatments if t.treated == "numeric"),
+            logs=logs,
+            cautions=(*_caution_lines(self.runs, treatments, asked), *self.cautions),
+        )
 
     def _leave_out(self, why: str) -> None:
         self.cautions.append(Caution(code="no-term", severity="note", about="table:random", message=why))

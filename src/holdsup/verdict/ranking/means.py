@@ -46,10 +46,7 @@ def rank_means(
             RankedSystem(
                 name=name,
                 mean=means[i].estimate,
-                se=means[i].se,
-                df=means[i].df,
-                low=means[i].low,
-                high=means[i].high,
+                **{name: getattr(means[i], name) for name in ("se", "df", "low", "high")},
                 rank=place,
                 rank_low=min(place, 1 + better[name]),
                 rank_high=max(place, len(values) - worse[name]),

@@ -204,20 +204,37 @@ def validate_forms(
     """
     deals = {"rows": _deal(len(runs), folds, seed), "datasets": _deal(runs.dataset.count, folds, seed)}
     deals["datasets"] = deals["datasets"][runs.dataset.codes]
-    errors = _Errors(runs, deals, said)
+    found: list[CrossValidation] = []
+
+    def caution(message: str) -> None:
+        said.append(Caution(code="not-predicted", severity="note", about="table:forms", message=message))
+
+    def add(form: str, formula: str, held_out: str, predicted: Floats) -> None:
+        told = np.isfinite(predicted)
+        if not told.all():
+            which = "the plain regression" if form == PLAIN else f"the {form} form"
+            count = f"{int((~told).sum()):,} of {format_counted(len(told), 'row')}"
+            caution(f"With {held_out} held out, {which} can't predict {count}: their levels occur in no other fold.")
+        if told.any():
+            error, parts = predicted[told] - runs.score[told], len(np.unique(deals[held_out]))
+            mae, rmse = float(np.abs(error).mean()), float(np.sqrt((error**2).mean()))
+            found.append(
+                CrossValidation(form=form, formula=formula, held_out=held_out, folds=parts, mae=mae, rmse=rmse)
+            )
+
     steps = [(held_out, name) for held_out in deals for name in fits]
     for done, (held_out, name) in enumerate(steps):
         progress(done, len(steps), "cross-validation")
         try:
-            errors.add(name, fits[name].formula, held_out, predict_parts(fits[name], deals[held_out]))
+            add(name, fits[name].formula, held_out, predict_parts(fits[name], deals[held_out]))
         except FitError as error:
-            errors.caution(f"No cross-validation over {held_out} for the {name} form: {error}.")
+            caution(f"No cross-validation over {held_out} for the {name} form: {error}.")
     columns = next(iter(fits.values())).model().design.columns()
     cells = runs.system.codes.astype(np.int64) * runs.dataset.count + runs.dataset.codes
     formula = f"{runs.score_name} ~ {runs.system_name}:{runs.dataset_name} + the fixed effects of nuisance factors"
-    errors.add(PLAIN, formula, "rows", predict_parts_by_cells(runs.score, columns, cells, deals["rows"]))
+    add(PLAIN, formula, "rows", predict_parts_by_cells(runs.score, columns, cells, deals["rows"]))
     progress(len(steps), len(steps), "cross-validation")
-    return tuple(errors.rows)
+    return tuple(found)
 
 
 def _deal(count: int, folds: int, seed: int) -> Codes:
@@ -226,40 +243,6 @@ def _deal(count: int, folds: int, seed: int) -> Codes:
     for number, split in enumerate(KFold(k=min(folds, count), seed=seed).split(range(count))):
         part[split.test] = number
     return part
-
-
-class _Errors:
-    """Errors as they are found; `deals` are the parts of the rows by what is held out."""
-
-    def __init__(self, runs: RunTable, deals: Mapping[str, Codes], said: list[Caution]) -> None:
-        self.runs, self.deals, self.said = runs, deals, said
-        self.rows: list[CrossValidation] = []
-
-    def caution(self, message: str) -> None:
-        """Say what is missing."""
-        self.said.append(Caution(code="not-predicted", severity="note", about="table:forms", message=message))
-
-    def add(self, form: str, formula: str, held_out: str, predicted: Floats) -> None:
-        """Add the errors of predictions; where there are none (NaN) rows are left out and counted."""
-        told = np.isfinite(predicted)
-        if not told.all():
-            which = "the plain regression" if form == PLAIN else f"the {form} form"
-            count = f"{int((~told).sum()):,} of {format_counted(len(told), 'row')}"
-            self.caution(
-                f"With {held_out} held out, {which} can't predict {count}: their levels occur in no other fold."
-            )
-        if told.any():
-            error = predicted[told] - self.runs.score[told]
-            self.rows.append(
-                CrossValidation(
-                    form=form,
-                    formula=formula,
-                    held_out=held_out,
-                    folds=len(np.unique(self.deals[held_out])),
-                    mae=float(np.abs(error).mean()),
-                    rmse=float(np.sqrt((error**2).mean())),
-                )
-            )
 
 
 def find_quantiles(fit: LmmFit) -> tuple[Quantiles, ...]:
