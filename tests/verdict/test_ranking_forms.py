@@ -287,7 +287,7 @@ def test_a_rate_of_each_systems_own_is_found_to_be_confounded(grid: Table) -> No
 def test_a_level_that_one_system_alone_uses_is_said(grid: Table) -> None:
     lr = np.where((grid["system"] == "A") & (grid["lr"] == "0.2"), "0.9", grid["lr"])
     found = rank_systems({**grid, "lr": lr}, folds=0)
-    assert "Levels of lr that one system alone has: 0.9 (of 3)." in messages(found, "confounded-levels")
+    assert "Levels of lr that only one system has: 0.9 (of 3)." in messages(found, "confounded-levels")
 
 
 def test_a_system_without_a_row_at_some_level_is_said(grid: Table) -> None:

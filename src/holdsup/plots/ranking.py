@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 FRAME = 0.85  # inches around the lines
 MOST_LINES = 40
-LONGEST = 22  # letters of a name in a column
+LONGEST = 24  # letters of a name in a column
 CLIQUE = "#666666"
 ASIDE = 0.4  # of the axis of ranks: room for the bars of groups
 BAR = 0.26  # inches a bar

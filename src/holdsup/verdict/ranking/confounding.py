@@ -48,8 +48,7 @@ def find_confounded(fits: RankFits) -> Iterator[Caution]:
             yield from _disjoint(runs, name, numbers)
             yield from _narrow(runs, name, numbers, np.log10(numbers) if t.treated == "log" else numbers)
         elif t.treated == "fixed" or name in fits.form.drawn:
-            yield from _absent(runs, name, labels)
-            yield from _alone(runs, name, labels)
+            yield from _uneven(runs, name, labels)
     yield from _tuned(fits)
 
 
@@ -58,27 +57,14 @@ def _advise_contribution(runs: RunTable, name: str) -> str:
     return f"To see what it adds, give --contribution {shell_names([name])}." if number else ""
 
 
-def _alone(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
-    """Yield the levels that one system alone has."""
-    users = np.bincount(labels.codes[cross(runs.system, labels).first], minlength=labels.count)
-    alone = [level for level, count in zip(labels.names, users, strict=True) if count == 1]
-    if alone:
-        yield Caution(
-            code="confounded-levels",
-            about="table:fixed",
-            message=f"Levels of {name} that one system alone has: {join_names(alone)} (of {labels.count}).",
-            effect="Their effects are partly that system's.",
-            count=len(alone),
-        )
-
-
-def _absent(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
-    """Yield which systems have no row at some level of a fixed factor, where only the others can tell its effect."""
+def _uneven(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
+    """Yield the systems that have no row at some level of a factor, and the levels that one system alone has."""
     seen = np.zeros((runs.system.count, labels.count), bool)
     seen[runs.system.codes, labels.codes] = True
+    levels, systems = np.array(labels.names, object), np.array(runs.system.names, object)
     lacking = [
-        f"{system} ({join_names([level for level, there in zip(labels.names, row, strict=True) if not there])})"
-        for system, row in zip(runs.system.names, seen, strict=True)
+        f"{system} ({join_names(levels[~row].tolist())})"
+        for system, row in zip(systems, seen, strict=True)
         if not row.all()
     ]
     if lacking:
@@ -88,6 +74,14 @@ def _absent(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
             message=f"Never run at some levels of {name}: {join_names(lacking)}.",
             effect="Their means assume that these levels act as in other systems.",
             count=len(lacking),
+        )
+    if alone := levels[seen.sum(axis=0) == 1].tolist():
+        yield Caution(
+            code="confounded-levels",
+            about="table:fixed",
+            message=f"Levels of {name} that only one system has: {join_names(alone)} (of {labels.count}).",
+            effect="Their effects are partly that system's.",
+            count=len(alone),
         )
 
 

@@ -92,7 +92,7 @@ class RankFits:
 
     def isolated_columns(self) -> tuple[str, ...]:
         """Return the nuisance columns of which the form has a term."""
-        added = {**self.form.logs, **{name: i.factor for name, i in self.form.indicators.items()}}
+        added = self.form.added()
         used = {added.get(name, name) for name in parse_formula(self.form.means).variables()}
         return tuple(name for name in self.runs.factors if name in used)
 

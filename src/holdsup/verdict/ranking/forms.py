@@ -61,6 +61,10 @@ class Form:
         """Return the nuisance columns."""
         return tuple(t.name for t in self.treatments)
 
+    def added(self) -> dict[str, str]:
+        """Return the columns that it adds, each with the nuisance column that it is made of."""
+        return {**self.logs, **{name: indicator.factor for name, indicator in self.indicators.items()}}
+
     def frame(self, runs: RunTable) -> pa.Table:
         """Return the columns that both formulas need."""
         columns = {

@@ -105,16 +105,9 @@ def _gap(cells: Floats, pair: Sequence[int]) -> float:
 
 
 def _mentions(fits: RankFits, column: int, name: str) -> bool:
-    """Return whether a fixed column belongs to a nuisance factor, itself or by an indicator."""
+    """Return whether a fixed column belongs to a nuisance factor, itself or by a column that the form adds."""
     design = fits.means.model().design
-    spec = design.fixed[column]
-    form = fits.form
-    added = {**form.logs, **{key: indicator.factor for key, indicator in form.indicators.items()}}
-    names = {name, *(key for key, factor in added.items() if factor == name)}
-    for factor, coded in design.variables.coded.items():
-        if factor.variable in names:
-            if coded.factor is not None and any(index == coded.factor for index, _ in spec.levels):
-                return True
-            if any(index in spec.numbers for _, index in coded.numbers):
-                return True
-    return False
+    spec, added = design.fixed[column], fits.form.added()
+    own = [coded for f, coded in design.variables.coded.items() if added.get(f.variable, f.variable) == name]
+    levels, numbers = {index for index, _ in spec.levels}, set(spec.numbers)
+    return any(coded.factor in levels or numbers & {index for _, index in coded.numbers} for coded in own)
