@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.errors import ScoresError
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import EXAMPLES, Caution, Severity
 from holdsup.scores.table import Scores
-
-__all__ = ["FAULTS", "count_have", "extremes", "make_fault", "show_rows", "write_row"]
 
 LEFT_OUT = "These rows are left out. If they are the hard items or the failed runs, the rest looks too good."
 NO_UNIT = "A mean over datasets then adds up what has no common unit: the largest numbers decide."
@@ -119,6 +118,16 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
         "If the metrics differ, name their column with --metric. Else bring datasets to one scale, or compare one at a "
         "time with --where.",
     ),
+    "opposite-columns": (
+        "error",
+        "A ranking by both is wrong for one of them.",
+        "Give --lower-is-better or --higher-is-better; if they are metrics, --wide metric=... instead.",
+    ),
+    "scores-beyond-computing": ("error", "Their squares overflow or vanish, so no variance can be computed.", ""),
+    "broken-clusters": ("error", "Nobody can tell which items belong together.", ""),
+    "item-facet": ("error", "It can't explain how runs differ.", ""),
+    "measured-facet": ("error", "It has no levels that could come again.", ""),
+    "told-apart": ("error", "Their average is a score of none of them.", ""),
     "grouped-items": ("note", "Each item counts as new evidence; items that belong together are less.", ""),
 }
 
@@ -144,6 +153,19 @@ def make_fault(
         count=count,
         examples=tuple(itertools.islice(examples, EXAMPLES)),
     )
+
+
+def note(code: str, message: str) -> Caution:
+    """Return what the reader of a table decided."""
+    return Caution(code=code, severity="note", about="data", message=message)
+
+
+def refuse(faults: Iterable[Caution]) -> None:
+    """Raise the first of the faults with which no question can be asked."""
+    for fault in faults:
+        message = f"{fault.message[0].lower()}{fault.message[1:].removesuffix('.')}"
+        advice = f"{fault.advice[0].lower()}{fault.advice[1:].removesuffix('.')}"
+        raise ScoresError(f"{message}: {advice}")
 
 
 def count_have(count: int, noun: str, total: int | None = None) -> str:

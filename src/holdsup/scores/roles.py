@@ -109,6 +109,10 @@ class Roles:
             found.update(dict.fromkeys(named, {"facets": "facet", "properties": "property"}.get(role.name, role.name)))
         return found
 
+    def is_repetition(self, facet: str) -> bool:
+        """Return whether the levels of a facet are mere repetitions, not settings."""
+        return facet in self.replicates or is_replicate(facet)
+
     def stated_properties(self) -> tuple[str, ...]:
         """Return the properties as a user gives them: the name of a column, or name=function(column)."""
         stated = {expression.partition("=")[0]: expression for expression in self.computed}
