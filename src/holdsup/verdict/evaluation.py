@@ -23,7 +23,7 @@ Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SystemRuns:
     """The runs of one system."""
 
@@ -34,10 +34,15 @@ class SystemRuns:
     # code of the shared facets of each run, shape (runs,), the same in all systems; None if none are shared
     seeds: Codes | None
 
-    @property
+    @cached_property
     def has(self) -> NDArray[np.bool_]:
         """Which items have a score in some run."""
-        return np.asarray(~np.isnan(self.scores).all(axis=1))
+        return has_scores(self.scores, None)
+
+    @cached_property
+    def has_each(self) -> NDArray[np.bool_]:
+        """Which items have a score in each setting."""
+        return has_scores(self.scores, self.settings) if self.setting_count > 1 else self.has
 
     @property
     def setting_count(self) -> int:
@@ -100,7 +105,7 @@ class Evaluation:
 
         With several datasets settings may differ between these: a score in some run will do.
         """
-        return has_scores(system.scores, None if self.datasets is not None else system.settings)
+        return system.has if self.datasets is not None else system.has_each
 
     def system(self, name: str) -> SystemRuns:
         """Return the runs of one system."""
