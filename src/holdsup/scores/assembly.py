@@ -22,8 +22,6 @@ from holdsup.scores.settings import keep_settings, leave_out_outcomes
 from holdsup.scores.spreadsheets import leave_out_rows
 from holdsup.scores.table import STATUSES, Scores, take_rows
 
-__all__ = ["assemble", "name_runs"]
-
 MOST_SYSTEMS = 20  # different texts in a column that may be the systems
 OK = frozenset("ok success succeeded completed complete done finished".split())  # in lower case
 

@@ -17,7 +17,7 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results import KINDS, Asked, Caution, Method, Result, order_cautions, tabulate_findings
 from holdsup.results.cautions import show_finding
 from holdsup.scores.column_faults import find_column_faults
-from holdsup.scores.design_faults import find_design_faults
+from holdsup.scores.design_faults import find_design_faults, find_misread_runs, find_run_faults
 from holdsup.scores.directions import choose_directions, find_opposite_columns
 from holdsup.scores.faults import extremes
 from holdsup.scores.item_groups import find_groupings
@@ -26,10 +26,7 @@ from holdsup.scores.reading import read_scores
 from holdsup.scores.refusals import find_refusals
 from holdsup.scores.roles import is_replicate
 from holdsup.scores.row_faults import find_gaps, find_row_faults, find_score_faults, find_unlabelled
-from holdsup.scores.run_faults import find_misread_runs, find_run_faults
 from holdsup.scores.table import COLUMNS, Scores, describe_columns
-
-__all__ = ["Audit", "SystemCoverage", "audit_scores", "find_wrong_numbers", "list_roles"]
 
 SHOWN, MOST_COLUMNS = 4, 8  # findings and columns of a short answer
 SIGNED = ("score", "system", "item", "run", "dataset", "metric", "cluster", "status")

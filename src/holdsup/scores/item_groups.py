@@ -16,8 +16,6 @@ from holdsup.scores.roles import FILE, bare_name
 from holdsup.scores.suggestions import is_outcome
 from holdsup.scores.table import Scores
 
-__all__ = ["find_groupings"]
-
 MOST_LABELS = 2000  # that are looked at: in the order of labels, those of a group stand together
 LONGEST_LABEL = 200  # characters; a longer one is a text
 FEWEST_GROUPS = 5  # of a column; fewer are classes

@@ -21,22 +21,6 @@ from holdsup.results.cautions import Caution
 from holdsup.scores.faults import note
 from holdsup.scores.texts import count_sentences, count_syllables, normalize, split_words
 
-__all__ = [
-    "FUNCTIONS",
-    "TextProperty",
-    "WordCounts",
-    "characters",
-    "compute_property",
-    "count_words",
-    "flesch",
-    "length",
-    "rarity_mean",
-    "rarity_sum",
-    "read_counts",
-    "split_properties",
-    "words_per_sentence",
-]
-
 FROM_COUNTS = ("rarity_sum", "rarity_mean")  # these may be given a table of word counts
 FUNCTIONS = ("flesch", "words_per_sentence", "length", "characters", *FROM_COUNTS)
 EXPRESSION = re.compile(r"\s*(?P<name>[^=()\s][^=()]*?)\s*=\s*(?P<function>\w+)\s*\(\s*(?P<arguments>.*?)\s*\)\s*")

@@ -14,11 +14,8 @@ from holdsup.progress import Progress, no_progress
 from holdsup.scores.assembly import assemble
 from holdsup.scores.faults import note
 from holdsup.scores.properties import TextProperty, split_properties
-from holdsup.scores.role_finding import find_roles, find_stated
-from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, is_replicate, is_setting
+from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, find_roles, find_stated, is_replicate, is_setting
 from holdsup.scores.table import Scores
-
-__all__ = ["read_scores"]
 
 
 def read_scores(

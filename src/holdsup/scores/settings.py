@@ -16,8 +16,6 @@ from holdsup.scores.faults import note
 from holdsup.scores.roles import Roles, is_length
 from holdsup.scores.table import Scores
 
-__all__ = ["find_outcomes", "keep_settings", "leave_out_outcomes", "say_outcome"]
-
 Codes = NDArray[np.int64]
 
 

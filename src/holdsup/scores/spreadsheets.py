@@ -21,8 +21,6 @@ from holdsup.scores.roles import Roles
 from holdsup.scores.row_faults import is_rounded
 from holdsup.scores.table import take_rows
 
-__all__ = ["leave_out_rows"]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 BLANK, SUMMARY = "nothing in them", "a summary of other rows"

@@ -25,18 +25,6 @@ from holdsup.rendering.text import render_text
 from holdsup.results import Caution, Rows
 from holdsup.scores.roles import RESPLIT, Roles
 
-__all__ = [
-    "COLUMNS",
-    "LABELLED",
-    "REASONS",
-    "STATUSES",
-    "Scores",
-    "describe_columns",
-    "digest_rows",
-    "hash_rows",
-    "take_rows",
-]
-
 LABELLED = ("system", "item", "dataset", "metric")  # what a row must say to be of use, where the table has it
 STATUSES = ("ok", "missing", "nan", "infinite")
 REASONS = {"missing": "no score", "nan": "a score that is NaN", "infinite": "an infinite score"}
