@@ -94,6 +94,7 @@ class Audit(Result):
             foot=(
                 *(("read", each.sentence()) for each in self.remarks() if each.about == "data"),
                 *((each.severity, show_finding(each)) for each in grave[:SHOWN]),
+                *(("fix", each.advice) for each in errors[:1]),
                 *(("", said) for said in left),
                 ("rows", f"{self.rows.sentence()[:-1]}; {self.size}" if self.size else self.rows.sentence()),
             ),
