@@ -28,7 +28,7 @@ from holdsup.scores.roles import is_replicate
 from holdsup.scores.row_faults import find_gaps, find_row_faults, find_score_faults, find_unlabelled
 from holdsup.scores.table import COLUMNS, Scores, describe_columns
 
-SHOWN, MOST_COLUMNS = 4, 8  # findings and columns of a short answer
+SHOWN, MOST_COLUMNS = 3, 8  # findings and columns of a short answer
 SIGNED = ("score", "system", "item", "run", "dataset", "metric", "cluster", "status")
 
 
