@@ -16,7 +16,9 @@ from holdsup.scores.table import Scores
 
 LEFT_OUT = "These rows are left out. If they are the hard items or the failed runs, the rest looks too good."
 NO_UNIT = "A mean over datasets then mixes units, and the largest numbers decide it."
-UNEVEN = "Plain means then compare runs on different items. A mixed model corrects for that, unless hard items are missing."
+UNEVEN = (
+    "Plain means then compare runs on different items. A mixed model corrects for it if they are missing by chance."
+)
 
 # The severity of each fault, what it does to results, and what to do; where advice is empty, it depends on the table.
 FAULTS: dict[str, tuple[Severity, str, str]] = {
