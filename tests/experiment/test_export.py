@@ -16,8 +16,7 @@ from holdsup import audit_scores, compare_systems, decompose_variance, rank_syst
 from holdsup.errors import ColumnError, MetricError, ResultError
 from holdsup.experiment import Plan, Store, export_scores, run_plan, write_scores
 from holdsup.scores import read_scores
-from holdsup.scores.role_finding import state_roles
-from holdsup.scores.roles import Roles
+from holdsup.scores.roles import Roles, state_roles
 from holdsup.studies.specs import make_plan
 
 Export = Callable[..., list[dict[str, Any]]]

@@ -25,8 +25,7 @@ from holdsup.metrics.catalogue import write_metric
 from holdsup.metrics.streams import divert_output
 from holdsup.rendering.spreadsheet import disarm_text
 from holdsup.results import write_file
-from holdsup.scores.role_finding import state_in_names, state_roles
-from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate
+from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate, state_in_names, state_roles
 from holdsup.splits import make_splitter
 
 __all__ = ["check_ending", "export_scores", "rows_by_run", "write_scores"]

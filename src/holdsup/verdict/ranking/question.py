@@ -18,7 +18,7 @@ from holdsup.results import Asked, Caution, order_cautions
 from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
-from holdsup.scores.design_faults import check_mixtures
+from holdsup.scores.mixtures import refuse_mixtures
 from holdsup.scores.roles import FILE, is_progress, is_usual
 from holdsup.scores.settings import say_outcome
 from holdsup.verdict.intake import Intake, leave_out, list_where, take_in
@@ -109,7 +109,7 @@ def rank_systems(
         data, question.read_as(roles), where=question.where, last=last, lower_is_better=lower_is_better,
         progress=progress,
     )  # fmt: skip
-    check_mixtures(taken.scores)
+    refuse_mixtures(taken.faults)
     columns = question.find_columns(taken.scores)
     check_rows(taken.scores.only(taken.scores.usable), question.choose(columns))
     runs = lay_out_runs(taken.scores, columns, question.contribution, nested_runs=nested_runs)

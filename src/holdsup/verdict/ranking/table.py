@@ -19,6 +19,8 @@ from holdsup.errors import ColumnError, ScoresError
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution
 from holdsup.scores import Scores
+from holdsup.scores.faults import refuse
+from holdsup.scores.refusals import find_odd_scale
 from holdsup.scores.roles import is_replicate, is_setting, plain_name
 from holdsup.scores.settings import find_outcomes
 from holdsup.verdict.evaluation import is_repetition
@@ -156,6 +158,7 @@ def lay_out_runs(
     usable = scores.only(scores.usable)
     if not len(usable):
         raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
+    refuse(find_odd_scale(usable))
     if usable.metric is not None and usable.metric.count > 1:
         first = shlex.quote(f"{name_of_role(scores, 'metric')}={usable.metric.names[0]}")
         raise ScoresError(

@@ -14,13 +14,14 @@ from holdsup.progress import Progress, no_progress
 from holdsup.results import Asked, Caution, order_cautions
 from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores.audit import list_roles
+from holdsup.scores.faults import refuse
+from holdsup.scores.refusals import find_item_facets, find_measured_facets
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.intake import Where, leave_out, list_where, take_in
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.planning import PairPlan
 from holdsup.verdict.repeats import caution_repeats, check_repeats, leave_out_copies
 from holdsup.verdict.scales import find_scale
-from holdsup.verdict.settings import check_facets
 from holdsup.verdict.trainings import caution_facets, nest_facets
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance.properties import cross_with_property
@@ -88,7 +89,8 @@ def decompose_variance(
     # Which way is better is no matter here: nothing is said of it.
     taken = take_in(data, roles, where=where, last=last, lower_is_better=False, progress=progress)
     chosen = nest_facets(taken.scores) if nested_runs else taken.scores
-    check_facets(chosen.only(chosen.usable))
+    usable = chosen.only(chosen.usable)
+    refuse((*find_item_facets(usable, usable.facets), *find_measured_facets(usable)))
     evaluations = lay_out(chosen)
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=False)
