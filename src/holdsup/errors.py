@@ -26,26 +26,6 @@ import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = [
-    "ColumnError",
-    "FitError",
-    "FormulaError",
-    "HoldsupError",
-    "MeasurementError",
-    "MetricError",
-    "MissingExtra",
-    "NotNested",
-    "ReadError",
-    "ResultError",
-    "RunError",
-    "ScoresError",
-    "SpecError",
-    "SplitError",
-    "StoreError",
-    "TaskError",
-    "TuningError",
-]
-
 
 class HoldsupError(Exception):
     """Anything holdsup refuses; catch this to catch them all."""

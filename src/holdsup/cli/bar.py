@@ -13,8 +13,6 @@ from holdsup.progress import Progress, no_progress
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar, TaskID
 
-__all__ = ["show_progress"]
-
 PATIENCE = 2.0  # seconds
 
 

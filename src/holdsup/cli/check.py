@@ -10,8 +10,6 @@ from holdsup.cli.options import GroupedCommand, direction_option, parse_range, s
 from holdsup.cli.output import Output, output_options
 from holdsup.errors import ScoresError
 
-__all__ = ["command"]
-
 
 @click.command(
     "check",

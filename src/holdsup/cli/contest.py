@@ -14,8 +14,6 @@ from holdsup.errors import SpecError
 if TYPE_CHECKING:
     from holdsup.studies import Spec
 
-__all__ = ["command"]
-
 
 @click.command(
     "contest",

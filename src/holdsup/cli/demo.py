@@ -11,8 +11,6 @@ import click
 from holdsup.cli.output import find_width, name_file
 from holdsup.errors import ResultError
 
-__all__ = ["command"]
-
 LABEL = 10  # columns of the words on the left
 
 

@@ -9,8 +9,6 @@ import click
 
 from holdsup.errors import HoldsupError
 
-__all__ = ["end_with"]
-
 
 def end_with(error: BaseException) -> int:
     """Say in one line why a command ends, and return the exit code; what is no fault of the user's is raised."""

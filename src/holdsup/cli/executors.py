@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
-__all__ = ["LOCAL", "open_executor"]
-
 LOCAL = "local"  # instead of an address: a Dask cluster on this machine
 
 

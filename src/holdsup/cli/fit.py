@@ -6,8 +6,6 @@ import click
 
 from holdsup.cli.output import Output, output_options
 
-__all__ = ["command"]
-
 
 @click.command(
     "fit",

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["Interrupts"]
-
 SOON = 0.02  # seconds
 
 

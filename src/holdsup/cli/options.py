@@ -8,19 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = [
-    "ROLES",
-    "GroupedCommand",
-    "direction_option",
-    "last_option",
-    "nested_option",
-    "parse_range",
-    "scores_options",
-    "split_names",
-    "split_pairs",
-    "split_roles",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 SEVERAL = ("facets", "replicates", "shared", "properties")
 WIDE = ("system", "metric", "dataset")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from holdsup.rendering.text import Ink
     from holdsup.results import Result
 
-__all__ = ["Output", "find_width", "name_file", "output_options", "print_tables"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("text", "json", "markdown", "latex")
 PIPED_WIDTH = 100  # columns of full answers when the output is no terminal

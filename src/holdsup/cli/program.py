@@ -13,8 +13,6 @@ import click
 
 from holdsup import __version__
 
-__all__ = ["COMMANDS", "program", "run"]
-
 COMMANDS = ("check", "compare", "variance", "rank", "qra", "contest", "tune", "run", "fit", "report", "demo")
 TRAINING = ("contest", "tune", "run", "demo")  # these run code that may need any package
 

@@ -10,8 +10,6 @@ import click
 from holdsup.cli.options import ROLES, GroupedCommand, scores_options, split_pairs, split_roles
 from holdsup.cli.output import Output, name_file, output_options
 
-__all__ = ["command"]
-
 KINDS = ("values", "scores", "labels", "findings")
 SCALES = ("nominal", "ordinal", "interval")
 # What each option is of use for; elsewhere it is refused rather than ignored.

@@ -19,8 +19,6 @@ from holdsup.cli.options import (
 )
 from holdsup.cli.output import Output, output_options
 
-__all__ = ["command"]
-
 
 @click.command(
     "rank",

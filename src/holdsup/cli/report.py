@@ -9,8 +9,6 @@ import click
 from holdsup.cli.output import name_file
 from holdsup.errors import ResultError
 
-__all__ = ["command"]
-
 LARGE = 2_000_000  # bytes; a larger page is slow to open and to send
 
 

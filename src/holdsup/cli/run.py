@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from holdsup.experiment import Plan, RunReport
     from holdsup.studies import Spec
 
-__all__ = ["command"]
-
 
 @click.command(
     "run",

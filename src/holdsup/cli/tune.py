@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from holdsup.results import Result
     from holdsup.studies import Spec
 
-__all__ = ["command"]
-
 
 @click.command(
     "tune",

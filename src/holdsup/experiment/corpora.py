@@ -21,8 +21,6 @@ from holdsup.columns.values import MISSING_TOKENS, is_text, parse_number, to_dic
 from holdsup.errors import ColumnError, ReadError, list_names
 from holdsup.experiment.sources import digest_file, find_held
 
-__all__ = ["Corpus", "read_corpus"]
-
 KEPT = 8  # corpora that a process holds: tasks come dataset by dataset
 # No sign of plus, no zeros in front: what is written so may be a code.
 NUMERAL = re.compile(r"-?(?:0|[1-9]\d*|(?=\.\d))(?:\.\d*)?(?:[eE][-+]?\d+)?")

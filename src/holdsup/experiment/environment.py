@@ -14,8 +14,6 @@ from threadpoolctl import threadpool_info
 
 from holdsup import __version__
 
-__all__ = ["describe_environment"]
-
 ALWAYS = ("numpy", "scipy", "scikit-learn", "pyarrow")
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONHASHSEED")
 PATIENCE = 10.0  # seconds for git

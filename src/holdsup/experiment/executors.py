@@ -25,8 +25,6 @@ from holdsup.errors import MissingExtra, RunError
 from holdsup.experiment.work import Interrupted, end_process_when_stuck
 from holdsup.numerics.processes import out_of_reach
 
-__all__ = ["ProcessExecutor", "SerialExecutor", "WorkerDied", "dask_executor", "workers_of"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 LOOK = 1.0  # seconds between looks at a worker

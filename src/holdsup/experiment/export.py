@@ -29,8 +29,6 @@ from holdsup.scores.role_finding import state_in_names, state_roles
 from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate
 from holdsup.splits import make_splitter
 
-__all__ = ["check_ending", "export_scores", "rows_by_run", "write_scores"]
-
 ENDINGS = (".parquet", ".csv")
 Run = tuple[tuple[str, Label], ...]  # the labels of a run
 

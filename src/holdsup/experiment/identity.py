@@ -20,17 +20,6 @@ from typing import Any
 from holdsup.errors import SpecError
 from holdsup.experiment.sources import digest_file
 
-__all__ = [
-    "Imported",
-    "find_matching",
-    "find_module",
-    "follow_imports",
-    "identify",
-    "is_python",
-    "name_module",
-    "probe_sources",
-]
-
 PROBE = Path(__file__).with_name("probe.py")
 PATIENCE = 600.0  # seconds that importing a module may take
 

@@ -25,8 +25,6 @@ from holdsup.experiment.store import Failure, OpenRun, Store, Success
 from holdsup.experiment.work import GRACE, STUCK, Interrupted, Order, carry_out
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["RunInterrupted", "read_status", "run_plan"]
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 TOGETHER = 0.1  # seconds between records: a commit waits for the disk, and short tasks share one
 MUCH = 32 * 2**20  # bytes of finished results that are recorded without waiting for more

@@ -20,8 +20,6 @@ from holdsup.metrics.pairs import BadItem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Scored", "check_metric", "find_metric", "score_counts", "score_predictions"]
-
 KEPT = 16  # metrics that know their labels, held by a process
 
 

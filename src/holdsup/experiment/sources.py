@@ -12,17 +12,6 @@ from typing import Any
 
 from holdsup.errors import ReadError, TaskError
 
-__all__ = [
-    "PREPARE",
-    "digest_file",
-    "find_held",
-    "forget",
-    "hold",
-    "import_from",
-    "load_callable",
-    "split_source",
-]
-
 PREPARE = "prepare"  # attribute of work: what imports and reads, given its arguments, before its time counts
 _callables: dict[tuple[str, tuple[tuple[str, str], ...]], Callable[..., Any]] = {}
 _loaded: dict[str, str] = {}  # modules of users that this process has loaded, each with the hash of its source

@@ -22,16 +22,6 @@ from holdsup.errors import TaskError
 from holdsup.experiment.sources import find_held, load_callable
 from holdsup.splits.routing import route_groups
 
-__all__ = [
-    "FILLED",
-    "KINDS",
-    "fill_arguments",
-    "find_placeholders",
-    "load_system",
-    "split_settings",
-    "train_system",
-]
-
 FILLED = ("train", "test", "out", "seed", "python")  # placeholders that a run fills; the others are settings
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 GUARD = Path(__file__).with_name("guard.py")  # ends a program when this process is killed

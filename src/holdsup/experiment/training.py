@@ -20,8 +20,6 @@ from holdsup.metrics.means import Agreement
 from holdsup.splits import Split, make_splitter
 from holdsup.splits.corpus import Codes
 
-__all__ = ["COUNT", "WORK", "check_predictions", "find_split", "note_unknown", "train_and_test"]
-
 WORK = "holdsup.experiment.training:train_and_test"
 COUNT = "count_"  # begins the names of columns that hold counts
 KEPT = 16  # splits that a process holds: systems and settings share them

@@ -16,8 +16,6 @@ from holdsup.metrics.means import Agreement, NumberError, TokenAgreement
 from holdsup.metrics.metric import Metric
 from holdsup.metrics.scorers import FunctionMetric
 
-__all__ = ["METRICS", "make_metric", "read_metric", "write_metric"]
-
 LABELS = ("average", "positive", "labels", "zero_division", "allow_unknown")
 CHUNKS = ("scheme", "zero_division")
 METRICS: dict[str, tuple[str, ...]] = {

@@ -21,8 +21,6 @@ from holdsup.errors import MetricError
 from holdsup.metrics.metric import Counts, RatioMetric
 from holdsup.metrics.pairs import BadItem, read_sequences, require_lists, show
 
-__all__ = ["SCHEMES", "ChunkMetric", "convert_tags", "decode_chunks", "encode_chunks", "repair_tags"]
-
 Tags = Sequence[Sequence[str]]
 
 OUTSIDE, BEGIN, INSIDE, END, SINGLE = range(5)  # what the letter of a tag means

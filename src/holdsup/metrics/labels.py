@@ -19,8 +19,6 @@ from holdsup.errors import MetricError, list_names
 from holdsup.metrics.metric import MATCHES, Counts, Floats, RatioMetric, ratio
 from holdsup.metrics.pairs import BadItem, plain_values, read_pairs, show
 
-__all__ = ["AveragedMetric", "LabelMetric"]
-
 Ints = NDArray[np.intp]
 SEVERAL = (list, tuple, set, frozenset)  # an item that is one of these has several labels
 

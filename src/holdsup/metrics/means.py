@@ -17,8 +17,6 @@ from holdsup.errors import MetricError
 from holdsup.metrics.metric import Counts, Floats, Metric
 from holdsup.metrics.pairs import BadItem, read_pairs, read_sequences, show
 
-__all__ = ["Agreement", "NumberError", "TokenAgreement"]
-
 ARTICLE = re.compile(r"\b(a|an|the)\b")
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 

@@ -19,17 +19,6 @@ from holdsup.errors import MetricError
 from holdsup.metrics.pairs import read_pairs
 from holdsup.results import Caution
 
-__all__ = [
-    "MATCHES",
-    "Counted",
-    "Counts",
-    "Floats",
-    "Metric",
-    "RatioMetric",
-    "count_systems",
-    "ratio",
-]
-
 Floats = NDArray[np.float64]
 Counts = Any  # an array (items, counts), or a scipy.sparse.csr_array where every label has its counts
 MATCHES = ("matched", "predicted", "expected")  # the three counts of precision, recall and F1

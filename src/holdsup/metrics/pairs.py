@@ -9,8 +9,6 @@ import numpy as np
 
 from holdsup.errors import MetricError
 
-__all__ = ["BadItem", "plain_values", "read_pairs", "read_sequences", "require_lists", "show"]
-
 SHOWN = 40  # characters of a value in a message
 
 

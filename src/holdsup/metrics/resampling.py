@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from holdsup.metrics.metric import Counts, Floats
 
-__all__ = ["Bootstrap", "Permutation", "bootstrap_difference", "bootstrap_score", "permute_systems"]
-
 Score = Callable[[Floats], Floats]  # (..., counts) -> (...)
 BLOCK = 2**22  # weights that are held at once
 DEAR = 5  # a binomial number costs about as much as drawing five items

@@ -24,8 +24,6 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution
 from holdsup.results.direction_names import find_direction
 
-__all__ = ["FunctionMetric"]
-
 SKLEARN = "sklearn"
 
 _alone = threading.RLock()  # filters of warnings are those of the whole process

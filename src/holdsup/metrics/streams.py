@@ -8,8 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 
-__all__ = ["divert_output"]
-
 _lock = threading.Lock()
 _inside = 0  # threads that are in a block: what the first has diverted, the last puts back
 _diverted = ExitStack()

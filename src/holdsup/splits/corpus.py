@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from holdsup.errors import SplitError
 
-__all__ = ["Codes", "Corpus", "Features", "Floats", "Labelled", "count_items", "encode_column"]
-
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

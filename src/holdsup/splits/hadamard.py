@@ -12,8 +12,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["choose_order", "make_hadamard"]
-
 Signs = NDArray[np.int64]
 
 # The columns of order 4 after the first are the repetitions of Xue et al., Table 1: + stands in fold 1.

@@ -16,8 +16,6 @@ from holdsup.splits.corpus import Codes, Corpus, Features, Labelled, count_items
 from holdsup.splits.dealing import UNEVEN, deal_groups, deal_items
 from holdsup.splits.routing import GroupsConsumer
 
-__all__ = ["Promises", "Split", "Splitter", "find_copies", "skip_copies"]
-
 TARGETS = "targets"  # match= this: the labels that are given as y
 COMMON = {"seed": 0, "stratify": False, "match": None, "uneven": False}  # options of all splitters
 COUNTS = {"seed": 0, "k": 2, "j": 1, "m": 1, "repeats": 1}  # options that are whole numbers, and the least of each

@@ -15,8 +15,6 @@ from holdsup.splits.dealing import alternate, draw_groups, interleave
 from holdsup.splits.hadamard import choose_order, make_hadamard
 from holdsup.splits.splitter import Promises, Split, Splitter
 
-__all__ = ["BlockedCV", "HoldOut", "JKFold", "KFold", "RepeatedHoldOut", "list_options", "make_splitter"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KFold(Splitter):

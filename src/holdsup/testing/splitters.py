@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from holdsup.errors import HoldsupError
 from holdsup.splits import Promises, Split
 
-__all__ = ["BrokenPromise", "check_splitter"]
-
 FEWEST = 240  # items of the smallest corpus tried: enough for every class and group to reach all parts
 PER_PART = 12
 CLASSES = (0.6, 0.3, 0.1)  # shares of the classes in the corpora tried

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from holdsup.experiment import Task
 from holdsup.experiment.store import Failure, Store, Success
 
-__all__ = ["check_store"]
-
 
 def check_store(open_store: Callable[[], Store]) -> None:
     """Put a store through its contract; an AssertionError says which promise is not kept.

@@ -12,18 +12,6 @@ from pathlib import Path
 from holdsup.errors import StoreError
 from holdsup.experiment.store.schema import APPLICATION, VERSION, create, migrate, statements
 
-__all__ = [
-    "RESCUE",
-    "DamagedStore",
-    "OldStore",
-    "clear_errors",
-    "connect",
-    "copy_and_migrate",
-    "make",
-    "open_file",
-    "transaction",
-]
-
 BUSY = 120.0  # seconds for which a writer waits for the others
 RESCUE = "holdsup run SPEC --rescue NEW.db copies every sound row to a new store, and a run goes on from there"
 

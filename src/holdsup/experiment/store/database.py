@@ -31,8 +31,6 @@ from holdsup.rendering.numbers import format_counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Store"]
-
 
 class Store:
     """A store of results on a local disk, which any number of processes may read and write at once.

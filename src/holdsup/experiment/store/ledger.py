@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from holdsup.experiment.store.schema import TABLES, is_sound
 
-__all__ = ["Damage", "LastFailure", "Ledger", "read_rows"]
-
 NOTE = '"note":'  # stands in values that have a note; the others need not be parsed
 
 

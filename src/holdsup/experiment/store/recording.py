@@ -27,8 +27,6 @@ from holdsup.experiment.store.ledger import Ledger
 from holdsup.experiment.store.records import Failure, Success
 from holdsup.experiment.store.schema import append
 
-__all__ = ["Claim", "OpenRun", "any_alive", "is_alive"]
-
 TOGETHER = 2_000  # tasks that one transaction adds, so that other processes need not wait long
 
 

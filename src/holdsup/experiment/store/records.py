@@ -14,17 +14,6 @@ from holdsup.experiment.plan import Label
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "Failure",
-    "Recorded",
-    "RecordedFailure",
-    "Success",
-    "decode_table",
-    "decode_values",
-    "encode_table",
-    "encode_values",
-]
-
 LARGEST = 256 * 2**20  # bytes of one table; SQLite takes a thousand million
 NOT_FINITE = "not finite"  # key of the object that stands for NaN or an infinity, which JSON has no word for
 

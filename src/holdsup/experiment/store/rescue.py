@@ -26,8 +26,6 @@ from holdsup.experiment.store.recording import any_alive
 from holdsup.experiment.store.schema import TABLES, append, is_sound, with_reason
 from holdsup.rendering.numbers import format_counted
 
-__all__ = ["is_foreign", "require_whole_log", "rescue_store"]
-
 Rows: TypeAlias = dict[int, tuple[Any, ...]]
 COPIED = [table for table in TABLES if table not in ("migrations", "claims")]  # a new file has no claims to keep
 PAUSE = 0.1  # seconds between looks

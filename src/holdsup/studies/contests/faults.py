@@ -22,8 +22,6 @@ from holdsup.splits.routing import warn_of_unrouted
 from holdsup.studies.contests.fields import Strategy
 from holdsup.studies.contests.identities import as_plain
 
-__all__ = ["check_corpus", "warn_of_copies", "warn_of_systems"]
-
 MOST = 20  # partitions that are looked through for absent classes
 FEW = 5  # items of a class, on average, below which targets are texts of their own rather than classes
 

@@ -15,8 +15,6 @@ from holdsup.splits.splitter import find_copies
 from holdsup.studies.specs.planning import describe_data, describe_plan, describe_systems, make_task
 from holdsup.studies.specs.spec import LARGEST_SEED, Spec
 
-__all__ = ["Field", "Strategy", "check_names", "choose_strategy", "field_of_spec"]
-
 MANY = 100  # items, or groups, that are never dealt alike twice
 
 

@@ -23,18 +23,6 @@ from holdsup.splits import Splitter
 from holdsup.studies.contests.fields import Field
 from holdsup.studies.specs.planning import IN_PASSING
 
-__all__ = [
-    "CORPUS_DIGITS",
-    "as_plain",
-    "digest_values",
-    "identify_estimator",
-    "identify_function",
-    "sign_estimator",
-    "sign_field",
-    "sign_object",
-    "sign_system",
-]
-
 LONGEST = 80  # signs of an estimator that is written out; a longer one has a digest
 DIGITS, CORPUS_DIGITS = 8, 12  # of digests
 

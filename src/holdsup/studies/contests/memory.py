@@ -24,8 +24,6 @@ from holdsup.studies.specs.planning import describe_data, describe_systems
 from holdsup.studies.specs.reading import check_command
 from holdsup.studies.specs.spec import DataSource, Place, Spec, SystemSource
 
-__all__ = ["field_in_memory", "require_memory"]
-
 NAME, CORPUS = "run_contest", "corpus"
 
 

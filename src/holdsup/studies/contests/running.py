@@ -28,8 +28,6 @@ from holdsup.verdict.contest import Contest, Decision, Partition, decide_sequent
 from holdsup.verdict.contest.question import check_question
 from holdsup.verdict.contest.records import ENOUGH, TARGET
 
-__all__ = ["preview_contest", "run_contest", "run_contest_spec"]
-
 BUDGET = 100  # partitions of a sequential contest, unless it is told
 STEP = 5  # partitions between two looks
 

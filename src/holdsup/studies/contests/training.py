@@ -24,8 +24,6 @@ from holdsup.splits import RepeatedHoldOut
 from holdsup.studies.contests.fields import Field, Strategy, choose_strategy
 from holdsup.verdict.contest import Contest, Partition, Trained
 
-__all__ = ["Trainer", "open_store", "tell_failures", "train_curve"]
-
 SHARES = (1 / 4, 1 / 2, 3 / 4, 8 / 9)  # of the corpus, trained on
 REPEATS = 10  # samples of each size
 SHARED = ("seed", "stratify", "match", "uneven")  # options that the splits of the contest have, too

@@ -32,19 +32,6 @@ from holdsup.splits import make_splitter
 from holdsup.studies.specs.reading import read_spec
 from holdsup.studies.specs.spec import DataSource, Place, Scalar, Spec, SystemSource
 
-__all__ = [
-    "IN_PASSING",
-    "Splitting",
-    "describe_data",
-    "describe_plan",
-    "describe_systems",
-    "find_code",
-    "make_plan",
-    "make_task",
-    "try_splits",
-    "vary",
-]
-
 HOW_MANY = ("repeats", "j")  # options of splitters that change no split: more of them leave the earlier ones alone
 IN_PASSING = ("path", "held")  # where data are found, which changes nothing
 

@@ -15,8 +15,6 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.studies.specs.planning import Splitting, describe_data, find_code, try_splits, vary
 from holdsup.studies.specs.spec import DataSource, Place, Scalar, Spec, SystemSource
 
-__all__ = ["Preview", "preview_spec"]
-
 SHOWN = 5  # combinations of the facets
 FILES = 12  # files of a system
 

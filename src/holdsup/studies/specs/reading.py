@@ -33,8 +33,6 @@ from holdsup.studies.specs.spec import (
     nearest,
 )
 
-__all__ = ["check_command", "read_spec"]
-
 VERSION = 1
 FIRST = ("holdsup", "kind")  # what says how to read the rest
 LARGEST = 2**20  # bytes; a spec is written by hand

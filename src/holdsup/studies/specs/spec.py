@@ -10,26 +10,6 @@ from typing import Any, Literal, TypeAlias
 
 from holdsup.errors import SpecError, list_names
 
-__all__ = [
-    "BUDGET",
-    "CONTEST",
-    "DATA",
-    "HEADER",
-    "LARGEST_SEED",
-    "NAMED",
-    "SEARCH",
-    "SYSTEM",
-    "DataSource",
-    "Key",
-    "Place",
-    "Scalar",
-    "Spec",
-    "SystemSource",
-    "is_scalar",
-    "is_seed",
-    "nearest",
-]
-
 Scalar: TypeAlias = str | int | float | bool
 
 LARGEST_SEED = 2**32 - 1  # what NumPy's older generators, and so scikit-learn, take

@@ -21,8 +21,6 @@ from holdsup.errors import TuningError, list_names
 from holdsup.results import Caution
 from holdsup.verdict.tuning.candidates import identify_settings
 
-__all__ = ["Numbered", "Params", "Stage", "configure", "cut_stages", "list_candidates"]
-
 Params = dict[str, Any]
 
 Numbered = tuple[int, Params]  # a candidate, and its place among all

@@ -20,8 +20,6 @@ from holdsup.studies.tuning.candidates import Params, configure
 from holdsup.studies.tuning.options import ONE_METRIC, name_metric
 from holdsup.studies.tuning.pools import digest, gather_pool
 
-__all__ = ["EstimateStudy", "Estimates", "StoppingStudy", "limit_share", "study_estimates", "study_stopping"]
-
 FIGURE_1 = (2, 3, 5, 10, 15, 20)
 
 

@@ -23,8 +23,6 @@ from holdsup.verdict.tuning import Tuning, judge_tuning
 if TYPE_CHECKING:
     from optuna import Study, Trial
 
-__all__ = ["judge_trials", "optuna_objective"]
-
 PARTITIONS = "partitions"  # the user attribute that keeps the scores of a trial
 CAUTIONS = "cautions"  # the one that keeps what limits trust in them
 

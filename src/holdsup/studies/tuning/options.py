@@ -16,23 +16,6 @@ from holdsup.splits import JKFold
 from holdsup.splits.routing import warn_of_unrouted
 from holdsup.studies.tuning.candidates import Params
 
-__all__ = [
-    "ONE_METRIC",
-    "choose_metric",
-    "find_scorer",
-    "list_cautions",
-    "list_metrics",
-    "name_metric",
-    "refuse_unknown",
-    "require_budget",
-    "require_folds",
-    "require_lengths",
-    "require_sense",
-    "scorer_sees_items",
-    "takes_weights",
-    "warn_of_weights",
-]
-
 LEAST_FOLDS = 3  # Moss et al., section 3: with two, training sets do not overlap
 
 

@@ -25,18 +25,6 @@ from holdsup.studies.tuning.options import ONE_METRIC
 from holdsup.studies.tuning.training import Outcome, Training, prepare_training, train_unit
 from holdsup.verdict.tuning.candidates import FailedFit, standard_error
 
-__all__ = [
-    "Floats",
-    "Pool",
-    "choose_splitter",
-    "collect_pool",
-    "deal_partitions",
-    "digest",
-    "gather_pool",
-    "run_partitions",
-    "tabulate",
-]
-
 Floats = NDArray[np.float64]
 BATCHES = 10  # of partitions, after each of which progress is said
 

@@ -45,8 +45,6 @@ from holdsup.studies.tuning.pools import Pool, choose_splitter, deal_partitions,
 from holdsup.studies.tuning.training import Training, prepare_training
 from holdsup.verdict.tuning import judge_tuning
 
-__all__ = ["JKSearchCV"]
-
 
 class JKSearchCV(BaseSearchCV):  # type: ignore[misc]
     """Search for the candidate with the best mean over J partitions of K folds (Moss, Leslie & Rayson 2018).

@@ -31,8 +31,6 @@ from holdsup.studies.tuning.pools import Pool, collect_pool
 from holdsup.studies.tuning.training import Outcome
 from holdsup.verdict.tuning import Tuning, TuningAdvice, advise_tuning, judge_tuning
 
-__all__ = ["advise_tuning_spec", "read_tuning_status", "run_tuning_spec"]
-
 FOLDS = (3, 5, 10)  # K that advice tries, besides the spec's own
 LOOKED_AT = 2  # partitions of each; fewer have no variance
 

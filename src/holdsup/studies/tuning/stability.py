@@ -21,8 +21,6 @@ from holdsup.studies.tuning.options import name_metric, require_folds
 from holdsup.studies.tuning.pools import Floats, Pool, digest, gather_pool
 from holdsup.verdict.tuning.candidates import name_candidates
 
-__all__ = ["TuningStudy", "judge_pools", "study_tuning"]
-
 ENOUGH = 5  # times J partitions that a pool should have: its own means say who is best
 
 SHOWN = 8  # rows of the short answer

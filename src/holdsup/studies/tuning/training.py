@@ -20,8 +20,6 @@ from holdsup.splits import Split
 from holdsup.studies.tuning.candidates import Numbered, Params, Stage, cut_stages
 from holdsup.studies.tuning.options import ONE_METRIC, find_scorer, scorer_sees_items
 
-__all__ = ["Outcome", "Training", "prepare_training", "train_unit"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Training:
