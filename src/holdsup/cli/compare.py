@@ -40,11 +40,7 @@ from holdsup.cli.output import Output, output_options
 @click.option("--by", metavar="PROPS", multiple=True, help="Does the lead depend on properties of items?")
 @click.option("--best", metavar="COL", help="Compare the best run of each system by COL: dev_score.")
 @click.option(
-    "--bootstrap",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="N",
-    help="Simulate N nulls of the likelihood ratio.",
+    "--bootstrap", type=click.IntRange(min=0), default=0, metavar="N", help="Simulate N nulls of the likelihood ratio."
 )
 @click.option("--where", metavar="COL=VALUE", multiple=True, help="Use only rows with this value; may be repeated.")
 @last_option

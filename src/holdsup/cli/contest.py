@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 @click.command(
     "contest",
     cls=GroupedCommand,
-    groups={
-        "Question": "threshold sequential learning-curve",
-        "Spec and store": "dry-run retry-failed store export",
-    },
+    groups={"Question": "threshold sequential learning-curve", "Spec and store": "dry-run retry-failed store export"},
     epilog="""\b
     A spec:
       holdsup = 1
@@ -57,10 +54,7 @@ if TYPE_CHECKING:
 @click.option("--retry-failed", is_flag=True, help="Try again what failed before.")
 @click.option("--store", callback=name_file, metavar="FILE", help="Keep results in FILE, not in the spec's store.")
 @click.option(
-    "--export",
-    callback=name_file,
-    metavar="FILE",
-    help="Write the scores to FILE.parquet or FILE.csv, for compare.",
+    "--export", callback=name_file, metavar="FILE", help="Write the scores to FILE.parquet or FILE.csv, for compare."
 )
 @output_options
 def command(

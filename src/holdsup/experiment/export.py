@@ -34,11 +34,7 @@ Run = tuple[tuple[str, Label], ...]  # the labels of a run
 
 
 def export_scores(
-    plan: Plan,
-    store: Store,
-    *,
-    metric: Mapping[str, Any] | None = None,
-    per: Literal["item", "run"] | None = None,
+    plan: Plan, store: Store, *, metric: Mapping[str, Any] | None = None, per: Literal["item", "run"] | None = None
 ) -> pa.Table:
     """Return the scores of a plan's tasks: dataset, system, run, item, metric, score, status, facets, reason.
 

@@ -37,11 +37,7 @@ def split_source(source: str) -> tuple[str, str] | None:
 
 
 def load_callable(
-    source: str,
-    modules: Mapping[str, str],
-    later: Mapping[str, Sequence[str]] | None = None,
-    *,
-    pinned: bool = True,
+    source: str, modules: Mapping[str, str], later: Mapping[str, Sequence[str]] | None = None, *, pinned: bool = True
 ) -> Callable[..., Any]:
     """Return what an import string names, its modules being those whose sources the plan has hashed.
 

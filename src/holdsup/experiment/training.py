@@ -50,11 +50,7 @@ def train_and_test(arguments: Mapping[str, Any]) -> Outcome:
     metric = find_metric(data, arguments["metric"])
     items = [corpus.items[i] for i in test]
     scored, counts = score_predictions(metric, targets, predictions, items)
-    columns: dict[str, Any] = {
-        "item": items,
-        "target": _write(targets),
-        "prediction": _write(predictions),
-    }
+    columns: dict[str, Any] = {"item": items, "target": _write(targets), "prediction": _write(predictions)}
     if counts is not None and metric.keeps_counts:
         columns |= {f"{COUNT}{name}": counts[:, i] for i, name in enumerate(metric.columns)}
     values = {
