@@ -112,9 +112,7 @@ def test_a_task_that_fails_is_named_the_others_are_done_and_the_exit_code_is_1(r
     edit(study, '"systems:train_length"', '"systems:train_bad"')
     done = run("run", study)
     assert done.code == 1
-    assert done.err == (
-        "holdsup: 3 of 6 tasks failed; the others are done. When the cause is gone, run the same with --retry-failed\n"
-    )
+    assert done.err == ("holdsup: 3 of 6 tasks failed; the others are done. Fix the cause, then add --retry-failed\n")
     assert "systems:train_bad gave 16 predictions for 15 items" in " ".join(done.out.split())
     report = json.loads(run("run", study, "--format", "json").out)
     assert (report["executed"], report["statuses"]["failed"]) == (0, 3)
@@ -156,13 +154,13 @@ def test_an_edited_system_is_trained_again_and_the_others_are_not(run: Run, stud
         (["--export", "s.csv", "--metric", "mse"], 1, "mse does not go with these targets"),
         (["--export", "s.csv", "--metric", "f1,positive=zzz"], 1, "no target is 'zzz'; there are 'long', 'short'"),
         (["--per", "fold"], 2, "--per"),
-        (["--per", "run"], 2, "--per without --export would change nothing"),
-        (["--metric", "f1,average=macro"], 2, "--metric without --export would change nothing"),
-        (["--status", "--metric", "accuracy"], 2, "--metric without --export would change nothing"),
+        (["--per", "run"], 2, "--per needs --export FILE"),
+        (["--metric", "f1,average=macro"], 2, "--metric needs --export FILE"),
+        (["--status", "--metric", "accuracy"], 2, "--metric needs --export FILE"),
         (["--status", "--retry-failed"], 2, "--status runs nothing: leave out --retry-failed"),
         (["--dry-run", "--retries", "2", "--dask", "local"], 2, "leave out --retries and --dask"),
-        (["--status", "--export", "s.csv"], 2, "--status and --export are different things to do"),
-        (["--dry-run", "--rescue", "s.db"], 2, "--dry-run and --rescue are different things to do"),
+        (["--status", "--export", "s.csv"], 2, "--status and --export exclude each other"),
+        (["--dry-run", "--rescue", "s.db"], 2, "--dry-run and --rescue exclude each other"),
         (["--plot", "p.svg"], 1, "no figure for 'run'"),
     ],
 )
@@ -292,7 +290,7 @@ def test_when_all_tasks_fail_nobody_is_told_that_the_others_are_done(run: Run, s
     edit(study, '"systems:train_majority"', '"systems:train_majority"\nkey = "2"')
     done = run("run", study)
     assert done.code == 1
-    assert done.err.startswith("holdsup: all 6 tasks failed. When the cause is gone")
+    assert done.err.startswith("holdsup: all 6 tasks failed. Fix the cause")
     assert done.out.splitlines()[1] == "All 6 tasks failed."
     assert "ValueError" in done.out
     assert "; and 5 others" in done.out

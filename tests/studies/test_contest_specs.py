@@ -118,7 +118,7 @@ def test_a_contest_that_cannot_be_is_refused(contest: Path, old: str, new: str, 
 
 
 def test_a_spec_of_another_kind_is_no_contest(study: Path) -> None:
-    with pytest.raises(SpecError, match=r"run.toml is of the kind 'run'"):
+    with pytest.raises(SpecError, match=r"run.toml has kind = 'run'"):
         run_contest_spec(study)
 
 

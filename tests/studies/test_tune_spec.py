@@ -334,7 +334,7 @@ def test_a_metric_that_gives_several_numbers_is_named(tune: Path) -> None:
 def test_another_kind_of_spec_is_no_tuning(tune: Path) -> None:
     edit(tune, 'kind = "tune"', 'kind = "run"')
     edit(tune, "[candidates]", "[facets]")
-    with pytest.raises(SpecError, match=r"tune.toml is of the kind 'run': a tuning needs kind = \"tune\""):
+    with pytest.raises(SpecError, match=r"tune.toml has kind = 'run': a tuning needs kind = \"tune\""):
         run_tuning_spec(tune)
 
 

@@ -7,20 +7,23 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from holdsup.cli.options import F, add_options
 from holdsup.errors import HoldsupError, ResultError
 
 if TYPE_CHECKING:
+    from holdsup.progress import Progress
     from holdsup.rendering import Table
     from holdsup.rendering.text import Ink
     from holdsup.results import Result
 
-F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound="Result")
 FORMATS = ("text", "json", "markdown", "latex")
 PIPED_WIDTH = 100  # columns of full answers when the output is no terminal
 WIDEST = 80  # columns of a short answer: what every terminal, mail and comment has
@@ -40,23 +43,23 @@ def output_options(command: F) -> F:
     """Add the options that every command takes; those of what is shown and written arrive as one `Output`."""
     options = [
         click.option("--full", is_flag=True, help="Show everything: all tables, tests and caveats."),
-        click.option("--pairs", is_flag=True, help="List all pairs, too."),
+        click.option("--pairs", is_flag=True, help="List all pairs as well."),
         click.option("--format", "style", type=click.Choice(FORMATS), default="text", metavar="FORMAT",
                      help="text, json (for holdsup report), markdown or latex."),
         click.option("-o", "--output", "file", callback=name_file, metavar="FILE",
                      help="Write to FILE (-: standard output)."),
         click.option("--plot", "picture", callback=name_file, metavar="FILE",
                      help="Draw the answer: FILE.svg, FILE.pdf or FILE.png."),
-        click.option("--figure", metavar="NAME", help="Draw this picture; a wrong name lists them."),
+        click.option("--figure", metavar="NAME", help="Draw this figure; a wrong name lists them all."),
         click.option("--plot-all", "folder", callback=name_file, metavar="FOLDER",
-                     help="Draw every picture, each in a file of its own."),
+                     help="Draw every figure, one file each."),
         click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
-                     metavar="P", show_default=True, help="Coverage of intervals; tests are at 1 - P."),
+                     metavar="P", show_default=True, help="Confidence level; tests use 1 - P."),
         click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", show_default=True,
-                     help="Seed of everything random."),
+                     help="Random seed."),
         click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", show_default=True,
-                     help="Processes to use."),
-        click.option("--quiet", is_flag=True, help="Show no progress."),
+                     help="Number of processes."),
+        click.option("--quiet", is_flag=True, help="Hide the progress bar."),
     ]  # fmt: skip
 
     @functools.wraps(command)
@@ -64,9 +67,7 @@ def output_options(command: F) -> F:
         shown = {field.name: given.pop(field.name) for field in fields(Output)}
         return command(shown=Output(**shown), **given)
 
-    for option in reversed(options):
-        packed = option(packed)
-    return cast(F, packed)
+    return add_options(cast(F, packed), options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,24 +81,39 @@ class Output:
     picture: Path | None  # where the answer is drawn
     figure: str | None  # the name of another picture to draw there
     folder: Path | None  # where every picture is drawn
+    quiet: bool  # whether no progress bar is drawn
+
+    def answer(self, ask: Callable[..., R], data: Sequence[str], **arguments: Any) -> R:
+        """Ask a question of some data, and show what came out."""
+        self.refuse_to_overwrite(data)
+        with self.progress() as progress:
+            result = ask(list(data), progress=progress, **arguments)
+        self.emit(result)
+        return result
+
+    def progress(self) -> AbstractContextManager[Progress]:
+        """Give a `progress` callback, which draws a bar unless that is unwanted."""
+        from holdsup.cli.bar import show_progress
+
+        return show_progress(quiet=self.quiet)
 
     def refuse_to_overwrite(self, data: Sequence[str], *others: Path | None) -> None:
         """Raise if a file to be written is one of those to be read, or is to be written twice."""
         from holdsup.columns.sources import find_sources
 
         if self.figure is not None and self.picture is None:
-            raise click.UsageError("--figure says what --plot FILE draws: give --plot as well.")
+            raise click.UsageError("--figure needs --plot FILE: say where to draw it.")
         written = (self.file, self.picture, *others)
         named = [path.resolve() for path in written if path is not None and path != STANDARD_OUTPUT]
         if twice := next((path for path in named if named.count(path) > 1), None):
-            raise ResultError(f"cannot write {twice.name} twice: give each file that is written a name of its own")
+            raise ResultError(f"cannot write {twice.name} twice: give each output its own name")
         targets = [path for path in written if path is not None and path != STANDARD_OUTPUT and path.is_file()]
         if not targets:
             return
         read = [source.path for asked in data for source in find_sources(asked) if source.path is not None]
         for target in targets:
             if any(target.samefile(path) for path in read):
-                raise ResultError(f"cannot write {target}: it is one of the files to read; give another name")
+                raise ResultError(f"cannot write {target}: it is one of the files to read; use another name")
 
     def emit(self, result: Result) -> None:
         """Print a result or write it to a file, and draw it if asked; files appear whole or not at all."""

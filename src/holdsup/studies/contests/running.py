@@ -135,7 +135,7 @@ def run_contest_spec(
     """
     spec = spec if isinstance(spec, Spec) else read_spec(spec)
     if spec.kind != "contest":
-        raise SpecError(f'{spec.file.name} is of the kind {spec.kind!r}: a contest needs kind = "contest"')
+        raise SpecError(f'{spec.file.name} has kind = {spec.kind!r}: a contest needs kind = "contest"')
     options = {name: value for name, value in spec.contest.items() if name not in ("repeats", "target")}
     threshold = threshold or spec.contest.get("target", TARGET)
     rounds = rounds_of_spec(spec, target=threshold if sequential else None)

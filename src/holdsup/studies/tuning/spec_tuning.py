@@ -237,7 +237,7 @@ def make_search(spec: Spec | str | Path, *, level: float = 0.95) -> Search:
     """
     spec = spec if isinstance(spec, Spec) else read_spec(spec)
     if spec.kind != "tune":
-        raise SpecError(f'{spec.file.name} is of the kind {spec.kind!r}: a tuning needs kind = "tune"')
+        raise SpecError(f'{spec.file.name} has kind = {spec.kind!r}: a tuning needs kind = "tune"')
     strategy, j = strategy_of_spec(spec)
     field, candidates = field_of_candidates(spec)
     try_splits(spec, field.dataset, field.data)
