@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from holdsup.cli.options import GroupedCommand
-from holdsup.cli.output import Output, name_file, output_options
+from holdsup.cli.output import Output, name_file, output_options, show_progress
 from holdsup.cli.specs import open_executor, open_spec, show_preview, spec_options
 
 
@@ -76,6 +76,6 @@ def command(
     if dry_run:
         show_preview(preview_contest(spec))
         return
-    with open_executor(jobs, dask) as executor, shown.progress() as progress:
+    with open_executor(jobs, dask) as executor, show_progress(quiet=shown.quiet) as progress:
         contest = run_contest_spec(spec, store=store, export=export, executor=executor, progress=progress, **asked)
     shown.emit(contest)

@@ -1,4 +1,4 @@
-"""Where a result goes, and in what form: options that every command takes, and what is done with them."""
+"""What the user sees: options that every command takes, where a result goes and in what form, a progress bar."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import functools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -16,9 +17,11 @@ import click
 
 from holdsup.cli.options import F, add_options
 from holdsup.errors import HoldsupError, ResultError
+from holdsup.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from holdsup.progress import Progress
+    from rich.progress import Progress as Bar, TaskID
+
     from holdsup.rendering import Table
     from holdsup.rendering.text import Ink
     from holdsup.results import Result
@@ -28,6 +31,7 @@ FORMATS = ("text", "json", "markdown", "latex")
 PIPED_WIDTH = 100  # columns of full answers when the output is no terminal
 WIDEST = 80  # columns of a short answer: what every terminal, mail and comment has
 STANDARD_OUTPUT = Path("-")
+PATIENCE = 2.0  # seconds before a progress bar shows
 
 
 def name_file(ctx: click.Context, param: click.Parameter, value: str | None) -> Path | None:
@@ -86,16 +90,10 @@ class Output:
     def answer(self, ask: Callable[..., R], data: Sequence[str], **arguments: Any) -> R:
         """Ask a question of some data, and show what came out."""
         self.refuse_to_overwrite(data)
-        with self.progress() as progress:
+        with show_progress(quiet=self.quiet) as progress:
             result = ask(list(data), progress=progress, **arguments)
         self.emit(result)
         return result
-
-    def progress(self) -> AbstractContextManager[Progress]:
-        """Give a `progress` callback, which draws a bar unless that is unwanted."""
-        from holdsup.cli.bar import show_progress
-
-        return show_progress(quiet=self.quiet)
 
     def refuse_to_overwrite(self, data: Sequence[str], *others: Path | None) -> None:
         """Raise if a file to be written is one of those to be read, or is to be written twice."""
@@ -187,3 +185,50 @@ def find_width(terminal: bool) -> int:
     """Return how many columns text may take."""
     asked = terminal or "COLUMNS" in os.environ
     return max(40, shutil.get_terminal_size().columns if asked else PIPED_WIDTH)
+
+
+@contextmanager
+def show_progress(*, quiet: bool) -> Iterator[Progress]:
+    """Give a `progress` callback that draws a bar on stderr: on a terminal, once the work has taken a while."""
+    if quiet or not getattr(sys.stderr, "isatty", bool)():
+        yield no_progress
+        return
+    drawn = _DrawnLate()
+    try:
+        yield drawn
+    finally:
+        drawn.stop()
+
+
+class _DrawnLate:
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.bar: Bar | None = None
+        self.task: TaskID | None = None
+
+    def __call__(self, done: int, total: int | None, label: str) -> None:
+        if time.monotonic() - self.started < PATIENCE:
+            return
+        if self.bar is None:
+            self._start()
+        assert self.bar is not None
+        if self.task is None:
+            self.task = self.bar.add_task(label, total=total)
+        self.bar.update(self.task, completed=done, total=total, description=label)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.text import Text
+
+        class PlainText(TextColumn):  # labels come from files: never read as rich's markup
+            def render(self, task):  # type: ignore[no-untyped-def]
+                return Text(task.description)
+
+        columns = (PlainText(""), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.bar.start()
+
+    def stop(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from holdsup.cli.options import ROLES, GroupedCommand, join_properties, pairs_option, scores_options
-from holdsup.cli.output import Output, name_file, output_options
+from holdsup.cli.output import Output, name_file, output_options, show_progress
 
 KINDS = ("values", "scores", "labels", "findings")
 SCALES = ("nominal", "ordinal", "interval")
@@ -99,7 +99,7 @@ def command(data: str | None, template: Path | None, shown: Output, **given: Any
         raise click.UsageError("Give DATA, or --example for the paper's measurements, or --init FILE for a template.")
     asked = _what_is_asked(given)
     shown.refuse_to_overwrite([] if data is None else [data], given["card"])
-    with shown.progress() as progress:
+    with show_progress(quiet=shown.quiet) as progress:
         result = _answer(asked, _source(data), {**given, "progress": progress})
     if given["card"] is not None:
         from holdsup.verdict import write_card

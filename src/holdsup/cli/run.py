@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from holdsup.cli.options import GroupedCommand
-from holdsup.cli.output import Output, name_file, output_options, print_tables
+from holdsup.cli.output import Output, name_file, output_options, print_tables, show_progress
 from holdsup.cli.specs import open_executor, open_spec, show_preview, spec_options
 from holdsup.errors import MetricError, RunError
 
@@ -105,7 +105,7 @@ def command(
     elif status:
         report = read_status(plan, place)
     else:
-        with open_executor(jobs, dask) as executor, shown.progress() as progress:
+        with open_executor(jobs, dask) as executor, show_progress(quiet=shown.quiet) as progress:
             report = run_plan(plan, place, executor, progress, retries=retries, retry_failed=retry_failed)
     shown.emit(report)
     failed = report.statuses["failed"]

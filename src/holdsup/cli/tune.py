@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdsup.cli.options import GroupedCommand
-from holdsup.cli.output import Output, output_options
+from holdsup.cli.output import Output, output_options, show_progress
 from holdsup.cli.specs import open_executor, open_spec, show_preview, spec_options
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def command(
     if status:
         shown.emit(read_tuning_status(spec, store=store))
         return
-    with open_executor(jobs, dask) as executor, shown.progress() as progress:
+    with open_executor(jobs, dask) as executor, show_progress(quiet=shown.quiet) as progress:
         running: Any = {"store": store, "executor": executor, "progress": progress, "retry_failed": retry_failed}
         found: Result = advise_tuning_spec(spec, **running) if advise else run_tuning_spec(spec, level=level, **running)
     shown.emit(found)

@@ -16,13 +16,20 @@ import pyarrow.parquet as pq
 from holdsup.errors import MetricError, ResultError
 from holdsup.experiment.corpora import Corpus, read_corpus
 from holdsup.experiment.plan import Label, Plan, Task
-from holdsup.experiment.scoring import Scored, check_metric, find_metric, score_counts, score_predictions
 from holdsup.experiment.sources import import_from
 from holdsup.experiment.store import Recorded, Store
-from holdsup.experiment.training import COUNT, find_split
+from holdsup.experiment.training import (
+    COUNT,
+    Scored,
+    check_metric,
+    find_metric,
+    find_split,
+    score_counts,
+    score_predictions,
+)
 from holdsup.metrics import Metric, make_metric
 from holdsup.metrics.catalogue import write_metric
-from holdsup.metrics.streams import divert_output
+from holdsup.metrics.scorers import divert_output
 from holdsup.rendering.spreadsheet import disarm_text
 from holdsup.results import write_file
 from holdsup.scores.role_finding import state_in_names, state_roles

@@ -17,8 +17,8 @@ from types import FrameType
 from typing import Any, Self
 
 from holdsup.errors import RunError, list_names
-from holdsup.experiment.environment import describe_environment
 from holdsup.experiment.executors import SerialExecutor, WorkerDied, workers_of
+from holdsup.experiment.identity import describe_environment
 from holdsup.experiment.plan import Plan
 from holdsup.experiment.report import RunReport, report_run
 from holdsup.experiment.store import Failure, OpenRun, Store, Success

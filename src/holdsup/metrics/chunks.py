@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
-from holdsup.metrics.metric import Counts, RatioMetric
-from holdsup.metrics.pairs import BadItem, read_sequences, require_lists, show
+from holdsup.metrics.metric import BadItem, Counts, RatioMetric, read_sequences, require_lists, show
 
 Tags = Sequence[Sequence[str]]
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError, list_names
-from holdsup.metrics.metric import MATCHES, Counts, Floats, RatioMetric, ratio
-from holdsup.metrics.pairs import BadItem, plain_values, read_pairs, show
+from holdsup.metrics.metric import MATCHES, BadItem, Counts, Floats, RatioMetric, plain_values, ratio, read_pairs, show
 
 Ints = NDArray[np.intp]
 SEVERAL = (list, tuple, set, frozenset)  # an item that is one of these has several labels

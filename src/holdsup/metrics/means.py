@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
-from holdsup.metrics.metric import Counts, Floats, Metric
-from holdsup.metrics.pairs import BadItem, read_pairs, read_sequences, show
+from holdsup.metrics.metric import BadItem, Counts, Floats, Metric, read_pairs, read_sequences, show
 
 ARTICLE = re.compile(r"\b(a|an|the)\b")
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)

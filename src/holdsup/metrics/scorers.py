@@ -1,13 +1,19 @@
-"""Any function of targets and predictions as a metric: it has no counts, and predictions are scored again each time."""
+"""Any function of targets and predictions as a metric: it has no counts, and predictions are scored again each time.
+
+It may be a function of the user's. Standard output is for the report, so what such code prints goes to standard error.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import os
+import sys
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
@@ -17,12 +23,46 @@ from numpy.typing import NDArray
 
 from holdsup.columns.limits import reason_of
 from holdsup.errors import HoldsupError, MetricError
-from holdsup.metrics.metric import Counts, Floats, Metric
-from holdsup.metrics.pairs import read_pairs
-from holdsup.metrics.streams import divert_output
+from holdsup.metrics.metric import Counts, Floats, Metric, read_pairs
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution
 from holdsup.results.direction_names import find_direction
+
+_lock = threading.Lock()
+_inside = 0  # threads that are in a block: what the first has diverted, the last puts back
+_diverted = ExitStack()
+
+
+@contextmanager
+def divert_output() -> Iterator[None]:
+    """Send standard output to standard error: what Python prints, and what programs write that are started inside."""
+    global _inside, _diverted  # streams and descriptors are those of the whole process
+    with _lock:
+        _inside += 1
+        if _inside == 1:
+            _diverted = _divert()
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                _diverted.close()
+
+
+def _divert() -> ExitStack:
+    stack = ExitStack()
+    if sys.stdout is not None:
+        with suppress(OSError, ValueError):  # nobody reads it any more, or it is closed
+            sys.stdout.flush()
+    with suppress(OSError):  # a process without a standard output, or without a standard error
+        kept = os.dup(1)
+        stack.callback(os.close, kept)
+        os.dup2(2, 1)
+        stack.callback(os.dup2, kept, 1)
+    stack.enter_context(redirect_stdout(sys.stderr))
+    return stack
+
 
 SKLEARN = "sklearn"
 

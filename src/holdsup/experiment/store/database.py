@@ -21,9 +21,16 @@ from holdsup.experiment.store.connection import (
     copy_and_migrate,
     open_file,
 )
-from holdsup.experiment.store.ledger import Damage, Ledger, read_rows
 from holdsup.experiment.store.recording import OpenRun, is_alive
-from holdsup.experiment.store.records import Recorded, RecordedFailure, decode_table, decode_values
+from holdsup.experiment.store.records import (
+    Damage,
+    Ledger,
+    Recorded,
+    RecordedFailure,
+    decode_table,
+    decode_values,
+    read_rows,
+)
 from holdsup.experiment.store.rescue import is_foreign, require_whole_log, rescue_store
 from holdsup.experiment.store.schema import TABLES, is_sound
 from holdsup.rendering.numbers import format_counted

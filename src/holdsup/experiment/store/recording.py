@@ -23,8 +23,7 @@ from typing import Any, NamedTuple, Self
 from holdsup.errors import StoreError
 from holdsup.experiment.plan import Task
 from holdsup.experiment.store.connection import RESCUE, DamagedStore, clear_errors, transaction
-from holdsup.experiment.store.ledger import Ledger
-from holdsup.experiment.store.records import Failure, Success
+from holdsup.experiment.store.records import Failure, Ledger, Success
 from holdsup.experiment.store.schema import append
 
 TOGETHER = 2_000  # tasks that one transaction adds, so that other processes need not wait long

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from holdsup.errors import StoreError
 from holdsup.experiment.store.connection import RESCUE, DamagedStore, clear_errors, connect, make, transaction
-from holdsup.experiment.store.ledger import Damage
 from holdsup.experiment.store.pages import (
     MAGIC,
     Found,
@@ -23,6 +22,7 @@ from holdsup.experiment.store.pages import (
     is_log_cut_off,
 )
 from holdsup.experiment.store.recording import any_alive
+from holdsup.experiment.store.records import Damage
 from holdsup.experiment.store.schema import TABLES, append, is_sound, with_reason
 from holdsup.rendering.numbers import format_counted
 

@@ -14,8 +14,8 @@ from holdsup.errors import HoldsupError, SpecError, SplitError
 from holdsup.experiment.corpora import Corpus
 from holdsup.experiment.executors import SerialExecutor
 from holdsup.experiment.identity import identify
-from holdsup.experiment.scoring import check_metric
 from holdsup.experiment.sources import forget, hold
+from holdsup.experiment.training import check_metric
 from holdsup.metrics import make_metric
 from holdsup.splits.corpus import count_items
 from holdsup.studies.contests.fields import Field, check_names

@@ -47,8 +47,8 @@ class Losses:
     def refuse(self, trainings: int, needed: str = "") -> RunError:
         """Return the error for so many losses that nothing can be judged."""
         return RunError(
-            f"{self.trainings:,} of {trainings:,} trainings failed{needed}, the first of {self.first}. Fix the cause, then "
-            "add --retry-failed (retry_failed=True)"
+            f"{self.trainings:,} of {trainings:,} trainings failed{needed}, the first of {self.first}. Fix the "
+            "cause, then add --retry-failed (retry_failed=True)"
         )
 
 

@@ -22,10 +22,9 @@ from holdsup.experiment.identity import (
     probe_sources,
 )
 from holdsup.experiment.plan import Label, Plan, Task
-from holdsup.experiment.scoring import check_metric
 from holdsup.experiment.sources import digest_file
 from holdsup.experiment.systems import split_settings
-from holdsup.experiment.training import WORK
+from holdsup.experiment.training import WORK, check_metric
 from holdsup.metrics import make_metric
 from holdsup.metrics.means import NumberError
 from holdsup.splits import make_splitter

@@ -16,9 +16,9 @@ from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_counted, format_interval
 from holdsup.rendering.table import Estimate, Interval, Percent
 from holdsup.results import KINDS, Asked, Method, Result, Rows, write_caveats
-from holdsup.studies.tuning.candidates import Params, configure
 from holdsup.studies.tuning.options import ONE_METRIC, name_metric
 from holdsup.studies.tuning.pools import digest, gather_pool
+from holdsup.studies.tuning.training import Params, configure
 
 FIGURE_1 = (2, 3, 5, 10, 15, 20)
 

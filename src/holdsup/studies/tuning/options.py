@@ -14,7 +14,6 @@ from holdsup.errors import TuningError, list_names
 from holdsup.results import Caution
 from holdsup.splits import JKFold
 from holdsup.splits.routing import warn_of_unrouted
-from holdsup.studies.tuning.candidates import Params
 
 LEAST_FOLDS = 3  # Moss et al., section 3: with two, training sets do not overlap
 
@@ -33,7 +32,7 @@ ELSEWHERE = {  # what scikit-learn's searches take, and what to write here
 ONE_METRIC = "score"  # what scikit-learn calls the score when there is only one
 
 # Where scikit-learn's own estimators have a random_state that their settings leave unused.
-STEADY: dict[str, Callable[[Params], bool]] = {
+STEADY: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "SVC": lambda params: params["probability"] is not True,
     "NuSVC": lambda params: params["probability"] is not True,
     "LogisticRegression": lambda params: params["solver"] in ("lbfgs", "newton-cg", "newton-cholesky"),

@@ -20,9 +20,8 @@ from holdsup.errors import SplitError, TuningError
 from holdsup.progress import Progress
 from holdsup.splits import JKFold, Split
 from holdsup.splits.routing import route_groups
-from holdsup.studies.tuning.candidates import Params
 from holdsup.studies.tuning.options import ONE_METRIC
-from holdsup.studies.tuning.training import Outcome, Training, prepare_training, train_unit
+from holdsup.studies.tuning.training import Outcome, Params, Training, prepare_training, train_unit
 from holdsup.verdict.tuning.candidates import FailedFit, standard_error
 
 Floats = NDArray[np.float64]

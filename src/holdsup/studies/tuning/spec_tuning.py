@@ -25,10 +25,9 @@ from holdsup.studies.contests.training import open_store
 from holdsup.studies.specs import Spec, read_spec
 from holdsup.studies.specs.planning import try_splits, vary
 from holdsup.studies.specs.spec import Place
-from holdsup.studies.tuning.candidates import Params
 from holdsup.studies.tuning.options import ONE_METRIC, require_budget, require_folds
 from holdsup.studies.tuning.pools import Pool, collect_pool
-from holdsup.studies.tuning.training import Outcome
+from holdsup.studies.tuning.training import Outcome, Params
 from holdsup.verdict.tuning import Tuning, TuningAdvice, advise_tuning, judge_tuning
 
 FOLDS = (3, 5, 10)  # K that advice tries, besides the spec's own

@@ -16,9 +16,9 @@ from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_counted
 from holdsup.rendering.table import Estimate, Percent
 from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows, order_cautions, write_caveats
-from holdsup.studies.tuning.candidates import Params, configure, list_candidates
 from holdsup.studies.tuning.options import name_metric, require_folds
 from holdsup.studies.tuning.pools import Floats, Pool, digest, gather_pool
+from holdsup.studies.tuning.training import Params, configure, list_candidates
 from holdsup.verdict.tuning.candidates import name_candidates
 
 ENOUGH = 5  # times J partitions that a pool should have: its own means say who is best
