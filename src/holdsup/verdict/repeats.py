@@ -110,9 +110,9 @@ def check_rows(scores: Scores, names: Iterable[str]) -> None:
 
 
 def caution_progress(scores: Scores) -> Iterator[Caution]:
-    """Yield what it means that a column named like the progress of a training was asked for as a setting."""
-    for name in scores.facets:
-        if is_progress(name):
+    """Yield what it means that a column named like the progress of a training was asked for as a setting, or a run."""
+    for name in (*scores.facets, scores.roles.run):
+        if name is not None and is_progress(name):
             yield Caution(
                 code="progress-as-setting",
                 message=f"Each {name} counts as a training of its own, as asked.",
@@ -139,10 +139,13 @@ def _refuse(scores: Scores, cells: Crossing, unit: str | None, *, needed: bool) 
     """
     for name in scores.roles.replicates:
         if is_progress(name) and scores.facets[name].count > 1:
+            column = shell_names([name])
+            alone = scores.roles.run is None and len(scores.roles.replicates) == 1
+            separate = f"give --run {column}" if alone else "rename the column, to trial for example"
             raise ScoresError(
-                f"--replicates {shell_names([name])}: values of {name!r} are stages of one training, not trainings of "
-                f"their own: give --last {shell_names([name])} for the last one of each run, or --facets "
-                f"{shell_names([name])} if each is a training of its own at a setting that you chose"
+                f"--replicates {column}: a column of this name counts checkpoints of one training, and five checkpoints "
+                f"taken as runs reject 16 to 43% of true nulls. Give --last {column} to use the last checkpoint of each "
+                f"run; if each value is a separate training, {separate}"
             )
     sizes = cells.sizes()
     if sizes.max(initial=0) < 2:

@@ -19,9 +19,15 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution, order_cautions
 from holdsup.splits import BlockedCV, Splitter, make_splitter
 from holdsup.studies.contests.faults import check_corpus, warn_of_systems
-from holdsup.studies.contests.fields import Strategy, choose_strategy, field_of_spec
-from holdsup.studies.contests.identities import sign_field, sign_system
-from holdsup.studies.contests.memory import field_in_memory, require_memory
+from holdsup.studies.contests.fields import (
+    Strategy,
+    choose_strategy,
+    field_in_memory,
+    field_of_spec,
+    require_memory,
+    sign_field,
+    sign_system,
+)
 from holdsup.studies.contests.training import Trainer, open_store, tell_failures, train_curve
 from holdsup.studies.specs import Preview, Spec, preview_spec, read_spec
 from holdsup.verdict.contest import Contest, Decision, Partition, decide_sequentially, judge_contest

@@ -19,8 +19,7 @@ from holdsup.numerics.tuning_plans import AdaptiveSchedule
 from holdsup.progress import Progress, no_progress
 from holdsup.results import order_cautions
 from holdsup.splits import make_splitter
-from holdsup.studies.contests.fields import Field, Strategy, choose_strategy, field_of_spec
-from holdsup.studies.contests.identities import sign_field, sign_system
+from holdsup.studies.contests.fields import Field, Strategy, choose_strategy, field_of_spec, sign_field, sign_system
 from holdsup.studies.contests.training import open_store
 from holdsup.studies.specs import Spec, read_spec
 from holdsup.studies.specs.planning import try_splits, vary
