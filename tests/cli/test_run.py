@@ -151,7 +151,7 @@ def test_an_edited_system_is_trained_again_and_the_others_are_not(run: Run, stud
         (["--export", "s.csv", "--metric", "f1,average"], 2, "is not of the form average=macro"),
         (["--export", "s.csv", "--metric", "sklearn:balanced_accuracy", "--per", "item"], 1, "--per run"),
         (["--export", "s.csv", "--metric", "f1,average=macro", "--per", "item"], 1, "--per run"),
-        (["--export", "s.csv", "--metric", "mse"], 1, "mse does not go with these targets"),
+        (["--export", "s.csv", "--metric", "mse"], 1, "mse does not fit these targets"),
         (["--export", "s.csv", "--metric", "f1,positive=zzz"], 1, "no target is 'zzz'; there are 'long', 'short'"),
         (["--per", "fold"], 2, "--per"),
         (["--per", "run"], 2, "--per needs --export FILE"),
@@ -186,7 +186,7 @@ def test_a_metric_that_the_targets_rule_out_is_refused_before_anything_is_traine
     edit(study, 'name = "accuracy"', 'name = "mse"')
     done = run("run", study)
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert "mse does not go with these targets" in done.err
+    assert "mse does not fit these targets" in done.err
     assert not (study.parent / "runs.db").exists()
 
 
@@ -274,12 +274,12 @@ def test_undefined_results_and_strange_predictions_are_told_with_the_reason(run:
     systems.write_text(systems.read_text() + strange)
     edit(study, '"systems:train_length"', '"systems:train_strange"')
     noted = json.loads(run("run", study, "--format", "json").out)["warnings"]
-    assert noted == ["3 results to look at: 15 of 15 predictions are no label of the data, such as 'huge'."]
+    assert noted == ["3 results to look at: 15 of 15 predictions are not labels in the data, such as 'huge'."]
     edit(study, 'name = "accuracy"', 'name = "f1"\naverage = "macro"')
     edit(study, 'store = "runs.db"', 'store = "other.db"')
     (undefined,) = json.loads(run("run", study, "--format", "json").out)["warnings"]
     assert undefined.startswith("3 results with a value that is not defined: the prediction of item '")
-    assert undefined.endswith("or set allow_unknown = true to take it for a wrong answer.")
+    assert undefined.endswith("or set allow_unknown = true to count it as wrong.")
 
 
 def test_when_all_tasks_fail_nobody_is_told_that_the_others_are_done(run: Run, study: Path) -> None:
@@ -362,5 +362,5 @@ def test_ctrl_c_stops_with_one_line_that_says_how_to_go_on(study: Path, tmp_path
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
-    assert "1 of 6 tasks are recorded in runs.db; run the same again to go on" in err
+    assert "1 of 6 tasks are recorded in runs.db; run the same command again to continue" in err
     assert "Traceback" not in err

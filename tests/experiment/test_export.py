@@ -205,15 +205,15 @@ def test_a_score_that_is_not_defined_says_why_and_what_to_do(
     first = kept(plan, store)[plan.tasks[0].id][0][0]
     assert rows[0]["reason"] == (
         f"the prediction of item '{first}', 'huge', is none of the labels 'long', 'short'. Name all labels with "
-        "labels = [...], or set allow_unknown = true to take it for a wrong answer."
+        "labels = [...], or set allow_unknown = true to count it as wrong."
     )
 
 
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        ({"name": "mse"}, "toy: mse does not go with these targets: item '1' is 'short'"),
-        ({"name": "chunk_f1", "scheme": "iob2"}, "chunk_f1 does not go with these targets"),
+        ({"name": "mse"}, "toy: mse does not fit these targets: item '1' is 'short'"),
+        ({"name": "chunk_f1", "scheme": "iob2"}, "chunk_f1 does not fit these targets"),
         ({"name": "f1", "positive": "zzz"}, "no target is 'zzz'; there are 'long', 'short'"),
     ],
 )

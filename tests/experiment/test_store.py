@@ -274,7 +274,7 @@ def test_a_text_file_is_no_damaged_store_and_stays_as_it_is(tmp_path: Path) -> N
 
 
 def test_a_store_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"cannot make the store .*: No such file or directory"):
+    with pytest.raises(StoreError, match=r"cannot create the store .*: No such file or directory"):
         Store(tmp_path / "nowhere" / "runs.db")
 
 

@@ -278,9 +278,9 @@ def test_what_cannot_be_counted_is_refused_in_one_line(
         (
             "f1",
             {"average": "macro", "labels": []},
-            r"labels = \[\] of the metric f1: it must be a list of texts or numbers",
+            r"labels = \[\] of the metric f1: give a list of text or numbers",
         ),
-        ("f1", {"average": "macro", "labels": [["a"]]}, "it must be a list of texts or numbers"),
+        ("f1", {"average": "macro", "labels": [["a"]]}, "give a list of text or numbers"),
         ("chunk_f1", {}, "chunk_f1 needs the scheme of the tags"),
         ("chunk_f1", {"scheme": "bio"}, "no tag scheme 'bio'"),
         ("exact_match", {"normalize": "yes"}, "normalize = 'yes' of the metric exact_match: it must be true or false"),

@@ -93,7 +93,7 @@ def test_a_metric_that_no_partition_defines() -> None:
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        ("mse", "run_contest: mse does not go with these targets: item '1' is 'low', but must be a finite number"),
+        ("mse", "run_contest: mse does not fit these targets: item '1' is 'low', but must be a finite number"),
         ({"name": "f1", "positive": "lwo"}, "no target is 'lwo'; there are 'high', 'low'"),
     ],
 )
@@ -121,8 +121,8 @@ def test_columns_of_unequal_length() -> None:
         ([train_cut, train_poor], "give them by name"),
         ({"cut": train_cut, "bayes": GaussianNB}, r"give an estimator, GaussianNB\(\)"),
         ({"cut": train_cut, "poor": 3}, "the system 'poor' is a int: give a function"),
-        ({"cut": train_cut, "poor": ["{python}", "x.py", "{test}"]}, "command does not have {out}"),
-        ({"cut": train_cut, "poor": ["{python}", 3]}, "a command is a list of texts"),
+        ({"cut": train_cut, "poor": ["{python}", "x.py", "{test}"]}, "command lacks {out}"),
+        ({"cut": train_cut, "poor": ["{python}", 3]}, "a command is a list of strings"),
         ({1: train_cut, 2: train_poor}, "a system is called 1: give it a name, a text"),
         ({"cut": train_cut, " ": train_poor}, "a system is called ' ': give it a name"),
     ],

@@ -266,15 +266,15 @@ def test_processes_give_the_same_tuning(tune: Path) -> None:
         ("k = 3", "k = 3\nadaptive = 1", r"\[splits\]: adaptive is 1; it must be true or false"),
         ("k = 3", "k = 3\nmargin = 0.1", r"\[splits\]: margin is what an adaptive tuning may be off by"),
         ("k = 3", "k = 3\nadaptive = true\nmargin = -1", r"\[splits\]: margin is -1; it must be a difference"),
-        ("k = 3", "k = 3\nadaptiv = true", r"\[splits\]: 'adaptiv' is no key here; .*Did you mean 'adaptive'"),
-        ("k = 3", "K = 3", r"\[splits\]: 'K' is no key here; there are .*'k', 'j', 'adaptive', 'margin'"),
+        ("k = 3", "k = 3\nadaptiv = true", r"\[splits\]: 'adaptiv' is not a key here; .*Did you mean 'adaptive'"),
+        ("k = 3", "K = 3", r"\[splits\]: 'K' is not a key here; the keys are .*'k', 'j', 'adaptive', 'margin'"),
         (
             '"accuracy"',
             '["accuracy", "mae"]',
             r"\[metric\]: name is \['accuracy', 'mae'\]; it must be a name, of one metric",
         ),
         ("[candidates]", "[budget]\n[candidates]", r"\[budget\]: fits is missing"),
-        ("[candidates]", "[facets]\na = [1]\n[candidates]", r"'facets' is no key here"),
+        ("[candidates]", "[facets]\na = [1]\n[candidates]", r"'facets' is not a key here"),
         ("n_neighbors = [1, 15, 60]", "", r"\[candidates\]: there are no candidates"),
         ("n_neighbors = [1, 15, 60]", "n_neighbors = 1", r"n_neighbors is 1; it must be a list"),
         ("[1, 15, 60]", "[1, 1]", r"which has a value more than once"),
@@ -340,7 +340,7 @@ def test_another_kind_of_spec_is_no_tuning(tune: Path) -> None:
 
 def test_options_of_splits_that_stand_in_the_budget_are_sent_there(tune: Path) -> None:
     edit(tune, "[candidates]", "[budget]\nfits = 100\nadaptive = true\n[candidates]")
-    with pytest.raises(SpecError, match=r"'adaptive' is no key here: it stands in \[splits\]"):
+    with pytest.raises(SpecError, match=r"'adaptive' is not a key here: it stands in \[splits\]"):
         read_spec(tune)
 
 

@@ -34,7 +34,7 @@ def _read_percent(ctx: click.Context, param: click.Parameter, value: str | None)
     try:
         return None if value is None else float(value.removesuffix("%"))
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no percentage such as 5%.") from None
+        raise click.BadParameter(f"{value!r} is not a percentage such as 5%.") from None
 
 
 @click.command(

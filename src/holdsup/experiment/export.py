@@ -218,8 +218,7 @@ def _state_roles(table: pa.Table, facets: Sequence[str]) -> pa.Table:
 def _is_by_item(metric: Metric, per: str | None) -> bool:
     if per == "item" and not metric.is_mean:
         raise MetricError(
-            f"{metric.name} of a run is no mean over its items, so that scores of single items would be those of "
-            "another metric: export it with --per run"
+            f"the {metric.name} of a run is not the mean over its items, so these have no score: use --per run"
         )
     return metric.is_mean and per != "run"
 

@@ -90,11 +90,11 @@ def _probe(folder: Path, request: Mapping[str, Any]) -> Any:
         return json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         raise SpecError(
-            f"importing {named} takes more than {PATIENCE:g} seconds: move work into the function"
+            f"importing {named} takes more than {PATIENCE:g} seconds: move the slow work into the function"
         ) from None
     except ValueError:
         said = " ".join(done.stderr.split())[-300:]
-        raise SpecError(f"importing {named} ended Python with code {done.returncode}; it said: {said}") from None
+        raise SpecError(f"importing {named} ended Python (exit code {done.returncode}); it printed: {said}") from None
 
 
 def follow_imports(files: Iterable[Path], folders: Sequence[Path]) -> list[Path]:
@@ -154,9 +154,11 @@ def find_matching(folder: Path, patterns: Iterable[str]) -> dict[str, Path]:
         try:
             files = sorted(file for file in folder.glob(pattern) if file.is_file())
         except (ValueError, NotImplementedError) as error:
-            raise SpecError(f"code has {pattern!r}, which is no pattern below the spec's folder: {error}") from error
+            raise SpecError(
+                f"code has {pattern!r}, which is not a pattern inside the spec's folder: {error}"
+            ) from error
         if not files:
-            raise SpecError(f"code has {pattern!r}, which matches no file below the spec's folder")
+            raise SpecError(f"code has {pattern!r}, which matches no file in the spec's folder")
         found |= {file.relative_to(folder).as_posix(): file for file in files}
     return found
 

@@ -119,7 +119,7 @@ def _note(name: str, path: str | None, digest: str, *, pinned: bool) -> None:
 def _import(source: str) -> Callable[..., Any]:
     parts = split_source(source)
     if parts is None:
-        raise TaskError(f"{source!r} is no import string: write module:function")
+        raise TaskError(f"{source!r} is not an import string: write module:function")
     importlib.invalidate_caches()
     found: Any = importlib.import_module(parts[0])
     for name in parts[1].split("."):

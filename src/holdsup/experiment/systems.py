@@ -81,10 +81,7 @@ def _call(system: Mapping[str, Any], given: Examples) -> Trained:
     started = time.perf_counter()
     predict = function(given.inputs, given.targets, seed=given.seed, **system["settings"])
     if not callable(predict):
-        raise TaskError(
-            f"{system['source']} returned a {type(predict).__name__}: it must return a function that predicts, "
-            "predict(inputs)"
-        )
+        raise TaskError(f"{system['source']} returned a {type(predict).__name__}: return a function, predict(inputs)")
     return _predict(predict, given, started)
 
 
@@ -94,7 +91,7 @@ def _estimator(system: Mapping[str, Any], given: Examples) -> Trained:
     lacks = [name for name in ("fit", "predict", "get_params", "set_params") if not hasattr(estimator, name)]
     if lacks:
         raise TaskError(
-            f"{system['source']} returned a {type(estimator).__name__} without {', '.join(lacks)}: it must return a "
+            f"{system['source']} returned a {type(estimator).__name__} without {', '.join(lacks)}: return a "
             "scikit-learn estimator"
         )
     random = [name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state"]
@@ -117,7 +114,7 @@ def _command(system: Mapping[str, Any], given: Examples) -> Trained:
         code = _run(filled, system["folder"], log, timeout)
         program = " ".join(Path(part).name for part in filled[:2])
         if code is None:
-            raise TaskError(f"{program} was stopped after {timeout:g} seconds: give it a longer timeout{_last(log)}")
+            raise TaskError(f"{program} was stopped after {timeout:g} seconds: raise its timeout{_last(log)}")
         if code != 0:
             raise TaskError(f"{program} ended with code {code}{_last(log)}")
         predictions = _read_predictions(files["out"], program, log)
@@ -201,9 +198,7 @@ def _read_predictions(out: Path, program: str, log: Path) -> list[Any]:
     if not out.exists():
         raise TaskError(f"{program} wrote no file {{out}}{_last(log)}")
     if out.stat().st_size > LARGEST_DOCUMENT:
-        raise TaskError(
-            f"{program} wrote {out.stat().st_size:,} bytes to {{out}}: one JSON prediction a line is wanted"
-        )
+        raise TaskError(f"{program} wrote {out.stat().st_size:,} bytes to {{out}}: write one JSON prediction per line")
     predictions = []
     for number, line in enumerate(out.read_bytes().splitlines(), start=1):
         try:

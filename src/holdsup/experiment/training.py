@@ -61,13 +61,13 @@ def check_metric(metric: Metric, targets: Sequence[Any], items: Sequence[str]) -
         counts = known.count(targets, targets)
     except MetricError as error:
         why = _explain(error, items).rstrip(".")
-        raise MetricError(f"{metric.name} does not go with these targets: {why}") from error
+        raise MetricError(f"{metric.name} does not fit these targets: {why}") from error
     reason = known.why_undefined(np.asarray(counts.sum(axis=0)))
     if reason and isinstance(known, LabelMetric):
         labels = list_names(map(str, known.known or ()), most=5)
         raise MetricError(f"{metric.name} has nothing to find: no target is {known.noun}; there are {labels}")
     if reason:
-        raise MetricError(f"{metric.name} does not go with these targets: {reason}")
+        raise MetricError(f"{metric.name} does not fit these targets: {reason}")
 
 
 def score_predictions(
@@ -178,16 +178,16 @@ def check_predictions(returned: Any, targets: Sequence[Any], *, source: str) -> 
     """
     values = returned.tolist() if hasattr(returned, "tolist") else returned
     if not isinstance(values, list | tuple):
-        raise TaskError(f"{source} predicts with a {type(returned).__name__}: return a list with a prediction an item")
+        raise TaskError(f"{source} predicts with a {type(returned).__name__}: return a list, one prediction per item")
     if len(values) != len(targets):
-        raise TaskError(f"{source} gave {len(values):,} predictions for {len(targets):,} items: return one for each")
+        raise TaskError(f"{source} gave {len(values):,} predictions for {len(targets):,} items: return one per item")
     plain = [_plain(value, place, source) for place, value in enumerate(values, start=1)]
     wanted = {_kind(target) for target in targets}
     for place, value in enumerate(plain, start=1):
         if _kind(value) not in wanted:
             raise TaskError(
                 f"{source} predicts {_kind(value)} ({value!r:.40}, prediction {place}) where the targets are "
-                f"{' or '.join(sorted(wanted))} ({targets[0]!r:.40}): return what the targets are"
+                f"{' or '.join(sorted(wanted))} ({targets[0]!r:.40}): return the same kind"
             )
     return plain
 
@@ -198,17 +198,15 @@ def note_unknown(predictions: Sequence[Any], targets: Sequence[Any]) -> str | No
     Targets are labels if there are at most half as many different ones as items: answers in words differ more.
 
     >>> note_unknown(["a", "b "], ["a", "b", "a", "b"])
-    "1 of 2 predictions is no label of the data, such as 'b '"
+    "1 of 2 predictions is not a label in the data, such as 'b '"
     """
     if not all(isinstance(target, str | int) for target in targets) or len(labels := set(targets)) > len(targets) / 2:
         return None
     unknown = [value for value in predictions if isinstance(value, list) or value not in labels]
     if not unknown:
         return None
-    verb = "is" if len(unknown) == 1 else "are"
-    return (
-        f"{len(unknown):,} of {len(predictions):,} predictions {verb} no label of the data, such as {unknown[0]!r:.40}"
-    )
+    what = "is not a label" if len(unknown) == 1 else "are not labels"
+    return f"{len(unknown):,} of {len(predictions):,} predictions {what} in the data, such as {unknown[0]!r:.40}"
 
 
 def _plain(value: Any, place: int, source: str) -> Any:
@@ -219,14 +217,11 @@ def _plain(value: Any, place: int, source: str) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(part, place, source) for part in value]
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        raise TaskError(
-            f"prediction {place} of {source} is {value}, which is no prediction: the training may have diverged"
-        )
+        raise TaskError(f"prediction {place} of {source} is {value}: the training may have diverged")
     if isinstance(value, str | bool | int | float):
         return value
     raise TaskError(
-        f"prediction {place} of {source} is a {type(value).__name__}: return text, numbers, truth values, or lists "
-        "of these"
+        f"prediction {place} of {source} is a {type(value).__name__}: return text, numbers, booleans, or lists of these"
     )
 
 

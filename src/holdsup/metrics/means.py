@@ -112,7 +112,7 @@ def _check_kinds(known: list[Any], predicted: list[Any]) -> None:
     if known and not kinds[0] & kinds[1]:
         raise MetricError(
             f"targets such as {show(known[0])} and predictions such as {show(predicted[0])} are of different kinds: "
-            "no prediction could be right. Give both as texts, or both as numbers."
+            "no prediction could be right. Give both as text, or both as numbers."
         )
 
 

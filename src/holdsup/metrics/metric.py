@@ -80,7 +80,7 @@ def require_lists(values: Sequence[Any]) -> None:
 def plain_values(values: Sequence[Any]) -> list[Any]:
     """Return values as Python's own, so that a NumPy label and a JSON label are the same label."""
     if isinstance(values, str):
-        raise MetricError(f"a list with a value for each item is needed, but there is one text: {show(values)}.")
+        raise MetricError(f"give a list with one value per item, not one text: {show(values)}.")
     if isinstance(values, np.ndarray):
         return list(values.tolist())
     return [value.tolist() if isinstance(value, np.ndarray | np.generic) else value for value in values]

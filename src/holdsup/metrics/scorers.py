@@ -167,7 +167,7 @@ def _find(name: str) -> Callable[..., Any]:
     except (ImportError, AttributeError) as err:
         raise MetricError(f"the metric {name!r} cannot be imported: {err}.") from err
     if not callable(found):
-        raise MetricError(f"the metric {name!r} is no function, but a {type(found).__name__}.")
+        raise MetricError(f"the metric {name!r} is a {type(found).__name__}, not a function.")
     return found  # type: ignore[no-any-return]
 
 
@@ -183,7 +183,9 @@ def _find_scorer(name: str) -> Callable[..., Any]:
         raise MetricError(f"scikit-learn has no scorer {name!r}.{hint}")
     scorer = get_scorer(name)
     if scorer._response_method != "predict":
-        raise MetricError(f"the metric sklearn:{name} needs {scorer._response_method!s:.40}, but predictions are kept.")
+        raise MetricError(
+            f"the metric sklearn:{name} needs {scorer._response_method!s:.40}, but only predictions are kept."
+        )
     return lambda known, predicted, **options: (
         scorer._sign * scorer._score_func(known, predicted, **{**scorer._kwargs, **options})
     )

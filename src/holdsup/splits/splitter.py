@@ -79,7 +79,7 @@ class Splitter(GroupsConsumer, ABC):
         """Refuse an option that is not a whole number of at least `least`; NumPy's numbers become Python's."""
         value = getattr(self, name)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise SplitError(f"{name} of {type(self).__name__} is {value!r}: give a whole number from {least} up")
+            raise SplitError(f"{name} of {type(self).__name__} is {value!r}: give a whole number, {least} or more")
         object.__setattr__(self, name, int(value))
 
     @property

@@ -218,7 +218,7 @@ def make_splitter(name: str, *, seed: int = 0, **options: Any) -> Splitter:
     BlockedCV(m=3, repeats=10, seed=1)
     """
     if name not in SPLITTERS:
-        raise SplitError(f"no splitter is called {name!r}; there are {list_names(SPLITTERS)}")
+        raise SplitError(f"unknown splitter {name!r}; choose from {list_names(SPLITTERS)}")
     known = list_options(name)
     if unknown := [option for option in options if option not in known]:
         raise SplitError(f"{name} has no option {list_names(unknown)}; it has {list_names(known)}")

@@ -143,9 +143,10 @@ def _refuse(scores: Scores, cells: Crossing, unit: str | None, *, needed: bool) 
             alone = scores.roles.run is None and len(scores.roles.replicates) == 1
             separate = f"give --run {column}" if alone else "rename the column, to trial for example"
             raise ScoresError(
-                f"--replicates {column}: a column of this name counts checkpoints of one training, and five checkpoints "
-                f"taken as runs reject 16 to 43% of true nulls. Give --last {column} to use the last checkpoint of each "
-                f"run; if each value is a separate training, {separate}"
+                f"--replicates {column}: a column of this name counts checkpoints of one training, and five "
+                "checkpoints taken as runs reject 16 to 43% of true nulls. "
+                f"Give --last {column} to use the last checkpoint of each run; if each value is a separate training, "
+                f"{separate}"
             )
     sizes = cells.sizes()
     if sizes.max(initial=0) < 2:

@@ -75,7 +75,7 @@ class Store:
             return open_file(self.path, writing=self.writing)
         except (DamagedStore, OldStore) as error:
             if isinstance(error, DamagedStore) and is_foreign(self.path):
-                raise StoreError(f"{self.path} is no store of holdsup: name another file") from error
+                raise StoreError(f"{self.path} is not a holdsup store: give another file") from error
             if self.writing:
                 raise
             return self._open_copy(error)

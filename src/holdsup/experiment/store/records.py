@@ -131,7 +131,7 @@ def _jsonable(value: Any, where: str) -> Any:
         return float(value) if math.isfinite(value) else {NOT_FINITE: str(float(value))}
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         if NOT_FINITE in value:
-            raise TaskError(f"{where} has the key {NOT_FINITE!r}, which a store keeps for itself")
+            raise TaskError(f"{where} has the key {NOT_FINITE!r}, which is reserved: rename it")
         return {key: _jsonable(item, f"{where}.{key}") for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [_jsonable(item, f"{where}[{i}]") for i, item in enumerate(value)]

@@ -46,14 +46,14 @@ def rescue_store(damaged: str | Path, fresh: str | Path) -> tuple[Damage, ...]:
     """
     old, new = Path(damaged), Path(fresh)
     if new.exists():
-        raise StoreError(f"{new} exists already: name another file for the rescued store")
+        raise StoreError(f"{new} already exists: give the rescued store another name")
     try:
         tables, damage = _sift(old)
         cut = find_cut(old)
     except OSError as error:
         raise StoreError(f"cannot read {old}: {error.strerror or error}") from error
     if not tables["tasks"] and not tables["results"]:
-        raise StoreError(f"{old} is no store of holdsup, or nothing is left of it that can be read: name another file")
+        raise StoreError(f"{old} is not a holdsup store, or nothing in it can be read: give another file")
     damage += _drop_incomplete(tables)
     damage = [*_list_unknown(tables, damage, cut), *damage]
     with clear_errors(new):

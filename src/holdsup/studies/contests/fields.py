@@ -81,7 +81,7 @@ def choose_strategy(splitter: Splitter) -> tuple[Strategy, int]:
     ('blocked', 6, 10)
     """
     if not isinstance(splitter, BlockedCV | HoldOut | KFold):
-        raise SplitError(f"{splitter!r} is no splitter of holdsup: give BlockedCV, HoldOut, RepeatedHoldOut or KFold")
+        raise SplitError(f"{splitter!r} is not a holdsup splitter: give BlockedCV, HoldOut, RepeatedHoldOut or KFold")
     options = splitter.describe()
     if splitter.match is not None and options["match"] != splitter.match:
         raise SplitError('a contest can match splits on targets only (match="targets"), not on an array')
@@ -154,7 +154,7 @@ def check_names(systems: Iterable[Any]) -> None:
     """Refuse names of systems that a verdict could not be read by."""
     for name in systems:
         if not isinstance(name, str) or not name.strip():
-            raise SpecError(f"a system is called {name!r}: give it a name, a text that is not empty")
+            raise SpecError(f"a system is named {name!r}: give it a non-empty text")
 
 
 def field_of_spec(spec: Spec) -> Field:
@@ -212,7 +212,7 @@ def field_in_memory(
 ) -> Field:
     """Return who competes, given Python objects (see `run_contest`); with a store, systems must be told apart."""
     if not isinstance(systems, Mapping) or len(systems) < 2:
-        raise SpecError("a contest is between two systems or more: give them by name, {'A': ..., 'B': ...}")
+        raise SpecError("a contest needs two or more systems: give them by name, {'A': ..., 'B': ...}")
     check_names(systems)
     programs = {name: system for name, system in systems.items() if isinstance(system, list | tuple)}
     files = {CORPUS: _open_file(Path(data))} if isinstance(data, str | Path) else {}
@@ -293,7 +293,7 @@ def _cloning(estimator: Any) -> Callable[[], Any]:
 
 def _as_command(name: str, arguments: Sequence[str], key: str | None) -> SystemSource:
     if not arguments or not all(isinstance(part, str) for part in arguments):
-        raise SpecError(f"the system {name!r} is {arguments!r:.60}: a command is a list of texts")
+        raise SpecError(f"the system {name!r} is {arguments!r:.60}: a command is a list of strings")
     check_command(Place(NAME, f"systems.{name}"), list(arguments), {}, {})
     return SystemSource(kind="command", source=tuple(arguments), settings={}, timeout=None, code=(), key=key)
 
@@ -309,7 +309,7 @@ def _open_file(path: Path) -> DataSource:
 def _hold_corpus(data: Any, metric: Mapping[str, Any]) -> dict[str, Any]:
     """Return inputs, targets and perhaps groups as `describe_data` does; they are held in memory."""
     if not isinstance(data, list | tuple) or len(data) not in (2, 3):
-        raise SplitError("data is neither a file nor (inputs, targets) nor (inputs, targets, groups)")
+        raise SplitError("data must be a file, (inputs, targets) or (inputs, targets, groups)")
     inputs, targets, groups = (*data, None)[:3]
     n = count_items(inputs=inputs, targets=targets, groups=groups)
     known = _plain_list(targets)

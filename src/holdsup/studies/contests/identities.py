@@ -39,7 +39,9 @@ def digest_values(values: Any, what: str) -> str:
         try:
             digest.update(json.dumps(values, default=as_plain).encode())
         except (TypeError, ValueError) as error:
-            raise SplitError(f"{what} hold values that look alike ({error}): give text, numbers, lists") from None
+            raise SplitError(
+                f"{what} hold values that cannot be told apart ({error}): give text, numbers or lists"
+            ) from None
     elif isinstance(values, np.ndarray) and values.dtype != object:
         digest.update(f"{values.dtype} {values.shape}".encode())
         digest.update(np.ascontiguousarray(values).tobytes())
@@ -135,7 +137,7 @@ def as_plain(value: Any) -> Any:
 
 def _needs_key(name: str, why: str) -> SpecError:
     return SpecError(
-        f"with a store, systems must be told apart, and {name!r} cannot: {why}. Give key=, a text to change when the "
+        f"a store must tell systems apart, but cannot identify {name!r}: {why}. Give key=, a text to change with the "
         "system changes"
     )
 

@@ -272,17 +272,16 @@ def choose_rounds(splitter: Splitter, repeats: int | None, target: float | None)
     strategy, own = choose_strategy(splitter)
     if repeats is not None and own not in (1, repeats):
         raise SplitError(
-            f"{splitter!r} partitions the corpus {own} times, but repeats says {repeats!r}: both mean how often it is "
-            "partitioned anew, so give one of them"
+            f"{splitter!r} partitions the corpus {own} times, but repeats says {repeats!r}: give one of them"
         )
     if repeats is None:
         repeats = own if own > 1 else ENOUGH if target is None else BUDGET
     if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
-        raise SplitError(f"repeats is {repeats!r}: give a whole number from 1 up")
+        raise SplitError(f"repeats is {repeats!r}: give a whole number, 1 or more")
     if target is not None and not 0.5 < target < 1:
         raise ScoresError(f"a sequential contest stops at a reproducibility between 0.5 and 1, not at {target!r}")
     if target is not None and repeats < ENOUGH:
-        raise SplitError(f"a sequential contest needs {ENOUGH} repeats or more to say anything, not {repeats}")
+        raise SplitError(f"a sequential contest needs {ENOUGH} repeats or more, not {repeats}")
     return Rounds(strategy=strategy, repeats=repeats, target=target)
 
 

@@ -109,7 +109,7 @@ def _read_numbers(metric: NumberError, described: Mapping[str, Any]) -> Corpus:
     try:
         return read_corpus(described)
     except ColumnError as error:
-        raise MetricError(f"{metric.name} does not go with these targets: {error}") from error
+        raise MetricError(f"{metric.name} does not fit these targets: {error}") from error
 
 
 class Splitting(NamedTuple):
@@ -207,7 +207,7 @@ def _describe_system(spec: Spec, name: str, system: SystemSource, imported: Mapp
 
 def _describe_import(folder: Path, system: SystemSource, loaded: Imported) -> dict[str, Any]:
     if not (loaded.has_source or system.key or system.code):
-        raise SpecError(f"{system.source} has no source to tell its versions apart: give key = or code =")
+        raise SpecError(f"{system.source} has no source code to tell its versions apart: set key = or code =")
     versions = dict(loaded.versions)
     if system.kind == "estimator":  # imported by the function when it is called, perhaps
         versions["scikit-learn"] = metadata.version("scikit-learn")
@@ -230,7 +230,7 @@ def _describe_import(folder: Path, system: SystemSource, loaded: Imported) -> di
 def _describe_command(folder: Path, system: SystemSource) -> dict[str, Any]:
     files = _digest(find_code(folder, system))
     if not (files or system.key):
-        raise SpecError("command names no file of the spec's folder, so its versions look alike: give key =")
+        raise SpecError("command names no file in the spec's folder to tell its versions apart: set key =")
     return {
         "source": list(system.source), "folder": str(folder), "timeout": system.timeout,
         "code": {"key": system.key, "files": files},

@@ -127,7 +127,7 @@ def _kind(values: Iterable[object]) -> str:
     >>> _kind(["a", "b"]), _kind([1, 2]), _kind([1, 2.5]), _kind([["O"]])
     ('text', 'whole numbers', 'numbers', 'lists')
     """
-    names = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers", list: "lists"}
+    names = {str: "text", bool: "booleans", int: "whole numbers", float: "numbers", list: "lists"}
     found = {names.get(type(value), type(value).__name__) for value in values}
     return " and ".join(sorted(found - {"whole numbers"} if "numbers" in found else found))
 

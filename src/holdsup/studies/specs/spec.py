@@ -90,7 +90,7 @@ class Place:
             raise self.refuse(f"it is {table!r:.60}, not a table: write [{self.table}] and its keys below")
         for name in table:
             if name not in keys:
-                raise self.refuse(f"{name!r} is no key here; there are {list_names(keys)}.{nearest(name, keys)}")
+                raise self.refuse(f"{name!r} is not a key here; the keys are {list_names(keys)}.{nearest(name, keys)}")
         for name, key in keys.items():
             if name in table and not key.accepts(table[name]):
                 raise self.refuse(f"{name} is {table[name]!r:.80}; it must be {key.what}")
@@ -166,13 +166,13 @@ SYSTEM = {
     "call": Key('an import string, "module:function"', _is_text),
     "estimator": Key('an import string, "module:function"', _is_text),
     "command": Key('an argument list, such as ["{python}", "tag.py", "{train}", "{test}", "{out}"]', _is_texts),
-    "settings": Key("a table of text, numbers, truth values, or lists of these", _is_settings),
+    "settings": Key("a table of text, numbers, booleans, or lists of these", _is_settings),
     "timeout": Key("a number of seconds", _is_seconds),
     "code": Key('a list of glob patterns, such as ["*.py"]', _is_texts),
     "key": TEXT,
 }
 CONTEST = {
-    "repeats": Key("how many times the corpus is partitioned anew, a whole number from 1", _is_count),
+    "repeats": Key("how many times the corpus is partitioned, a whole number, 1 or more", _is_count),
     "margin": Key("a lead from which a system counts as better, a number", _is_number),
     "conclusion": Key('what is claimed, such as "A>B"', _is_text),
     "estimator": Key('the estimator that decides: "averaged", "holdout", "vote", "mixture" or "symmetric"', _is_text),

@@ -51,7 +51,7 @@ def refuse_unknown(given: Mapping[str, Any]) -> None:
     """Refuse arguments that `JKSearchCV` does not have, and say what stands for those of scikit-learn's searches."""
     for name in given:
         how = f": {ELSEWHERE[name]}" if name in ELSEWHERE else ""
-        raise TypeError(f"JKSearchCV takes no {name}={how}")
+        raise TypeError(f"JKSearchCV has no {name}={how}")
 
 
 def require_lengths(items: int, **columns: Any) -> None:
@@ -91,7 +91,7 @@ def _require_counts(search: Any) -> None:
         optional = name in ("budget", "n_candidates")
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not (whole and value >= 1) and not (optional and value is None):
-            raise TuningError(f"{name} is {value!r}: give a whole number from 1 up")
+            raise TuningError(f"{name} is {value!r}: give a whole number, 1 or more")
 
 
 def _require_error_score(given: Any) -> None:

@@ -300,7 +300,7 @@ def _number(value: Any, name: str) -> float:
         value = value.item()
     if not isinstance(value, Real):
         what = f"an array of shape {value.shape}" if hasattr(value, "shape") else f"{value!r:.40}"
-        raise TuningError(f"the scorer gave {what} as {name}: a candidate is ranked by one number, so return one")
+        raise TuningError(f"the scorer gave {what} as {name}: return one number to rank candidates by")
     return float(value)
 
 
