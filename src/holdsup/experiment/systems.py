@@ -40,34 +40,25 @@ class Trained(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """What one training is given: examples with targets, inputs to predict, a seed, groups of the examples if any."""
+    """What one training is given: examples with targets, inputs to predict, a seed, groups if any."""
 
     inputs: Sequence[Any]
     targets: Sequence[Any]
     unseen: Sequence[Any]
     seed: int
-    groups: Sequence[Any] | None
+    groups: Sequence[Any] | None = None
 
 
-def train_system(
-    system: Mapping[str, Any],
-    inputs: Sequence[Any],
-    targets: Sequence[Any],
-    unseen: Sequence[Any],
-    *,
-    seed: int,
-    groups: Sequence[Any] | None = None,
-) -> Trained:
-    """Train a system on inputs and targets, and predict the targets of unseen inputs.
+def train_system(system: Mapping[str, Any], given: Examples) -> Trained:
+    """Train a system, and predict the targets of unseen inputs.
 
     Parameters
     ----------
     system : a task's `system`: kind, source (import string or argument list), settings; for what is imported, the
         modules that the plan has hashed; for what is in memory, the name it is held under; for programs, folder and
         timeout
-    groups : what each of the inputs belongs to, for an estimator that asks for it
     """
-    return KINDS[system["kind"]](system, Examples(inputs, targets, unseen, seed, groups))
+    return KINDS[system["kind"]](system, given)
 
 
 def load_system(system: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from holdsup.errors import HoldsupError, MetricError, TaskError, list_names
 from holdsup.experiment.corpora import read_corpus
 from holdsup.experiment.plan import Outcome
 from holdsup.experiment.sources import PREPARE
-from holdsup.experiment.systems import load_system, train_system
+from holdsup.experiment.systems import Examples, load_system, train_system
 from holdsup.metrics import Metric, make_metric
 from holdsup.metrics.labels import LabelMetric
 from holdsup.metrics.means import Agreement
@@ -120,10 +120,9 @@ def train_and_test(arguments: Mapping[str, Any]) -> Outcome:
     corpus = read_corpus(data)
     train, test = find_split(arguments)
     targets = _pick(corpus.targets, test)
-    trained = train_system(
-        system, _pick(corpus.inputs, train), _pick(corpus.targets, train), _pick(corpus.inputs, test),
-        seed=arguments["seed"], groups=None if corpus.groups is None else _pick(corpus.groups, train),
-    )  # fmt: skip
+    groups = None if corpus.groups is None else _pick(corpus.groups, train)
+    inputs, known, unseen = _pick(corpus.inputs, train), _pick(corpus.targets, train), _pick(corpus.inputs, test)
+    trained = train_system(system, Examples(inputs, known, unseen, arguments["seed"], groups))
     named = system["source"] if isinstance(system["source"], str) else "the command"
     predictions = check_predictions(trained.predictions, targets, source=named)
     metric = find_metric(data, arguments["metric"])

@@ -135,7 +135,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_seconds(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+    return _is_number(value) and value > 0
 
 
 def _is_count(value: Any) -> bool:

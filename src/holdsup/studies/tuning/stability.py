@@ -27,6 +27,26 @@ SHOWN = 8  # rows of the short answer
 DRAWN = "Each re-tuning draws its J partitions from a pool of {}, with replacement, as if there were endlessly many."
 
 
+def answer_study(
+    study: Result,
+    *,
+    headline: str,
+    table: Table,
+    foot: tuple[tuple[str, str], ...],
+    more: tuple[str, ...] = ("holdsup report",),
+) -> Answer:
+    """Return the short answer of a study, which has no yes or no."""
+    return Answer(
+        question=KINDS[study.kind].question, state=None, headline=headline, parts=(table,),
+        foot=(*foot, *write_caveats(study.cautions)), more=more, signature=study.signature,
+    )  # fmt: skip
+
+
+def describe_study(study: Result, done: str) -> Method:
+    """Return what was done in a study, in words."""
+    return Method(question=KINDS[study.kind].question, sentences=(done,), citations=("moss2018",))
+
+
 def study_tuning(
     estimator: Any,
     candidates: Any,
@@ -259,14 +279,12 @@ class TuningStudy(Result):
     def answer(self) -> Answer:
         """Return how often tuning makes the same choice, for the smallest J and the steadiest."""
         first, steady = self.procedures[0], min(self.procedures, key=lambda p: p.sd_estimate)
-        return Answer(
-            question=KINDS[self.kind].question,
-            state=None,
+        return answer_study(
+            self,
             headline=_headline(first, steady, self.metric),
-            parts=(self._tabulate_procedures(SHOWN),),
-            foot=(("holds for", "other partitions of these items; not new data"), *write_caveats(self.cautions)),
+            table=self._tabulate_procedures(SHOWN),
+            foot=(("holds for", "other partitions of these items; not new data"),),
             more=("tables() has all rows", "holdsup report"),
-            signature=self.signature,
         )
 
     def describe_method(self) -> Method:
@@ -275,7 +293,7 @@ class TuningStudy(Result):
         done = (
             f"{self.candidates} candidates were trained on a pool of partitions; each re-tuning takes J of them{drawn}."
         )
-        return Method(question=KINDS[self.kind].question, sentences=(done,), citations=("moss2018",))
+        return describe_study(self, done)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the procedures, and the parameters that are numbers."""
