@@ -37,6 +37,12 @@ def test_a_contest_ends_in_a_sentence_and_the_second_time_trains_nothing(run: Ru
     assert systems.read_text() == before
 
 
+def test_a_contest_on_a_dask_cluster_gives_the_same_answer(run: Run, contest: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    here = run("contest", contest).out
+    assert run("contest", contest, "--dask", "local", "--jobs", 2, "--store", tmp_path / "other.db").out == here
+
+
 def test_the_answer_can_be_read_back_drawn_and_exported(run: Run, contest: Path, tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("contest.json", "contest.svg", "scores.parquet")}
     done = run(

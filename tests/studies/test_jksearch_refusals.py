@@ -59,7 +59,7 @@ def test_candidates_that_cannot_be_listed_are_refused(match: str, candidates: An
         ("A number would rank", {"error_score": 0}),
         ("budget is 11 fits, but 2 candidates on 2 x 3 folds take 12", {"budget": 11}),
         ("budget is 5 fits, but 2 candidates on 1 x 3 folds take 6", {"budget": 5, "adaptive": True}),
-        ("no scorer 'acuracy': did you mean 'accuracy'", {"scoring": "acuracy"}),
+        ("no scorer 'acuracy'. Did you mean 'accuracy'", {"scoring": "acuracy"}),
         ("name the one to rank by", {"scoring": ["accuracy", "f1_macro"]}),
         ("seed of JKFold is -1", {"seed": -1}),
         ("an array of shape \\(50,\\)", {"scoring": lambda est, X, y: est.predict(X) == y}),

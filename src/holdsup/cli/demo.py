@@ -26,7 +26,7 @@ LABEL = 10  # columns of the words on the left
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 def command(output: Path, seed: int) -> None:
-    """See six leaderboard gaps, the truth behind each, and what holdsup says.
+    """Show six answers on data whose truth is known.
 
     It takes about half a minute, works offline and writes a page: a card per question, with all tables below.
     The data are simulated, published, or ship with scikit-learn.

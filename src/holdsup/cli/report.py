@@ -32,7 +32,7 @@ LARGE = 2_000_000  # bytes; a larger page is slow to open and to send
 @click.option("--full", is_flag=True, help="With --paper: all figures and tables, not one of each per result.")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, full: bool, title: str | None) -> None:
-    """Turn saved results into a web page, a document or files for a paper.
+    """Turn saved results into a page or files for a paper.
 
     RESULT.json is what any command writes with --format json -o FILE. The page shows the results in the order
     given: question, answer, figure and a small table, with all other tables folded below. It works offline.

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     help="Export a row per item or run [item if the metric allows].",
 )
 @click.option(
-    "--rescue", callback=name_file, metavar="NEW.db", help="Copy every sound row of a damaged store of any spec."
+    "--rescue", callback=name_file, metavar="NEW.db", help="Copy the sound rows of a damaged store to NEW.db."
 )
 @output_options
 def command(

@@ -6,10 +6,9 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from holdsup.errors import MetricError, list_names
+from holdsup.errors import MetricError, hint_at, list_names
 from holdsup.metrics.chunks import ChunkMetric
 from holdsup.metrics.labels import AveragedMetric, LabelMetric
 from holdsup.metrics.means import Agreement, NumberError, TokenAgreement
@@ -106,9 +105,7 @@ def _check_labels(name: str, labels: Sequence[Any]) -> tuple[Any, ...]:
 def _check_options(name: str, options: dict[str, Any]) -> None:
     """Refuse a metric that is not there, and options that it does not take."""
     if name not in METRICS:
-        near = get_close_matches(name.lower(), METRICS, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise MetricError(f"unknown metric {name!r}; choose from {', '.join(METRICS)}.{hint}")
+        raise MetricError(f"unknown metric {name!r}; choose from {', '.join(METRICS)}.{hint_at(name, METRICS)}")
     if strange := [option for option in options if option not in METRICS[name]]:
         raise MetricError(f"the metric {name} has no option {list_names(strange)}; it has {list_names(METRICS[name])}.")
     for option, value in options.items():

@@ -83,7 +83,7 @@ def plain_values(values: Sequence[Any]) -> list[Any]:
         raise MetricError(f"give a list with one value per item, not one text: {show(values)}.")
     if isinstance(values, np.ndarray):
         return list(values.tolist())
-    return [value.tolist() if isinstance(value, np.ndarray | np.generic) else value for value in values]
+    return [value.tolist() if hasattr(value, "tolist") else value for value in values]
 
 
 def show(value: object) -> str:

@@ -15,14 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns.limits import reason_of
-from holdsup.errors import HoldsupError, MetricError
+from holdsup.errors import HoldsupError, MetricError, hint_at
 from holdsup.metrics.metric import Counts, Floats, Metric, read_pairs
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution
@@ -178,8 +177,7 @@ def _find_scorer(name: str) -> Callable[..., Any]:
     except ImportError as err:
         raise MetricError(f"the metric sklearn:{name} needs scikit-learn: pip install scikit-learn") from err
     if name not in get_scorer_names():
-        near = get_close_matches(name, get_scorer_names(), n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else " sklearn.metrics.get_scorer_names() lists them."
+        hint = hint_at(name, get_scorer_names()) or " sklearn.metrics.get_scorer_names() lists them."
         raise MetricError(f"scikit-learn has no scorer {name!r}.{hint}")
     scorer = get_scorer(name)
     if scorer._response_method != "predict":

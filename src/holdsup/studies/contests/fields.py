@@ -21,6 +21,7 @@ from holdsup.experiment.sources import find_held, forget, hold
 from holdsup.experiment.training import check_metric
 from holdsup.metrics import make_metric
 from holdsup.metrics.catalogue import write_metric
+from holdsup.metrics.metric import plain_values
 from holdsup.splits import BlockedCV, HoldOut, JKFold, KFold, RepeatedHoldOut, Splitter, make_splitter
 from holdsup.splits.corpus import count_items
 from holdsup.splits.splitter import find_copies
@@ -312,7 +313,7 @@ def _hold_corpus(data: Any, metric: Mapping[str, Any]) -> dict[str, Any]:
         raise SplitError("data must be a file, (inputs, targets) or (inputs, targets, groups)")
     inputs, targets, groups = (*data, None)[:3]
     n = count_items(inputs=inputs, targets=targets, groups=groups)
-    known = _plain_list(targets)
+    known = plain_values(targets)
     _refuse_missing(known)
     if n < 2:
         raise SplitError(f"the corpus has {n} items: a system needs some to train on and some to be tested on")
@@ -320,7 +321,7 @@ def _hold_corpus(data: Any, metric: Mapping[str, Any]) -> dict[str, Any]:
         items=tuple(map(str, range(1, n + 1))),
         inputs=list(inputs) if isinstance(inputs, tuple) else inputs,
         targets=known,
-        groups=None if groups is None else _plain_list(groups),
+        groups=None if groups is None else plain_values(groups),
     )
     try:
         check_metric(make_metric(**metric), known, corpus.items)
@@ -337,8 +338,3 @@ def _refuse_missing(targets: Sequence[Any]) -> None:
     for item, target in enumerate(targets, start=1):
         if target is None or (isinstance(target, float) and math.isnan(target)):
             raise SplitError(f"item {item:,} of {len(targets):,} has no target: fill it in, or leave the item out")
-
-
-def _plain_list(values: Any) -> list[Any]:
-    """Return Python's values: a label of NumPy is none that JSON can hold."""
-    return [value.tolist() if hasattr(value, "tolist") else value for value in list(values)]

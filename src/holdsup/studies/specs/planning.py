@@ -212,7 +212,8 @@ def _describe_import(folder: Path, system: SystemSource, loaded: Imported) -> di
     if system.kind == "estimator":  # imported by the function when it is called, perhaps
         versions["scikit-learn"] = metadata.version("scikit-learn")
     files = _digest(find_matching(folder, system.code))
-    code: dict[str, Any] = {"key": system.key, "files": files, "versions": versions, "python": _python()}
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    code: dict[str, Any] = {"key": system.key, "files": files, "versions": versions, "python": python}
     code["modules"] = {} if files else loaded.modules
     described: dict[str, Any] = {
         "source": system.source,
@@ -280,7 +281,3 @@ def _digest(files: Mapping[str, Path]) -> dict[str, str]:
 
 def _is_below(file: Path, folder: Path) -> bool:
     return file.is_file() and file.resolve().is_relative_to(folder)
-
-
-def _python() -> str:
-    return f"{sys.version_info.major}.{sys.version_info.minor}"

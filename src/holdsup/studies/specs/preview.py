@@ -79,10 +79,10 @@ def _list_code(spec: Spec) -> Table:
             raise Place(spec.file.name, f"systems.{name}").refuse(str(error)) from error
         more = [f"{len(files) - FILES} more files"] if len(files) > FILES else []
         key = [f"the key {system.key!r}"] if system.key else []
-        rows.append((name, ", ".join([*files[:FILES], *more, *key]) or "none of this folder"))
-    note = "What a shell script calls, or a system reads, is not seen: name such files in code = [...]."
+        rows.append((name, ", ".join([*files[:FILES], *more, *key]) or "none in this folder"))
+    note = "Files that a shell script calls or a system reads are not found: list them in code = [...]."
     return Table(
-        title="Files that make a task another task when they change",
+        title="Files whose changes make tasks run again",
         columns=("system", "code"),
         rows=tuple(rows),
         notes=(note,),
@@ -96,7 +96,7 @@ def _list_data(spec: Spec, corpora: Mapping[str, Corpus], splits: Mapping[str, S
         inputs, target = _type_inputs(source, corpus), f"{source.target} ({_kind(corpus.targets)})"
         rows.append((name, source.path.name, len(corpus), splits[name].train, splits[name].test, inputs, target,
                      splits[name].number))  # fmt: skip
-        notes += [f"{column} is text, as it is written: {why}." for column, why in corpus.spelled.items()]
+        notes += [f"{column} is read as text: {why}." for column, why in corpus.spelled.items()]
         kept = (
             f"groups by {source.group!r} are kept whole"
             if source.group

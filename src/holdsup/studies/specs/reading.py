@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdsup.columns.limits import reason_of
-from holdsup.errors import HoldsupError, SpecError, list_names
+from holdsup.errors import HoldsupError, SpecError, hint_at, list_names
 from holdsup.experiment.sources import split_source
 from holdsup.experiment.systems import FILLED, KINDS as SYSTEM_KINDS, find_placeholders
 from holdsup.metrics import make_metric
@@ -30,7 +30,6 @@ from holdsup.studies.specs.spec import (
     SystemSource,
     is_scalar,
     is_seed,
-    nearest,
 )
 
 VERSION = 1
@@ -125,7 +124,7 @@ def _part_splits(file: Path, kind: str, tables: Mapping[str, Any]) -> tuple[dict
     keys = dict.fromkeys([*list_options("jkfold"), *SEARCH])
     for name in given:
         if name not in ("name", "seed", *keys):
-            raise place.refuse(f"{name!r} is not a key here; the keys are {list_names(keys)}.{nearest(name, keys)}")
+            raise place.refuse(f"{name!r} is not a key here; the keys are {list_names(keys)}.{hint_at(name, keys)}")
     tuning = place.check({name: value for name, value in given.items() if name in SEARCH}, SEARCH)
     if "margin" in tuning and not tuning.get("adaptive"):
         raise place.refuse("margin needs adaptive = true")
@@ -196,7 +195,7 @@ def check_command(place: Place, arguments: list[str], settings: Mapping[str, Any
     known = dict.fromkeys([*FILLED, *settings, *facets])
     for name in sorted(asked - set(known)):
         raise place.refuse(
-            f"command has {{{name}}}, which nothing fills; there are {list_names(known)}.{nearest(name, known)}"
+            f"command has {{{name}}}, which nothing fills; there are {list_names(known)}.{hint_at(name, known)}"
         )
     for name in ("test", "out", *settings, *facets):
         if name not in asked:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from holdsup.errors import SpecError, list_names
+from holdsup.errors import SpecError, hint_at, list_names
 
 Scalar: TypeAlias = str | int | float | bool
 
@@ -90,19 +89,13 @@ class Place:
             raise self.refuse(f"it is {table!r:.60}, not a table: write [{self.table}] and its keys below")
         for name in table:
             if name not in keys:
-                raise self.refuse(f"{name!r} is not a key here; the keys are {list_names(keys)}.{nearest(name, keys)}")
+                raise self.refuse(f"{name!r} is not a key here; the keys are {list_names(keys)}.{hint_at(name, keys)}")
         for name, key in keys.items():
             if name in table and not key.accepts(table[name]):
                 raise self.refuse(f"{name} is {table[name]!r:.80}; it must be {key.what}")
             if name not in table and key.required:
                 raise self.refuse(f"{name} is missing; it must be {key.what}")
         return dict(table)
-
-
-def nearest(name: str, known: Mapping[str, Any]) -> str:
-    """Return a hint that ends an error about an unknown name: the nearest that there is, if one is near."""
-    near = get_close_matches(name.lower(), list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def is_scalar(value: Any) -> bool:

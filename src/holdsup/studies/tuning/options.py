@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from holdsup.arguments import check_level, is_number
-from holdsup.errors import TuningError, list_names
+from holdsup.errors import TuningError, hint_at, list_names
 from holdsup.results import Caution
 from holdsup.splits import JKFold
 from holdsup.splits.routing import warn_of_unrouted
@@ -123,9 +122,8 @@ def find_scorer(estimator: Any, scoring: Any) -> Any:
     several = isinstance(scoring, list | tuple | set)
     for name in scoring if several else [scoring]:
         if isinstance(name, str) and name not in get_scorer_names():
-            near = get_close_matches(name, get_scorer_names(), n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "sklearn.metrics.get_scorer_names() lists them"
-            raise TuningError(f"scikit-learn has no scorer {name!r}: {hint}")
+            hint = hint_at(name, get_scorer_names()) or " sklearn.metrics.get_scorer_names() lists them."
+            raise TuningError(f"scikit-learn has no scorer {name!r}.{hint}")
     return check_scoring(estimator, scoring)
 
 
