@@ -179,7 +179,7 @@ def test_wrong_options_are_one_line(
 def test_a_text_file_is_refused_as_a_store_and_no_rescue_is_advised(run: Run, study: Path) -> None:
     done = run("run", study, "--store", study.parent / "tag.py")
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert "tag.py is no store of holdsup: name another file" in done.err
+    assert "tag.py is not a holdsup store: give another file" in done.err
 
 
 def test_a_metric_that_the_targets_rule_out_is_refused_before_anything_is_trained(run: Run, study: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_damaged_store_is_rescued_and_the_run_goes_on_from_there(
     assert (went_on["executed"], went_on["statuses"]["done"]) == (1, 6)
     again = run("run", spec, "--rescue", fresh)
     assert (again.code, again.err.count("\n")) == (1, 1)
-    assert "exists already" in again.err
+    assert "already exists" in again.err
 
 
 def test_a_list_of_labels_can_be_given_with_the_metric(run: Run, study: Path, tmp_path: Path) -> None:

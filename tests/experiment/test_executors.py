@@ -299,7 +299,7 @@ def test_a_killed_dask_worker_loses_nothing(tmp_path: Path) -> None:
 def test_no_dask_scheduler_is_one_clear_line() -> None:
     pytest.importorskip("distributed")
     with (
-        pytest.raises(RunError, match="no Dask scheduler answers at tcp"),
+        pytest.raises(RunError, match="no Dask scheduler responds at tcp"),
         dask_executor("tcp://127.0.0.1:1"),
     ):
         pass

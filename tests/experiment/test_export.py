@@ -240,7 +240,7 @@ def test_a_metric_that_is_no_mean_over_items_has_no_scores_of_items(
 ) -> None:
     plan, store = planned(), tmp_path / "s.db"
     run_plan(plan, store)
-    with pytest.raises(MetricError, match=r"of a run is no mean over its items, .* export it with --per run"):
+    with pytest.raises(MetricError, match=r"of a run is not the mean over its items, .* use --per run"):
         export(plan, store, metric=metric, per="item")
     assert len(export(plan, store, metric=metric, per="run")) == 6
 

@@ -59,7 +59,7 @@ def test_a_function_is_given_inputs_targets_seed_and_settings(folder: Path) -> N
 
 
 def test_a_function_that_returns_no_function_is_one_line(folder: Path) -> None:
-    with pytest.raises(TaskError, match=r"trained:f returned a list: it must return a function that predicts"):
+    with pytest.raises(TaskError, match=r"trained:f returned a list: return a function, predict"):
         called(folder, "def f(inputs, targets, *, seed): return [1, 2]", "f")
 
 
@@ -194,7 +194,7 @@ time.sleep(600)
             raise subprocess.TimeoutExpired("program", timeout)
 
     monkeypatch.setattr(systems.subprocess, "Popen", Impatient)
-    with pytest.raises(TaskError, match=r"was stopped after 3 seconds: give it a longer timeout; it said: still here"):
+    with pytest.raises(TaskError, match=r"was stopped after 3 seconds: raise its timeout; it said: still here"):
         program(folder, code, timeout=3)
     child = int(noted.read_text())
     wait_for(lambda: not is_running(child))

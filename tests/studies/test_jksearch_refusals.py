@@ -87,13 +87,13 @@ def test_an_error_can_end_the_search() -> None:
 @pytest.mark.parametrize(
     ("given", "way"),
     [
-        ({"param_grid": GRID}, "takes no param_grid=: give the grid as candidates="),
-        ({"cv": 5}, "takes no cv=: say how many folds with k= and how many partitions with j="),
-        ({"verbose": 1}, "takes no verbose=: leave it out"),
-        ({"return_train_score": True}, "takes no return_train_score=: leave it out"),
-        ({"n_iter": 9}, "takes no n_iter=: .*n_candidates="),
-        ({"random_state": 1}, "takes no random_state=: give seed="),
-        ({"colour": 1}, "takes no colour="),
+        ({"param_grid": GRID}, "has no param_grid=: give the grid as candidates="),
+        ({"cv": 5}, "has no cv=: say how many folds with k= and how many partitions with j="),
+        ({"verbose": 1}, "has no verbose=: leave it out"),
+        ({"return_train_score": True}, "has no return_train_score=: leave it out"),
+        ({"n_iter": 9}, "has no n_iter=: .*n_candidates="),
+        ({"random_state": 1}, "has no random_state=: give seed="),
+        ({"colour": 1}, "has no colour="),
     ],
 )
 def test_arguments_of_other_searches_are_refused_with_the_way_to_say_it_here(given: dict[str, Any], way: str) -> None:

@@ -262,9 +262,9 @@ def test_processes_give_the_same_tuning(tune: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "jkfold"', 'name = "kfold"', r"\[splits\]: name is 'kfold': a tuning is by J-K-fold"),
+        ('name = "jkfold"', 'name = "kfold"', r"\[splits\]: name is 'kfold': a tuning needs name ="),
         ("k = 3", "k = 3\nadaptive = 1", r"\[splits\]: adaptive is 1; it must be true or false"),
-        ("k = 3", "k = 3\nmargin = 0.1", r"\[splits\]: margin is what an adaptive tuning may be off by"),
+        ("k = 3", "k = 3\nmargin = 0.1", r"\[splits\]: margin needs adaptive = true"),
         ("k = 3", "k = 3\nadaptive = true\nmargin = -1", r"\[splits\]: margin is -1; it must be a difference"),
         ("k = 3", "k = 3\nadaptiv = true", r"\[splits\]: 'adaptiv' is not a key here; .*Did you mean 'adaptive'"),
         ("k = 3", "K = 3", r"\[splits\]: 'K' is not a key here; the keys are .*'k', 'j', 'adaptive', 'margin'"),
