@@ -117,7 +117,7 @@ def test_columns_of_unequal_length() -> None:
 @pytest.mark.parametrize(
     ("systems", "said"),
     [
-        ({"cut": train_cut}, "between two systems or more"),
+        ({"cut": train_cut}, "needs two or more systems"),
         ([train_cut, train_poor], "give them by name"),
         ({"cut": train_cut, "bayes": GaussianNB}, r"give an estimator, GaussianNB\(\)"),
         ({"cut": train_cut, "poor": 3}, "the system 'poor' is a int: give a function"),
@@ -230,13 +230,19 @@ def test_with_a_store_systems_must_be_told_apart(tmp_path: Path) -> None:
     asked = (corpus(), "accuracy", HoldOut())
     refuse(
         SpecError,
-        "'a' cannot: it uses variables of the function around it",
+        "cannot identify 'a': it uses variables of the function around it",
         {"a": closing_over(0.5), "poor": train_poor},
         *asked,
         store=store,
     )
     source = eval("lambda inputs, targets, *, seed: lambda unseen: ['high'] * len(unseen)")
-    refuse(SpecError, "'a' cannot: its source cannot be read", {"a": source, "poor": train_poor}, *asked, store=store)
+    refuse(
+        SpecError,
+        "cannot identify 'a': its source cannot be read",
+        {"a": source, "poor": train_poor},
+        *asked,
+        store=store,
+    )
     partial = functools.partial(train_coin, colour=object())
     refuse(SpecError, "what JSON cannot hold", {"a": partial, "poor": train_poor}, *asked, store=store)
     estimator = GaussianNB(priors=FunctionTransformer(lambda x: x))

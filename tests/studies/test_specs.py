@@ -129,7 +129,7 @@ timeout = 600
         ("[facets]", COMMAND.replace("{seed}", "{sed}") + "[facets]", "Did you mean 'seed'?"),
         ("[facets]", COMMAND.replace(', "{seed}"', "") + "[facets]", "command lacks {seed}"),
         ("[facets]", COMMAND.replace(', "{out}"', "") + "[facets]", "command lacks {out}"),
-        ("[facets]", COMMAND.replace("tag.py", "-c") + "[facets]", "give key ="),
+        ("[facets]", COMMAND.replace("tag.py", "-c") + "[facets]", "set key ="),
         ("[facets]", COMMAND + "settings = { a = [1] }\n[facets]", "cannot fill a placeholder"),
     ],
 )  # fmt: skip

@@ -300,7 +300,7 @@ def test_a_spec_that_makes_no_sense_is_refused_when_it_is_read(tune: Path, old: 
         ("k = 3", "k = 80", r"\[splits\]: iris cannot be split: .* only 75 groups"),
         ("[candidates]", "[budget]\nfits = 17\n[candidates]", r"\[budget\]: the budget is 17 fits, .* take 18"),
         ("n_neighbors =", "neighbors =", r"\[systems\]: systems:train_neighbours cannot be used"),
-        ('call = "systems:train_neighbours"', 'command = ["true"]', r"command does not have"),
+        ('call = "systems:train_neighbours"', 'command = ["true"]', r"command lacks"),
     ],
 )
 def test_a_tuning_that_cannot_work_is_refused_before_anything_is_trained(
@@ -340,7 +340,7 @@ def test_another_kind_of_spec_is_no_tuning(tune: Path) -> None:
 
 def test_options_of_splits_that_stand_in_the_budget_are_sent_there(tune: Path) -> None:
     edit(tune, "[candidates]", "[budget]\nfits = 100\nadaptive = true\n[candidates]")
-    with pytest.raises(SpecError, match=r"'adaptive' is not a key here: it stands in \[splits\]"):
+    with pytest.raises(SpecError, match=r"'adaptive' is not a key here: put it in \[splits\]"):
         read_spec(tune)
 
 

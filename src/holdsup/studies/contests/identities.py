@@ -39,9 +39,7 @@ def digest_values(values: Any, what: str) -> str:
         try:
             digest.update(json.dumps(values, default=as_plain).encode())
         except (TypeError, ValueError) as error:
-            raise SplitError(
-                f"{what} hold values that cannot be told apart ({error}): give text, numbers or lists"
-            ) from None
+            raise SplitError(f"{what} hold values that all look alike ({error}): give text, numbers or lists") from None
     elif isinstance(values, np.ndarray) and values.dtype != object:
         digest.update(f"{values.dtype} {values.shape}".encode())
         digest.update(np.ascontiguousarray(values).tobytes())
