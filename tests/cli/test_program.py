@@ -47,7 +47,7 @@ def test_help_fits_60_lines_in_titled_groups(run: Run, name: str) -> None:
     lines = run(name, "--help").out.splitlines()
     assert len(lines) <= 60
     assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
-        "Question:", "Rows and scores:", "Columns (found by name; lists have commas; '-' for none):", "Output:", "Running:",
+        "Question:", "Rows and scores:", "Columns (found by name; comma-separated; '-' for none):", "Output:", "Running:",
     ]  # fmt: skip
 
 

@@ -144,12 +144,15 @@ def find_told_apart(scores: Scores, cells: Crossing, unit: str | None, *, needed
     """
     for name in scores.roles.replicates:
         if is_progress(name) and scores.facets[name].count > 1:
+            column = shell_names([name])
+            alone = scores.roles.run is None and len(scores.roles.replicates) == 1
+            separate = f"give --run {column}" if alone else "rename the column, to trial for example"
             yield make_fault(
                 "told-apart",
-                f"--replicates {shell_names([name])}: values of {name!r} are stages of one training, not trainings of "
-                "their own.",
-                advice=f"Give --last {shell_names([name])} for the last one of each run, or --facets "
-                f"{shell_names([name])} if each is a training of its own at a setting that you chose.",
+                f"--replicates {column}: a column of this name counts checkpoints of one training, and five "
+                "checkpoints taken as runs reject 16 to 43% of true nulls.",
+                advice=f"Give --last {column} to use the last checkpoint of each run; if each value is a separate "
+                f"training, {separate}.",
             )
     sizes = cells.sizes()
     if sizes.max(initial=0) < 2:

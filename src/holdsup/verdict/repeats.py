@@ -99,9 +99,9 @@ def check_rows(scores: Scores, names: Iterable[str]) -> None:
 
 
 def caution_progress(scores: Scores) -> Iterator[Caution]:
-    """Yield what it means that a column named like the progress of a training was asked for as a setting."""
-    for name in scores.facets:
-        if is_progress(name):
+    """Yield what it means that a column named like the progress of a training was asked for as a setting, or a run."""
+    for name in (*scores.facets, scores.roles.run):
+        if name is not None and is_progress(name):
             yield Caution(
                 code="progress-as-setting",
                 message=f"Each {name} counts as a training of its own, as asked.",

@@ -14,7 +14,7 @@ from holdsup.errors import MetricError, SplitError
 from holdsup.metrics import Metric, repair_tags
 from holdsup.metrics.chunks import ChunkMetric
 from holdsup.metrics.means import NumberError, TokenAgreement
-from holdsup.metrics.pairs import plain_values
+from holdsup.metrics.metric import plain_values
 from holdsup.numerics.contests import elect
 from holdsup.verdict.contest.partitions import Partition, Trained
 from holdsup.verdict.contest.records import FoldScore, VoteCount
