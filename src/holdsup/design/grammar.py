@@ -22,8 +22,6 @@ from typing import NoReturn
 from holdsup.design.formulas import INTERCEPT, Factor, Formula, RandomTerm, Terms, cross_terms, nest_terms, sort_terms
 from holdsup.errors import FormulaError
 
-__all__ = ["parse_formula"]
-
 LONGEST = 10_000  # characters; a formula is written by a person
 DIGITS = "0123456789"  # the others that Unicode has are no numbers here
 SYMBOLS = ("||", "~", "+", "-", "*", ":", "/", "^", "(", ")", "|", ",")

@@ -30,8 +30,6 @@ from holdsup.numerics.layout import Layout, Sample
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 
-__all__ = ["CodedRows", "Design", "RandomBlock", "build_design", "code_fitted_rows", "code_rows"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer]
 KnownLabels = dict[str, tuple[int, Labels]]  # the columns that the fit used as labels: their index and levels

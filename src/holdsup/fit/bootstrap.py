@@ -27,8 +27,6 @@ from holdsup.rendering import Estimate, Interval, PValue, Table
 from holdsup.rendering.numbers import format_count
 from holdsup.rendering.text import render_text
 
-__all__ = ["BootstrapFits", "BootstrapInterval", "BootstrapTest", "bootstrap_fit", "bootstrap_test"]
-
 LEAST_START = 0.05  # relative standard deviation from which the search for an additional variance starts
 ROUNDING = 1e-6  # by how much the larger model's criterion may exceed the smaller one's
 RESIDUAL = ("Residual", "")

@@ -25,8 +25,6 @@ from holdsup.numerics.moments import accumulate
 from holdsup.numerics.prediction import PredictedEffects, predict_effects
 from holdsup.numerics.threads import blas_threads
 
-__all__ = ["PartialFit", "fit_without", "predict_parts"]
-
 TOLD = 1e-6  # deviation of a column, relative to its largest value, that is rounding
 
 

@@ -10,8 +10,6 @@ from holdsup.rendering import Answer, Estimate, Interval, PValue, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_number, say_level, say_p
 from holdsup.results import KINDS, Caution, Method, Rows, write_caveats
 
-__all__ = ["caution_fit", "describe_method", "tabulate_effects", "write_answer"]
-
 QUESTION = KINDS["fit"].question
 INTERCEPT = "(Intercept)"
 MOST_EFFECTS = 10  # of the short answer

@@ -18,18 +18,6 @@ from numpy.typing import NDArray
 
 from holdsup.numerics.layout import Floats, Ints
 
-__all__ = [
-    "add_rows",
-    "available",
-    "compile_exactly",
-    "compile_loops",
-    "gather_pairs",
-    "load",
-    "loaded",
-    "scatter_pairs",
-    "sum_cells",
-]
-
 Places = NDArray[np.uint32]
 
 

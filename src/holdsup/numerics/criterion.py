@@ -29,8 +29,6 @@ from holdsup.numerics.moments import Block, Moments
 if TYPE_CHECKING:
     from holdsup.numerics.loops import SmallModel
 
-__all__ = ["DEAR", "LARGEST", "Criterion", "Solution", "average_information", "has_information"]
-
 DEAR = 300  # columns of M from which an evaluation (of the order of their cube) is worth saving
 LARGEST = 64  # columns of M up to which compiled loops beat LAPACK's calls
 MANY = 8  # parameters from which their differences of gradients are worth saving

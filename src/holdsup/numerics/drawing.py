@@ -26,8 +26,6 @@ from holdsup.numerics.elimination import Elimination, Patterns
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
 
-__all__ = ["Drawn", "Truth", "draw_responses", "prepare_drawing"]
-
 NOTHING = 1e-10  # share of its column's length below which a direction of the columns counts as none
 
 

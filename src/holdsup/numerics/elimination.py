@@ -24,8 +24,6 @@ from holdsup.numerics.cells import find_alike
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import MOST_SUMS, SMALL_SUMS, Alike, Moments, worth_summing
 
-__all__ = ["FEW_LEVELS", "Blocks", "Elimination", "Levels", "Nothing", "Patterns", "SparseLevels", "choose_elimination"]
-
 WORTH_COMPILING = 1_000_000  # products from which importing numba pays within one fit
 WORTH_SUMMING_SPARSE = 16  # entries of the sums over patterns per entry of the sparse rows that they stand for
 FEW_LEVELS = 20  # up to which a loop over levels beats NumPy's stacked arrays, and costs about what patterns do

@@ -20,8 +20,6 @@ from holdsup.numerics.compiled import compile_exactly, compile_loops
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.moments import Moments
 
-__all__ = ["SearchRules", "SmallModel", "slopes"]
-
 MOST_STEPS, REFRESH = 40, 8
 
 

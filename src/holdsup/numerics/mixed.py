@@ -15,8 +15,6 @@ from holdsup.numerics.nested import make_lean
 from holdsup.numerics.optimization import CERTAIN, ENOUGH, ROUGHLY, Optimum, certify, minimize, starting_point
 from holdsup.numerics.threads import blas_threads, threads_for
 
-__all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "keep_columns"]
-
 DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
 NIL = 1e-6  # a residual with less than this share of the response's length may be nothing but rounding
 

@@ -17,17 +17,6 @@ from holdsup.numerics.criterion import Criterion
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Alike, Moments
 
-__all__ = [
-    "ROUGHLY",
-    "Optimum",
-    "certify",
-    "differentiate",
-    "minimize",
-    "newton_step",
-    "starting_point",
-    "update_hessian",
-]
-
 ENOUGH = 1e-12  # expected further decrease, in units of the criterion (-2 log-likelihood)
 ROUGHLY = 1e-8  # enough for one draw of many, and for a dear model: thousandths of a standard error
 NEAR_ZERO = 0.02  # a relative standard deviation below this may be a saddle, which only the curvature tells

@@ -21,8 +21,6 @@ from holdsup.numerics.criterion import kernels_of, lambda_of, lambda_of_blocks
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import EngineFit
 
-__all__ = ["PredictedEffects", "predict_effects"]
-
 AT_A_TIME = 2000  # levels whose conditional variances are computed together
 
 

@@ -11,8 +11,6 @@ from holdsup.numerics.elimination import Elimination, Levels, Nothing, Patterns,
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
 
-__all__ = ["Restriction", "restrict", "restrict_elimination"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restriction:

@@ -38,8 +38,6 @@ from holdsup.numerics.restriction import Restriction, restrict, restrict_elimina
 from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["Competitor", "Refits", "Simulation", "simulate_fits"]
-
 AT_A_TIME, LARGEST_PART = 100, 2**23  # draws in a task, and numbers drawn in it, at most
 MANY = 300  # draws from which loading numba pays
 LOOKED_AT = 3  # responses whose curvature is that of all

@@ -11,7 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from holdsup.columns.values import parse_number
-from holdsup.design.matrices import RandomBlock, code_fitted_rows, code_rows
+from holdsup.design.groups import RandomBlock
+from holdsup.design.matrices import code_fitted_rows, code_rows
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import LmmFit, random_effects
 from holdsup.fit.likelihood import Reduction, embed_terms, reduce_terms
