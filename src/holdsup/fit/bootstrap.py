@@ -20,8 +20,9 @@ from holdsup.fit.prediction import covariance, simulate
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.drawing import Truth
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.refits import Refits
 from holdsup.numerics.restriction import Restriction
-from holdsup.numerics.simulation import Competitor, Refits, Simulation, simulate_fits
+from holdsup.numerics.simulation import Competitor, Simulation, simulate_fits
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering import Estimate, Interval, PValue, Table
 from holdsup.rendering.numbers import format_count

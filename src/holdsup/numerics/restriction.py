@@ -70,4 +70,4 @@ def restrict_elimination(elimination: Elimination, small: Moments, J: Floats) ->
         return Patterns(small.C, elimination.blocks, P)
     if isinstance(elimination, Nothing):
         return Nothing(small)
-    return Levels(small) if isinstance(small.B, np.ndarray) else SparseLevels(small)
+    return Levels.of(small) if isinstance(small.B, np.ndarray) else SparseLevels(small)
