@@ -97,7 +97,7 @@ def test_names_of_300_letters_leave_the_short_answer_short() -> None:
     table = {
         long: [s for s, _, _ in rows],
         f"item{long}": [f"{long}{i}" for _, i, _ in rows],
-        "score": [y + n % 3 / 50 for n, (_, _, y) in enumerate(rows)],
+        "score": [y + n % 7 / 50 for n, (_, _, y) in enumerate(rows)],
     }
     said = fit_lmm(f"score ~ {long} + (1|item{long})", table).answer().text(width=40)
     *lines, signature = said.splitlines()
