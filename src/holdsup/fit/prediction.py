@@ -16,7 +16,7 @@ from holdsup.errors import FitError
 from holdsup.fit.fitting import fit_response
 from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats, Ints
-from holdsup.numerics.prediction import PredictedEffects, predict_effects
+from holdsup.numerics.mixed import PredictedEffects, predict_effects
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 from holdsup.results.envelope import to_backend

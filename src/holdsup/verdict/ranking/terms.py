@@ -19,7 +19,7 @@ from holdsup.fit.likelihood import Reduction, embed_terms, reduce_terms
 from holdsup.fit.prediction import covariances, find_hosts, term_variance
 from holdsup.fit.result import Model
 from holdsup.numerics.distributions import chi2_tail, t_quantile
-from holdsup.numerics.prediction import predict_effects
+from holdsup.numerics.mixed import predict_effects
 from holdsup.numerics.variance_tests import find_null, simulate_null
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import InteractionEffect, NuisanceEffect, PredictionPart, TermVariance, copy_test
