@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from holdsup.numerics.distributions import t_quantile, t_tail
 
-__all__ = ["Contrast", "LevelPair", "OptimizerRecord", "RandomComponent", "make_contrast"]
-
 
 @dataclass(frozen=True, slots=True)
 class Contrast:

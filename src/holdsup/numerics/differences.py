@@ -39,22 +39,6 @@ from holdsup.numerics.spread import (
     total_variance,
 )
 
-__all__ = [
-    "Codes",
-    "choose_tests",
-    "compare_new_runs",
-    "compare_over_datasets",
-    "compare_run_scores",
-    "compare_shared_seeds",
-    "compare_these_datasets",
-    "compare_these_runs",
-    "dataset_means",
-    "new_runs_test",
-    "read_pair",
-    "these_runs_test",
-    "with_components",
-]
-
 Codes = NDArray[np.integer]
 
 

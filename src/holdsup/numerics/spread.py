@@ -22,19 +22,6 @@ from holdsup.numerics.arithmetic import ROUNDING
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import Additive, fit_additive
 
-__all__ = [
-    "Arm",
-    "Clusters",
-    "Spread",
-    "cautious_df",
-    "find_clusters",
-    "measure_arm",
-    "measure_run_spread",
-    "measure_spread",
-    "satterthwaite_df",
-    "total_variance",
-]
-
 SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
 
 
