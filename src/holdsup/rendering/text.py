@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from holdsup.rendering.table import Cell, Interval, Shown, Table, visible
 
-__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text", "wrap_text"]
+__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text", "shorten", "wrap_text"]
 
 GAP = "  "
 PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
@@ -115,6 +115,30 @@ def display_width(text: str) -> int:
     (3, 4)
     """
     return len(text) if text.isascii() else sum(map(_char_width, text))
+
+
+def shorten(name: str, width: int) -> str:
+    """Return a name that takes at most `width` terminal columns, its middle left out where it is longer.
+
+    >>> shorten("questions-on-law", 12), shorten("模型模型模型", 8)
+    ('questi…n-law', '模型…型')
+    """
+    shown = visible(name)
+    if display_width(shown) <= width:
+        return shown
+    tail = (width - 1) // 2
+    start, end = _first_columns(shown, width - 1 - tail), _first_columns(shown[::-1], tail)[::-1]
+    return f"{start}…{end}"
+
+
+def _first_columns(text: str, width: int) -> str:
+    """Return the beginning of a text that fits so many columns."""
+    used = 0
+    for place, char in enumerate(text):
+        used += _char_width(char)
+        if used > width:
+            return text[:place]
+    return text
 
 
 def _char_width(char: str) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,6 +13,7 @@ from holdsup.rendering import State, Table
 from holdsup.rendering.table import visible
 from holdsup.results import Caution, Method, Result, find_extra, find_scored, order_cautions
 from holdsup.results.cautions import place_cautions
+from holdsup.results.reading import showing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -161,19 +161,6 @@ def _subject(entry: Entry, digest: str = "") -> str:
 def _section(entry: Entry, place: int, subject: str) -> Section:
     with showing(entry.source):
         return _show(entry, place, subject)
-
-
-@contextmanager
-def showing(source: str) -> Iterator[None]:
-    """Say of which file a result cannot be shown: one that was edited may name what it does not hold."""
-    try:
-        yield
-    except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
-        if not source:  # made here, just now: a fault of ours
-            raise
-        raise ResultError(
-            f"{source} cannot be shown, since its parts contradict each other (at {error}): was it edited? Make it anew"
-        ) from error
 
 
 def _show(entry: Entry, place: int, subject: str) -> Section:
