@@ -11,6 +11,7 @@ from holdsup.plots.style import (
     in_style,
     legend_height,
     line_looks,
+    name_places,
     new_axes,
     say_estimate,
     short,
@@ -93,7 +94,7 @@ def _draw_classes(ax: Axes, found: Conditional, i: int, looks: Looks) -> None:
     tell(
         dots, [f"{trend.system}, {found.classes[int(at)]}: {say_estimate(v, low, high)}" for at, v, low, high in points]
     )
-    ax.set_xticks(range(len(found.classes)), [short(name) for name in found.classes])
+    name_places(ax, found.classes)
 
 
 def _draw_strips(ax: Axes, found: Conditional, looks: Looks) -> None:

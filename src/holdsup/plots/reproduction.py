@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["OTHER", "SAME", "UNKNOWN", "panels_of_reproduction", "plot_conditions", "plot_precision"]
 
 REFERENCE = "#999999"
-MOST_DOTS = 60
+MOST_DOTS = 40
 BEYOND = 3.0  # times the largest CV*: CIs that reach farther end in an arrow
 
 # Okabe and Ito's colours, and a sign in each cell for those who see none.
@@ -70,7 +70,7 @@ def panels_of_reproduction(result: Reproduction) -> Iterator[Panel]:
 def plot_precision(result: Reproduction, *, ax: Axes | None = None) -> Figure:
     """Draw a dot for CV* of each assessment, a line for its exact CI, and the paper's CV* as ticks.
 
-    Of more than 60 assessments those with the largest CV* are drawn.
+    Of more than 40 assessments those with the largest CV* are drawn.
     """
     ax = ax or new_axes(_height(result))
     shown = result.assessments[-MOST_DOTS:]

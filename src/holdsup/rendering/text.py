@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from holdsup.rendering.table import Cell, Interval, Shown, Table, visible
 
-__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text", "shorten", "wrap_text"]
+__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "first_columns", "fit_widths", "render_text", "shorten", "wrap_text"]
 
 GAP = "  "
 PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
@@ -127,11 +127,11 @@ def shorten(name: str, width: int) -> str:
     if display_width(shown) <= width:
         return shown
     tail = (width - 1) // 2
-    start, end = _first_columns(shown, width - 1 - tail), _first_columns(shown[::-1], tail)[::-1]
+    start, end = first_columns(shown, width - 1 - tail), first_columns(shown[::-1], tail)[::-1]
     return f"{start}…{end}"
 
 
-def _first_columns(text: str, width: int) -> str:
+def first_columns(text: str, width: int) -> str:
     """Return the beginning of a text that fits so many columns."""
     used = 0
     for place, char in enumerate(text):

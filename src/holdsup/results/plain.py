@@ -25,7 +25,7 @@ WORDS = {str: "text", float: "a number", int: "a whole number", bool: "true or f
 LONGEST = 60  # characters of a value in a message
 # Fields of any record whose values lie between 0 and 1: the ends are excluded of what is asked for.
 ASKED_SHARES = frozenset(("level", "threshold", "target"))
-SHARES = re.compile(r"(?!log10_)(p|p_\w+|\w+_p|\w*share|probability|reproducibility|similarity|phi)")
+SHARES = re.compile(r"(?!\w*log10)(p|p_\w+|\w+_p|\w*share|probability|reproducibility|similarity|phi)")
 
 
 def to_plain(value: Any) -> Any:
@@ -118,6 +118,8 @@ def _check_range(name: str, value: Any, path: str) -> None:
 def _one_of(hints: tuple[Any, ...], plain: Any, path: str) -> Any:
     if plain is None and type(None) in hints:
         return None
+    if isinstance(plain, dict) and len(records := [hint for hint in hints if dataclasses.is_dataclass(hint)]) == 1:
+        return from_plain(records[0], plain, path=path)  # which says what is wrong within it
     for hint in hints:
         try:
             return from_plain(hint, plain, path=path)

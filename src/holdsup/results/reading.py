@@ -14,7 +14,7 @@ from holdsup.results.kinds import KINDS
 from holdsup.results.scored import find_scored
 from holdsup.results.upgrade import upgrade
 
-__all__ = ["read_result", "read_saved", "showing"]
+__all__ = ["read_result", "read_saved", "restore", "showing"]
 
 LARGEST = 512 * 2**20  # bytes; a result is a summary, and this is far beyond any of ours
 PIECE = 2**20  # bytes read at a time
@@ -43,7 +43,7 @@ def read_saved(file: Path) -> tuple[Result, dict[str, Any]]:
     if not isinstance(plain, dict) or "kind" not in plain or "schema" not in plain:
         raise ResultError(f"{file} is JSON, but no result of holdsup. {REMEDY}")
     try:
-        result = _restore(plain)
+        result = restore(plain)
     except ResultError as error:
         raise ResultError(f"{file}: {error}") from error
     except RecursionError:
@@ -88,7 +88,7 @@ def _parse(file: Path, content: bytearray) -> Any:
         raise ResultError(f"{file} is not JSON, so it is no saved result. {REMEDY}") from None
 
 
-def _restore(plain: dict[str, Any]) -> Result:
+def restore(plain: dict[str, Any]) -> Result:
     """Return the result of a JSON object of this schema, or of an earlier one."""
     kind, schema = plain["kind"], plain["schema"]
     if not isinstance(kind, str) or kind not in KINDS:
