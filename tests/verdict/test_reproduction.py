@@ -137,13 +137,6 @@ def test_free_conditions_count_like_the_standard_ones() -> None:
     assert found.repeatability is False
 
 
-def test_the_similarity_of_pairs_is_the_share_of_shared_conditions_that_agree() -> None:
-    rows = measured([0.8, 0.6], code=["A", "A"], test_set=["x", "y"], performed_by=["me", ""])
-    (pair,) = assess_reproduction(rows).pairs
-    assert (pair.agree, pair.of, pair.similarity) == (1, 2, 0.5)
-    assert (pair.difference, pair.percent) == pytest.approx((0.2, 100 * 0.2 / 0.7))
-
-
 def test_explained_is_the_adjusted_share_between_groups_and_chance_counts_divisions() -> None:
     values, code = [1.0, 1.2, 3.0, 3.1], ["A", "A", "B", "B"]
     found = assess_reproduction(measured(values, code=code, performed_by=list("abcd")))

@@ -25,8 +25,6 @@ from holdsup.studies.tuning import JKSearchCV
 from holdsup.verdict import assess_reproduction, compare_systems, decompose_variance
 from holdsup.verdict.ranking import rank_systems
 
-__all__ = ["QUESTIONS", "Chapter", "Tale", "write_page"]
-
 TITLE = "Six results that do not hold up"
 INTRODUCTION = (
     "Train the same system with another seed, prompt it in other words, split the data anew: the score moves, though "

@@ -16,8 +16,6 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows
 from holdsup.results.cautions import show_finding, tabulate_findings
 
-__all__ = ["MeasurementAudit", "audit_measurements"]
-
 SHOWN = 8  # findings in the short answer
 LONGEST = 150  # letters of one of them there
 

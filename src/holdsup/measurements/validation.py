@@ -24,8 +24,6 @@ from holdsup.measurements.units import (
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import EXAMPLES, Caution, Severity
 
-__all__ = ["caution_reading", "explain_columns", "find_oddities", "validate"]
-
 APPROXIMATE = "\N{ALMOST EQUAL TO}"
 FAULTS = {
     "no-object": "without an object",

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from holdsup.verdict.comparison.records import SystemContrast, SystemMean
     from holdsup.verdict.comparison.trend_records import Conditional
 
-__all__ = ["panels_of_comparison", "plot_difference", "plot_matrix", "plot_pairs", "plot_systems"]
-
 MOST_LINES = 40  # that fit a page
 MOST_PANELS, MOST_METRICS = 8, 6
 TALL_ROW, WORDS_ROW = 0.3, 0.2  # inches of a row whose label has two lines, and of words above or below the axes

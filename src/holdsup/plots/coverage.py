@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from holdsup.scores import Audit
     from holdsup.scores.audit import SystemCoverage
 
-__all__ = ["panels_of_audit", "plot_coverage"]
-
 USED, UNUSABLE, MISSING = MARK, "#E69F00", "#D9D9D9"
 LEGEND = ("used", "no usable score", "no row")
 POINTS = 72  # an inch

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "draw_file", "find_panels", "plot", "save_figure", "save_plot", "save_plots"]
-
 # The pictures of each kind of result: the first answers its question.
 FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
     "check": panels_of_audit,

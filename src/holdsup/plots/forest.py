@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from holdsup.fit import LmmFit
     from holdsup.fit.records import Contrast
 
-__all__ = ["panels_of_fit", "plot_effects"]
-
 MOST_LINES = 40
 
 

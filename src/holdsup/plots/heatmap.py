@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from holdsup.verdict.ranking import Ranking
     from holdsup.verdict.ranking.records import InteractionEffect
 
-__all__ = ["plot_interactions"]
-
 COLOURS = "PuOr_r"  # orange and purple are told apart with any kind of colour vision; white is zero
 UNSEEN = "#BDBDBD"
 ROW, FRAME = 0.2, 1.6  # inches a row, and around the rows

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 Looks = dict[str, dict[str, Any]]  # of each system
 
-__all__ = ["plot_conditional"]
-
 TALL = 2.3  # inches
 MOST_LINES = 12  # systems; nobody can follow more lines
 STRIP = 0.045  # height of a pair's strip, as a share of the axes

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from holdsup.verdict import Reproduction
     from holdsup.verdict.reproduction.records import Assessment
 
-__all__ = ["OTHER", "SAME", "UNKNOWN", "panels_of_reproduction", "plot_conditions", "plot_precision"]
-
 REFERENCE = "#999999"
 MOST_DOTS = 40
 BEYOND = 3.0  # times the largest CV*: CIs that reach farther end in an arrow

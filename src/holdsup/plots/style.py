@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 
-from holdsup.plots.look import INK, SMALL, TELLS, in_style
+from holdsup.plots.look import INK as INK, SMALL as SMALL, TELLS as TELLS, in_style as in_style
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.rendering.table import visible
 from holdsup.rendering.text import display_width, first_columns, shorten
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = [
-    "BETTER", "COLOURS", "COLUMN", "DASHES", "FAINT", "FRAME", "INK", "LINE", "MARK", "MARKS", "MUTED", "ROW", "SMALL",
-    "STATES", "TELLS", "UNSURE", "WORSE", "add_legend", "draw_intervals", "explain_axis", "figure_of", "in_style",
-    "legend_height", "line_looks", "name_places", "new_axes", "one_palette", "plain", "rasterize_many", "say_estimate", "short",
-    "short_apart", "short_pair", "system_colours", "tell", "write_beside",
-]  # fmt: skip
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; those with the most contrast come first. Lines
 # also differ in their marks or dashes, for print without colour.
@@ -221,9 +214,7 @@ def name_places(ax: Axes, names: Sequence[str]) -> None:
     if room >= TURNED or all(display_width(name) <= room for name in names):
         ax.set_xticks(range(len(names)), short_apart(names, room))
     else:
-        ax.set_xticks(
-            range(len(names)), short_apart(names, TURNED), rotation=45, ha="right", rotation_mode="anchor"
-        )
+        ax.set_xticks(range(len(names)), short_apart(names, TURNED), rotation=45, ha="right", rotation_mode="anchor")
 
 
 def short_pair(left: str, right: str) -> str:

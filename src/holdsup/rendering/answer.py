@@ -19,8 +19,6 @@ from holdsup.rendering.markup import (
 from holdsup.rendering.table import Table, visible
 from holdsup.rendering.text import UNICODE, Ink, render_text, wrap_text
 
-__all__ = ["STYLE", "Answer", "State"]
-
 State: TypeAlias = Literal["yes", "no", "unclear"]
 LABELS = 11  # columns of what stands before a line at the foot: "holds for", "settle it", "caveat"
 HOLDS = "holds for"  # the label of the line that says what the answer covers

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from holdsup.rendering.table import Shown, Table, has_long_word
 from holdsup.rendering.text import fit_widths
 
-__all__ = ["break_latex", "escape_latex", "escape_markdown", "render_html", "render_latex", "render_markdown"]
-
 
 @dataclass(frozen=True, slots=True)
 class Size:

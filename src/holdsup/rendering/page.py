@@ -18,8 +18,6 @@ from holdsup.rendering.markup import (
 from holdsup.rendering.table import Table, visible
 from holdsup.rendering.text import UNICODE, Ink, render_text, wrap_text
 
-__all__ = ["Page"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:

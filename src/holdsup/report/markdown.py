@@ -10,8 +10,6 @@ from holdsup.rendering.text import UNICODE
 from holdsup.report.references import REFERENCES
 from holdsup.report.view import Picture, Section, View
 
-__all__ = ["render_markdown_report"]
-
 
 def render_markdown_report(view: View, *, pictures: str) -> str:
     """Return the report; `pictures` is the folder that its SVG files are in, as seen from the document."""

@@ -15,8 +15,6 @@ from holdsup.report.references import REFERENCES, write_bibtex
 from holdsup.report.view import Block, Picture, Section, View, draw_pictures
 from holdsup.results import write_file
 
-__all__ = ["list_paper_files", "save_paper"]
-
 ENDINGS = (".svg", ".pdf")  # of each figure
 # The first line of preview.tex, by which a folder is known for one of ours.
 FIRST = "% latexmk -pdf preview.tex; names in other scripts than Latin need -lualatex and a font that has them"

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from holdsup import __version__
 
-__all__ = ["REFERENCES", "Reference", "write_bibtex"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:

@@ -18,8 +18,6 @@ from holdsup.results.reading import showing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Block", "Entry", "Picture", "Section", "View", "describe_method", "draw_pictures", "make_view"]
-
 Drawn = TypeVar("Drawn")
 CAVEATS = ("caveat", "error", "warning")  # labels of lines at the foot of a short answer; a page has all of them
 

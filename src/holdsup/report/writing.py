@@ -17,8 +17,6 @@ from holdsup.results import Result, write_file
 from holdsup.results.plain import to_plain
 from holdsup.results.reading import read_saved
 
-__all__ = ["list_written", "read_entries", "write_paper", "write_report"]
-
 ENDINGS = (".html", ".md")
 
 

@@ -20,8 +20,6 @@ from holdsup.results.kinds import KINDS
 from holdsup.results.method import Method
 from holdsup.results.plain import escape_hidden, from_plain, to_plain
 
-__all__ = ["Result", "Rows", "to_backend"]
-
 PAIRS = "contrasts"  # the name of the table that lists pairs
 
 

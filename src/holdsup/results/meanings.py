@@ -8,8 +8,6 @@ import inspect
 import re
 import textwrap
 
-__all__ = ["read_meanings"]
-
 COMMENT = re.compile(r"\s*#\s?(.*)")
 
 

@@ -19,8 +19,6 @@ from typing import Any
 from holdsup.errors import ResultError
 from holdsup.rendering.table import HIDDEN
 
-__all__ = ["escape_hidden", "from_plain", "saved_fields", "to_plain"]
-
 WORDS = {str: "text", float: "a number", int: "a whole number", bool: "true or false", type(None): "null"}
 LONGEST = 60  # characters of a value in a message
 # Fields of any record whose values lie between 0 and 1: the ends are excluded of what is asked for.

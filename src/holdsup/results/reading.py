@@ -14,8 +14,6 @@ from holdsup.results.kinds import KINDS
 from holdsup.results.scored import find_scored
 from holdsup.results.upgrade import upgrade
 
-__all__ = ["read_result", "read_saved", "restore", "showing"]
-
 LARGEST = 512 * 2**20  # bytes; a result is a summary, and this is far beyond any of ours
 PIECE = 2**20  # bytes read at a time
 

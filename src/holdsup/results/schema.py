@@ -13,8 +13,6 @@ from holdsup.results.envelope import Result
 from holdsup.results.meanings import read_meanings
 from holdsup.results.plain import saved_fields
 
-__all__ = ["schema_of"]
-
 _SCALARS: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},

@@ -19,7 +19,6 @@ from holdsup.verdict.reproduction.tables import (
     show_cv,
     show_cv_interval,
     tabulate_matrix,
-    tabulate_pairs,
     tabulate_spread,
 )
 from holdsup.verdict.reproduction.words import (
@@ -29,8 +28,6 @@ from holdsup.verdict.reproduction.words import (
     name_precision,
     show_conditions,
 )
-
-__all__ = ["make_cards", "write_card"]
 
 ENDINGS = (".html", ".md", ".tex")
 SHOWN_SPREAD = 3
@@ -45,33 +42,14 @@ HEAD = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Reproduction card</title>
 <style>
-:root {
-  color-scheme: light dark;
-  --paper: light-dark(#ffffff, #14171c); --ink: light-dark(#1c2024, #e4e7eb); --quiet: light-dark(#565d66, #a3acb7);
-  --rule: light-dark(#d5d9de, #39404a); --link: light-dark(#0550ae, #79b8ff);
-}
-body {
-  margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 62rem; background: var(--paper); color: var(--ink);
-  font: 1rem/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", "Liberation Sans", sans-serif;
-  overflow-wrap: anywhere;
-}
-section + section { border-top: 1px solid var(--rule); margin-top: 2.5rem; padding-top: 1.5rem; break-before: page; }
-.headline { font-size: 1.06rem; border-left: 4px solid var(--link); padding: .15rem 0 .15rem .9rem; max-width: 46rem; }
+:root { color-scheme: light dark; }
+body { margin: 0 auto; padding: 1.5rem; max-width: 62rem; font: 1rem/1.55 system-ui, sans-serif; }
+section + section { border-top: 1px solid; margin-top: 2.5rem; padding-top: 1.5rem; break-before: page; }
+.headline { border-left: 4px solid light-dark(#0550ae, #79b8ff); padding-left: .9rem; max-width: 46rem; }
 table { font-size: .9rem; font-variant-numeric: tabular-nums; }
-.holdsup table { border-top: 1.5px solid var(--ink); border-bottom: 1.5px solid var(--ink); }
 thead:not(:has(th:not(:empty))) { display: none; }
-caption { font-size: 1.02rem; padding: .9rem 0 .4rem; }
 .holdsup th, .holdsup td { padding: .3rem .7rem .3rem 0; overflow-wrap: normal; }
-.holdsup th { border-bottom: 1.5px solid var(--ink); }
-.holdsup .note, .holdsup code { color: var(--quiet); font-size: .85rem; opacity: 1; }
-@media print {
-  :root { color-scheme: light; }
-  @page { margin: 16mm 14mm; }
-  html { font-size: 9.5pt; }
-  body { max-width: none; padding: 0; }
-  .holdsup .scroll { overflow: visible; }
-  tr { break-inside: avoid; }
-}
+@media print { :root { color-scheme: light; } .holdsup .scroll { overflow: visible; } tr { break-inside: avoid; } }
 </style>
 </head>
 <body>
@@ -116,7 +94,6 @@ def _card(found: Reproduction, part: Part) -> Page:
             facts,
             tabulate_matrix([part]),
             *tabulate_spread(part.spread[:SHOWN_SPREAD], each=True),
-            *tabulate_pairs(part.pairs),
         ),
         cautions=tuple(caution.sentence() for caution in cautions),
         beside={},

@@ -10,38 +10,25 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from holdsup.rendering import Answer, State, Table
-from holdsup.rendering.numbers import format_counted, format_interval, format_number, format_percent
+from holdsup.rendering.numbers import format_counted, format_interval, format_percent
 from holdsup.results import Caution, Method, write_caveats
 from holdsup.verdict.phrases import join_names, say_level
 from holdsup.verdict.reproduction.groups import Agreement
 from holdsup.verdict.reproduction.records import (
     MOST_CROSSED,
-    MOST_PAIRED,
     Assessment,
     ConditionSpread,
-    FindingSet,
-    LabelPair,
     Part,
-    ScoreSet,
     show_condition,
 )
 from holdsup.verdict.reproduction.tables import (
     cut_table,
     tabulate_closeness,
-    tabulate_findings,
-    tabulate_label_pairs,
     tabulate_matrix,
-    tabulate_scores,
 )
-
-__all__ = [
-    "advise", "answer_findings", "answer_labels", "answer_one", "answer_scores", "answer_several", "compare_published",
-    "describe_method", "find_cautions", "find_state", "name_precision", "show_conditions",
-]  # fmt: skip
 
 MOST_LINES, MOST_LINES_SEVERAL = 20, 24  # of a short answer, signature included
 MOST_NAMED = 4  # conditions in a sentence; tables and the JSON have all
-MOST_SHOWN = 6  # rows of a short table
 LONGEST_NAME = 36  # letters of an object with its measurand
 CONVINCING = 0.05  # share of random groups that explain as much
 NUMBERS = "no one two three four five six seven eight nine ten".split()
@@ -272,11 +259,6 @@ def find_cautions(assessments: Sequence[Assessment]) -> Iterator[Caution]:
             code="no-spread", about="table:assessments", count=len(same),
             message=f"All values of {_names(same)} are equal: a CI of no width is no proof of agreement.",
         )  # fmt: skip
-    if many := [a for a in assessments if a.differing and a.n > MOST_PAIRED]:
-        yield Caution(
-            code="pairs-omitted", severity="note", about="table:pairs", count=len(many),
-            message=f"Pairs of {_names(many)} are not listed: there are more than {MOST_PAIRED} measurements.",
-        )  # fmt: skip
     if wide := [a for a in assessments if a.n > 2 and len({*a.differing} - {*a.not_reported}) > MOST_CROSSED]:
         tried = f"the {MOST_CROSSED} conditions that explain most alone"
         yield Caution(
@@ -287,73 +269,6 @@ def find_cautions(assessments: Sequence[Assessment]) -> Iterator[Caution]:
 
 def _names(those: Sequence[Assessment]) -> str:
     return join_names([_name(a) for a in those], most=2)
-
-
-def answer_scores(
-    sets: Sequence[ScoreSet], cautions: Sequence[Caution], *, original: str, level: float, signature: str
-) -> Answer:
-    """Return how closely reproductions gave the same scores to the same items."""
-    known = sorted((s for s in sets if not math.isnan(s.pearson)), key=lambda s: s.pearson)
-    if not known:
-        headline = f"Scores that are all equal have no correlation with {original}'s."
-    elif len(sets) == 1:
-        ci = f"{say_level(level)} CI {format_interval(known[0].low, known[0].high)}"
-        headline = (
-            f"{known[0].reproduction}'s scores correlate with {original}'s at r = {known[0].pearson:.2f} ({ci}) and "
-            f"differ by {format_number(known[0].rmse)} (RMSE)."
-        )
-    else:
-        headline = (
-            f"Correlations with {original}'s scores range from {known[0].pearson:.2f} ({known[0].reproduction}) to "
-            f"{known[-1].pearson:.2f} ({known[-1].reproduction})."
-        )
-    return Answer(
-        question=f"How closely do the reproductions follow {original}'s scores?",
-        state=None,
-        headline=headline,
-        parts=(cut_table(tabulate_scores(sets, original=original, level=level), MOST_SHOWN),),
-        foot=(("holds for", "new items like these; a high r allows a shift in the mean"), *write_caveats(cautions)),
-        more=("--full", "holdsup report"),
-        signature=signature,
-    )
-
-
-def answer_labels(
-    pairs: Sequence[LabelPair], cautions: Sequence[Caution], *, studies: int, scale: str, alpha: float, signature: str
-) -> Answer:
-    """Return how far studies agree on labels, those furthest apart first."""
-    # On a scale with distances two studies may rarely give the same label and yet be near each other.
-    ranked = sorted(pairs, key=lambda p: (math.isnan(p.alpha), p.percent if scale == "nominal" else p.alpha))
-    agree = f"{studies} studies agree at Krippendorff's alpha = {alpha:.2f} ({scale}; 1 is perfect, 0 is chance)."
-    return Answer(
-        question="How far do the studies agree on the labels?",
-        state=None,
-        headline="All labels are the same: agreement can't be told from chance." if math.isnan(alpha) else agree,
-        parts=(cut_table(tabulate_label_pairs(ranked), MOST_SHOWN),),
-        foot=(("holds for", "these items: alpha has no CI here"), *write_caveats(cautions)),
-        more=("--full (Fleiss' kappa)", "holdsup report"),
-        signature=signature,
-    )
-
-
-def answer_findings(sets: Sequence[FindingSet], cautions: Sequence[Caution], *, signature: str) -> Answer:
-    """Return how many findings of the original its reproductions uphold, the worst first."""
-    total, upheld = sum(s.conclusions for s in sets), sum(s.upheld for s in sets)
-    ranked = sorted(sets, key=lambda s: s.percent)
-    worst = f"; fewest in {ranked[0].reproduction}: {ranked[0].upheld} of {ranked[0].conclusions}"
-    return Answer(
-        question="How many of the original's findings hold?",
-        state=None,
-        headline=f"{upheld:,} of {total:,} findings ({100 * upheld / total:.0f}%) hold in "
-        f"{format_counted(len(sets), 'reproduction')}{worst if len(sets) > 1 else ''}.",
-        parts=(cut_table(tabulate_findings(ranked), MOST_SHOWN),),
-        foot=(
-            ("holds for", "which of two objects is ahead; small leads flip by chance: test them with holdsup compare"),
-            *write_caveats(cautions),
-        ),
-        more=("--full (which findings do not hold)", "holdsup report"),
-        signature=signature,
-    )
 
 
 def describe_method(assessments: Sequence[Assessment]) -> Method:
