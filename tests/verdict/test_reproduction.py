@@ -184,7 +184,7 @@ def test_two_measurements_are_never_over_read() -> None:
 
 def test_who_measured_cannot_be_aligned() -> None:
     only = assess_reproduction(measured([0.8, 0.9, 0.7], performed_by=["a", "b", "b"], code=["A"] * 3)).assessments[0]
-    assert only.align_next.startswith("Find out what the labs did differently: nothing else")
+    assert only.align_next.startswith("Find out what the labs did differently: no other")
     values, who = [1.0, 1.1, 3.0, 3.1, 2.0], ["a", "a", "b", "b", "c"]
     both = assess_reproduction(measured(values, performed_by=who, code=["A", "B", "A", "B", "A"])).assessments[0]
     assert re.match(r"Find out what the labs did differently: >?\d+% of the variance is between labs", both.align_next)

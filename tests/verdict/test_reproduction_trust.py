@@ -86,7 +86,7 @@ def test_values_without_spread_are_not_said_to_have_one() -> None:
     open_ = assess_reproduction(measured([5, 5, 5])).assessments[0]
     for one in (same, other, open_):
         assert "spread" not in one.align_next
-    assert other.align_next == "Nothing to align: the values agree whatever the code."
+    assert other.align_next == "Nothing to align: the values agree despite different code."
 
 
 @pytest.mark.parametrize(("unit", "top"), [("percent", 100.0), ("proportion", 1.0)])

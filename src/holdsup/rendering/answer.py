@@ -113,7 +113,7 @@ class Answer:
         ]
         foot = "".join(f"<dt>{label}</dt><dd>{html.escape(visible(said))}</dd>" for label, said in self.foot)
         if details and folded:
-            details = f"<details><summary>all of it</summary>\n{details}</details>\n"
+            details = f"<details><summary>details</summary>\n{details}</details>\n"
         return (
             f'<section class="holdsup">\n<style>{STYLE}</style>\n'
             f"<p><strong>{html.escape(visible(self.question))}</strong>{word}</p>\n"

@@ -54,7 +54,7 @@ def _section(section: Section, pictures: str) -> Iterator[str]:
     yield "### How it was done"
     yield escape_markdown(f"{' '.join(section.method)} See {cited}.")
     yield escape_markdown(section.rows + (f" Read from {section.source}." if section.source else ""))
-    yield "### How to redo it"
+    yield "### Reproduce it"
     yield _code(section.signature)
     if section.command:
         yield _code(section.command)

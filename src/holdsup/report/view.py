@@ -212,8 +212,8 @@ def _remark_version(result: Result) -> str:
     if result.version == __version__:
         return ""
     return (
-        f"holdsup {result.version} made these numbers. This report is by {__version__}, whose tables and descriptions "
-        "may say more or less."
+        f"holdsup {result.version} made these numbers; this report is by holdsup {__version__}, which may describe "
+        "them differently."
     )
 
 

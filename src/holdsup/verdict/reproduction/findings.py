@@ -81,7 +81,7 @@ class Findings(Result):
         flips = Table(
             name="flips",
             title="Findings that do not hold, the largest differences first",
-            columns=("measurand", "reproduction", "ahead in the original", "of", "original", "reproduction "),
+            columns=("measurand", "reproduction", "ahead in the original", "ahead of", "original", "reproduction "),
             rows=tuple(
                 (f.measurand, f.reproduction, f.left, f.right, f.original, f.difference)
                 for f in self.flips[:MOST_FLIPS]
@@ -105,7 +105,7 @@ def _tabulate(sets: Sequence[FindingSet]) -> Table:
             (s.reproduction, s.measurand, s.conclusions, s.upheld, s.flipped, s.tied, Percent(s.percent), s.objects)
             for s in sets
         ),
-        notes=("Pairs share their objects: ten pairs are not ten independent findings.",),
+        notes=("Findings that share an object are not independent.",),
     )
 
 
@@ -159,7 +159,7 @@ def compare_findings(
         said.append(
             Caution(
                 code="original-assumed",
-                message=f"Taken as the original, because it comes first: {join_names([*assumed], most=3)}.",
+                message=f"Assumed to be the original because it comes first: {join_names([*assumed], most=3)}.",
                 advice="Name another one with --original (original= in Python).",
                 count=len(assumed),
             )

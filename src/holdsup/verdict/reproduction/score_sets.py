@@ -132,7 +132,7 @@ def compare_score_sets(
     sets = tuple(_compare(found, place, other, level) for other in range(len(found.studies)) if other != place)
     assumed = Caution(
         code="original-assumed",
-        message=f"{first} is taken as the original: it comes first in the table.",
+        message=f"{first} is assumed to be the original because it comes first.",
         advice="Name another one with --original (original= in Python).",
     )
     return ScoreSets(

@@ -66,9 +66,9 @@ def tabulate_precision(assessments: Sequence[Assessment], level: float) -> Itera
             for a in assessments
         ),
         notes=(
-            "SD/mean is corrected once, CV* twice. CIs by noncentral t and chi-square. Next value: "
+            "SD/mean is corrected for small samples once, CV* twice. CIs by noncentral t and chi-square. Next value: "
             f"{say_level(level)} prediction interval of the next measurement.",
-            *(["Closer than: results of Belz et al. (2022) with a larger CV*."] if placed else []),
+            *(["Closer than: how many results of Belz et al. (2022) have a larger CV*."] if placed else []),
         ),
     )
 
@@ -182,9 +182,9 @@ def tabulate_spread(spread: Sequence[ConditionSpread], *, each: bool) -> Iterato
             for s in rows
         ),
         notes=(
-            "Within: SD within groups over the mean. Explained: share of the variance between groups, adjusted for "
-            "their number. By chance: random groups of these sizes that explain as much.",
-            "Conditions joined by = change together and can't be told apart. Many groupings are tried, so the first is "
+            "Within: SD within groups, in percent of the mean. Explained: share of the variance between groups, "
+            "adjusted for their number. By chance: share of random groups of these sizes that explain as much.",
+            "Conditions joined by = change together, so they can't be told apart. The first of many groupings is "
             "partly luck.",
             *([f"{format_counted(left, 'more grouping')} in the JSON."] if left else []),
         ),
@@ -219,7 +219,7 @@ def tabulate_model(model: ConditionModel, level: float) -> Table:
         ),
         notes=(
             f"{model.formula} (REML), values in percent of the mean of their object. CI by {model.method}.",
-            *([f"{join_names(few)}: a variance of so few values is barely known."] if few else []),
+            *([f"{join_names(few)}: so few values say little about a variance."] if few else []),
         ),
     )
 

@@ -46,7 +46,7 @@ def answer_one(
         state=find_state([a], within),
         headline=_headline(a, level, within),
         foot=(
-            (f"{say_level(level)} CI", f"CV* {_interval(a)}; next measurement {_next(a)}"),
+            (f"{say_level(level)} CI", f"CV* {_interval(a)}; next measurement likely {_next(a)}"),
             ("differs", _differs(a)),
             ("next step", a.align_next),
             ("holds for", _covers(a.repeatability)),
@@ -124,7 +124,7 @@ def _headline(a: Assessment, level: float, within: float | None) -> str:
 def _headline_several(assessments: Sequence[Assessment], level: float, within: float | None) -> str:
     count, best, worst = f"{len(assessments):,}", assessments[0], assessments[-1]
     if within is None:
-        half = f"; half are at most {_cv(statistics.median(a.cv for a in assessments))}"
+        half = f"; the median is {_cv(statistics.median(a.cv for a in assessments))}"
         ends = f"from {_cv(best.cv)} ({_name(best)}) to {_cv(worst.cv)} ({_name(worst)})"
         return f"CV* ranges {ends}{half if len(assessments) > 3 else ''}."
     states = [find_state([a], within) for a in assessments]
@@ -163,7 +163,7 @@ def _interval(a: Assessment) -> str:
         return "unknown: all values are equal"
     if math.isfinite(a.cv_high):
         return f"{format_interval(a.cv_low, a.cv_high)}%"
-    return f"above {_cv(a.cv_low)}, without an upper end"
+    return f"above {_cv(a.cv_low)}, no upper end"
 
 
 def _next(a: Assessment) -> str:
@@ -181,7 +181,7 @@ def _differs(a: Assessment) -> str:
 def _covers(repeatability: bool | None) -> str:
     if repeatability:
         return "new runs under the same conditions; others may be further off"
-    return "new measurements in ways like these; not who is right"
+    return "new measurements made in similar ways; it doesn't say who is right"
 
 
 def show_conditions(names: Sequence[str]) -> str:
@@ -203,16 +203,18 @@ def name_precision(repeatability: bool | None) -> str:
 def advise(agreement: Agreement, n: int, sd: float, spread: Sequence[ConditionSpread]) -> str:
     """Return what to align, or to find out, before the next measurement."""
     if agreement.repeatability is None:
-        return "Report the conditions of measurement: without them nobody knows what differed."
+        return "Report the conditions of measurement: otherwise nobody knows what differed."
     if sd == 0 and not agreement.differing:
         return "Measure under other conditions to learn whether the values hold."
     if sd == 0:
-        return f"Nothing to align: the values agree whatever the {show_conditions(agreement.differing)}."
+        return f"Nothing to align: the values agree despite different {show_conditions(agreement.differing)}."
     report = f" Report {show_conditions(agreement.not_reported)}." if agreement.not_reported else ""
     if not agreement.differing:
-        return f"Record what varies, such as seed, versions or hardware: no reported condition differs.{report}"
+        return (
+            f"Record what varies, such as seed, versions or hardware: none of the reported conditions differs.{report}"
+        )
     if agreement.differing == ("performed_by",):
-        return f"Find out what the labs did differently: nothing else that is reported differs.{report}"
+        return f"Find out what the labs did differently: no other reported condition differs.{report}"
     best = next((row for row in spread if len(row.conditions) == 1 and row.explained > 0), None)
     if best is not None:
         return _align_best(best)
@@ -224,7 +226,8 @@ def advise(agreement: Agreement, n: int, sd: float, spread: Sequence[ConditionSp
 
 def _align_best(best: ConditionSpread) -> str:
     chance = format_percent(100 * best.chance)
-    sure = f"a hint: {chance} of random groups do as well" if best.chance > CONVINCING else f"by chance: {chance}"
+    hint = f"only a hint: {chance} of random groups do as well"
+    sure = hint if best.chance > CONVINCING else f"by chance: {chance}"
     names = [best.conditions[0], *best.same_groups]
     share = f"{best.explained:.0f}%" if best.explained < 99.5 else ">99%"
     if names == ["performed_by"]:
@@ -238,7 +241,7 @@ def find_cautions(assessments: Sequence[Assessment]) -> Iterator[Caution]:
     if pairs := [a for a in assessments if a.n == 2]:
         yield Caution(
             code="two-measurements", about="table:assessments", count=len(pairs), advice="Add a third.",
-            message=f"Two measurements of {_names(pairs)} say almost nothing about the spread or what causes it.",
+            message=f"Two measurements say almost nothing about the spread or its causes: {_names(pairs)}.",
         )  # fmt: skip
     if unknown := [a for a in assessments if a.repeatability is None]:
         yield Caution(
@@ -257,7 +260,7 @@ def find_cautions(assessments: Sequence[Assessment]) -> Iterator[Caution]:
     if same := [a for a in assessments if a.sd == 0]:
         yield Caution(
             code="no-spread", about="table:assessments", count=len(same),
-            message=f"All values of {_names(same)} are equal: a CI of no width is no proof of agreement.",
+            message=f"All values of {_names(same)} are equal, so the CI has no width; that is no proof of agreement.",
         )  # fmt: skip
     if wide := [a for a in assessments if a.n > 2 and len({*a.differing} - {*a.not_reported}) > MOST_CROSSED]:
         tried = f"the {MOST_CROSSED} conditions that explain most alone"
