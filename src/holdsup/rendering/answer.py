@@ -9,12 +9,13 @@ from typing import Literal, TypeAlias
 
 from holdsup.rendering.gauge import Gauge
 from holdsup.rendering.markup import (
-    break_latex,
     escape_latex,
     escape_markdown,
     render_html,
     render_latex,
     render_markdown,
+    sign_latex,
+    sign_markdown,
 )
 from holdsup.rendering.table import Table, visible
 from holdsup.rendering.text import UNICODE, Ink, render_text, wrap_text
@@ -99,8 +100,7 @@ class Answer:
             for part in self.parts
         ]
         foot = "\n".join(f"- **{label}:** {escape_markdown(visible(said))}" for label, said in self.foot)
-        signature = visible(self.signature).replace("`", "'")
-        return "\n\n".join([head, *parts, *([foot] if foot else []), f"`{signature}`"]) + "\n"
+        return "\n\n".join([head, *parts, *([foot] if foot else []), sign_markdown(self.signature)]) + "\n"
 
     def html(self, *, details: str = "", folded: bool = True) -> str:
         """Return an HTML fragment, what a notebook shows; `details` are below it, and folded unless told otherwise."""
@@ -136,6 +136,6 @@ class Answer:
             *([render_latex(table)] if table is not None else []),
             *(drawn if figure else []),
             *holds,
-            rf"\noindent{{\footnotesize\ttfamily\raggedright {break_latex(visible(self.signature))}\par}}",
+            sign_latex(self.signature),
         ]
         return "\n\n".join(parts) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdsup import __version__
-from holdsup.rendering.markup import escape_markdown, render_markdown
+from holdsup.rendering.markup import escape_markdown, render_markdown, sign_markdown
 from holdsup.rendering.text import UNICODE
 from holdsup.report.references import REFERENCES
 from holdsup.report.view import Picture, Section, View
@@ -55,9 +55,9 @@ def _section(section: Section, pictures: str) -> Iterator[str]:
     yield escape_markdown(f"{' '.join(section.method)} See {cited}.")
     yield escape_markdown(section.rows + (f" Read from {section.source}." if section.source else ""))
     yield "### Reproduce it"
-    yield _code(section.signature)
+    yield sign_markdown(section.signature)
     if section.command:
-        yield _code(section.command)
+        yield sign_markdown(section.command)
 
 
 def _answer(section: Section) -> str:
@@ -67,7 +67,3 @@ def _answer(section: Section) -> str:
 
 def _picture(picture: Picture, folder: str) -> str:
     return f"![{escape_markdown(picture.caption, within='[]')}](<{folder}/{picture.name}.svg>)"
-
-
-def _code(text: str) -> str:
-    return f"`{text.replace('`', chr(39))}`"
