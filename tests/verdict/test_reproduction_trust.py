@@ -23,7 +23,7 @@ from holdsup.verdict import (
     make_cards,
     write_card,
 )
-from holdsup.verdict.reproduction import result, spread
+from holdsup.verdict.reproduction import records, spread
 from holdsup.verdict.reproduction.records import MOST_CROSSED
 from holdsup.verdict.reproduction.spread import MOST_CONDITIONS, MOST_OBJECTS
 
@@ -262,7 +262,7 @@ def test_work_per_object_does_not_grow_with_the_number_of_objects(monkeypatch: p
     rows = [row for o in range(60) for row in measured(list(rng.normal(50, 3, 3)), name=f"s{o}", code=list("aab"))]
     found = assess_reproduction(rows)
     looked = 0
-    own = result.sort_rows
+    own = records.sort_rows
 
     def counted(given: Any) -> Any:
         nonlocal looked
@@ -270,7 +270,7 @@ def test_work_per_object_does_not_grow_with_the_number_of_objects(monkeypatch: p
         looked += len(given)
         return own(given)
 
-    monkeypatch.setattr(result, "sort_rows", counted)
+    monkeypatch.setattr(records, "sort_rows", counted)
     assert len(make_cards(found)) == 60
     assert looked == len(found.measurements) + len(found.conditions) + len(found.spread)
 

@@ -12,22 +12,10 @@ from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.results import order_cautions, write_file
 from holdsup.verdict.phrases import say_level
+from holdsup.verdict.reproduction import tables, words
 from holdsup.verdict.reproduction.groups import Group, caution_scales
 from holdsup.verdict.reproduction.records import Part
 from holdsup.verdict.reproduction.result import Reproduction
-from holdsup.verdict.reproduction.tables import (
-    show_cv,
-    show_cv_interval,
-    tabulate_matrix,
-    tabulate_spread,
-)
-from holdsup.verdict.reproduction.words import (
-    answer_one,
-    compare_published,
-    find_cautions,
-    name_precision,
-    show_conditions,
-)
 
 ENDINGS = (".html", ".md", ".tex")
 SHOWN_SPREAD = 3
@@ -86,14 +74,16 @@ def _card(found: Reproduction, part: Part) -> Page:
         rows=tuple(_facts(part, found.level)),
     )
     measured = tuple(Measurement(**{name: getattr(m, name) for name in COPIED}) for m in part.measurements)
-    cautions = order_cautions((*caution_scales([Group(measured)]), *find_cautions([a]), *caution_reading(measured)))
-    answer = answer_one(part, (), level=found.level, within=found.within, signature=found.signature)
+    cautions = order_cautions(
+        (*caution_scales([Group(measured)]), *words.find_cautions([a]), *caution_reading(measured))
+    )
+    answer = words.answer_one(part, (), level=found.level, within=found.within, signature=found.signature)
     return Page(
         answer=dataclasses.replace(answer, parts=(), foot=()),
         tables=(
             facts,
-            tabulate_matrix([part]),
-            *tabulate_spread(part.spread[:SHOWN_SPREAD], each=True),
+            tables.tabulate_matrix([part]),
+            *tables.tabulate_spread(part.spread[:SHOWN_SPREAD], each=True),
         ),
         cautions=tuple(caution.sentence() for caution in cautions),
         beside={},
@@ -105,21 +95,21 @@ def _facts(part: Part, level: float) -> Iterator[tuple[str, str]]:
     a = part.assessment
     ci = f"{say_level(level)} CI"
     unit = next((m.unit for m in part.measurements if m.unit), "")
-    published = compare_published(a)
+    published = words.compare_published(a)
     yield "object", a.object
     yield "measurand", f"{a.measurand} ({unit})" if unit else a.measurand
     yield "values", ", ".join(format_number(m.value) for m in part.measurements)
-    yield "assessed for", name_precision(a.repeatability)
-    yield "CV*", f"{show_cv(a.cv)}% of the mean, n = {a.n}"
+    yield "assessed for", words.name_precision(a.repeatability)
+    yield "CV*", f"{tables.show_cv(a.cv)}% of the mean, n = {a.n}"
     yield "mean, SD", f"{format_number(a.mean)}, {format_number(a.sd)} on a scale that starts at zero"
     yield "SD as published", f"{ci} {format_interval(a.sd_low, a.sd_high)} (Student's t)"
     yield "SD, exact", f"{ci} {format_interval(a.sd_low_chi2, a.sd_high_chi2)} (chi-square)"
-    yield "SD/mean", f"{format_number(a.cv_plain)}%, {ci} {show_cv_interval(a)}% (noncentral t)"
+    yield "SD/mean", f"{format_number(a.cv_plain)}%, {ci} {tables.show_cv_interval(a)}% (noncentral t)"
     yield "next measurement", f"{say_level(level)} prediction interval {format_interval(a.next_low, a.next_high)}"
     if published:
         yield "compared", f"{published} (Belz et al. 2022)"
-    yield "what changed", show_conditions(a.differing) or "nothing that is reported"
-    yield "what stayed the same", show_conditions(a.agreeing) or "nothing that is reported"
+    yield "what changed", words.show_conditions(a.differing) or "nothing that is reported"
+    yield "what stayed the same", words.show_conditions(a.agreeing) or "nothing that is reported"
     if a.not_reported:
-        yield "not reported", show_conditions(a.not_reported)
+        yield "not reported", words.show_conditions(a.not_reported)
     yield "what to align next", a.align_next
