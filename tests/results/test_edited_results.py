@@ -23,7 +23,7 @@ from holdsup.verdict import agree_on_labels, audit_measurements, compare_finding
 
 KEPT = sorted(Path(__file__).with_name("schema1").glob("*.json"))
 DELETED = object()
-EDITS = (DELETED, None, "text", -1, 7, 1e308, [], {}, True)
+EDITS = (DELETED, None, "text", -1, 7, 1e308, [])
 EVERY = 97  # of all edits of one result the share that is also drawn and written
 
 

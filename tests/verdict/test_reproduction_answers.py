@@ -209,3 +209,12 @@ def test_other_kinds_answer_in_few_lines() -> None:
         assert re.search(r"\d more: --full", str(found))
         assert len(found.headline.split()) <= 25
         assert found.describe_method().sentences
+
+
+def test_a_long_name_keeps_its_ends_in_the_headline() -> None:
+    name = f"{'x' * 300}-large"
+    rows = [{"object": name, "measurand": "BLEU", "value": value, "performed_by": str(value)} for value in (30, 31, 33)]
+    found = holdsup.assess_reproduction(rows)
+    assert "xxx…" in found.headline
+    assert "large BLEU" in found.headline
+    assert max(map(len, str(found).splitlines()[:2])) <= 80

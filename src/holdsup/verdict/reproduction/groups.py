@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from holdsup.errors import MeasurementError, list_names
 from holdsup.measurements.record import CONDITIONS, Measurement
-from holdsup.measurements.units import HIGHEST, LOWEST, is_open, may_be_ratings
+from holdsup.measurements.units import HIGHEST, LOWEST, group_measurements as sort_out, is_open, may_be_ratings
 from holdsup.numerics.precision import Precision, measure_precision
 from holdsup.results import Caution
 from holdsup.verdict.intake import write_values
@@ -99,10 +99,7 @@ def group_measurements(measurements: Sequence[Measurement]) -> tuple[list[Group]
 
     Different objects and measurands are never pooled. Where nothing is left, that is an error.
     """
-    sorted_out: dict[tuple[str, str], list[Measurement]] = {}
-    for measurement in measurements:
-        sorted_out.setdefault((measurement.object, measurement.measurand), []).append(measurement)
-    everyone = [Group(tuple(members)) for members in sorted_out.values()]
+    everyone = [Group(tuple(measurements[i] for i in members)) for members in sort_out(measurements).values()]
     single = [group for group in everyone if len(group.measurements) < 2]
     zero = [group for group in everyone if len(group.measurements) > 1 and not group.values.any()]
     groups = [group for group in everyone if len(group.measurements) > 1 and group.values.any()]

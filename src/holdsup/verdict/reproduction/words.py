@@ -6,10 +6,9 @@ import dataclasses
 import itertools
 import math
 import statistics
-import textwrap
 from collections.abc import Iterator, Sequence
 
-from holdsup.rendering import Answer, State, Table
+from holdsup.rendering import Answer, State, Table, shorten
 from holdsup.rendering.numbers import format_counted, format_interval, format_percent
 from holdsup.results import Caution, Method, write_caveats
 from holdsup.verdict.phrases import join_names, say_level
@@ -141,17 +140,15 @@ def compare_published(a: Assessment) -> str:
     """Return how a result compares with the published ones, a clause; empty if that was not asked for."""
     if a.more_reproducible_than is None or a.of is None:
         return ""
-    if a.more_reproducible_than == 0:
-        return f"all {a.of} published results were at least as reproducible"
-    if a.more_reproducible_than == a.of:
-        return f"all {a.of} published results were less reproducible"
-    if 2 * a.more_reproducible_than > a.of:
-        return f"{a.more_reproducible_than} of {a.of} published results were less reproducible"
-    return f"{a.of - a.more_reproducible_than} of {a.of} published results were at least as reproducible"
+    count, how = a.more_reproducible_than, "less reproducible"
+    if 2 * count <= a.of:
+        count, how = a.of - count, "at least as reproducible"
+    which = f"all {a.of}" if count == a.of else f"{count} of {a.of}"
+    return f"{which} published results were {how}"
 
 
 def _name(a: Assessment) -> str:
-    return textwrap.shorten(f"{a.object} {a.measurand}", LONGEST_NAME, placeholder="...")
+    return shorten(f"{a.object} {a.measurand}", LONGEST_NAME)
 
 
 def _cv(cv: float) -> str:
