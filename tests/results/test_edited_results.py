@@ -57,10 +57,8 @@ def saved() -> list[dict[str, Any]]:
 
 
 def list_places(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the way to each field; of a list, that to its first and its last member."""
-    keys = (
-        plain if isinstance(plain, dict) else sorted({0, len(plain) - 1}) if isinstance(plain, list) and plain else ()
-    )
+    """Yield the way to each field; of a list, that to its last member."""
+    keys = plain if isinstance(plain, dict) else [len(plain) - 1] if isinstance(plain, list) and plain else ()
     for key in keys:
         yield (*path, key)
         yield from list_places(plain[key], (*path, key))
