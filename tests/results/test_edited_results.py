@@ -136,6 +136,13 @@ def test_numbers_that_no_result_can_have_are_refused(
         holdsup.read_result(tmp_path / "edited.json")
 
 
+def test_a_result_of_schema_1_without_a_list_of_warnings_is_refused(tmp_path: Path) -> None:
+    plain = json.loads(KEPT[0].read_text(encoding="utf-8"))
+    (tmp_path / "edited.json").write_text(json.dumps({**plain, "warnings": None}), encoding="utf-8")
+    with pytest.raises(ResultError, match="can't be shown"):
+        holdsup.read_result(tmp_path / "edited.json")
+
+
 def test_every_beginning_of_a_file_is_refused_in_one_line(saved: list[dict[str, Any]], tmp_path: Path) -> None:
     whole = json.dumps(saved[0], indent=2)
     for end in range(0, len(whole) - 1, 37):

@@ -40,13 +40,13 @@ def read_saved(file: Path) -> tuple[Result, dict[str, Any]]:
     plain = _parse(file, content)
     if not isinstance(plain, dict) or "kind" not in plain or "schema" not in plain:
         raise ResultError(f"{file} is JSON, but no result of holdsup. {REMEDY}")
-    try:
-        result = restore(plain)
-    except ResultError as error:
-        raise ResultError(f"{file}: {error}") from error
-    except RecursionError:
-        raise ResultError(f"{file} {TOO_DEEP}") from None
     with showing(str(file)):  # a result whose parts contradict each other is refused here, not where it is used
+        try:
+            result = restore(plain)
+        except ResultError as error:
+            raise ResultError(f"{file}: {error}") from error
+        except RecursionError:
+            raise ResultError(f"{file} {TOO_DEEP}") from None
         str(result)
         result.page()
         result.describe_method()
