@@ -175,8 +175,8 @@ class BootstrapInterval:
     name: str  # what is estimated
     estimate: float  # by the fit
     se: float  # standard deviation of the refits
-    low: float  # lower limit
-    high: float  # upper limit
+    low: float  # lower end of the CI
+    high: float  # its upper end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

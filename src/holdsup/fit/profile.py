@@ -29,8 +29,8 @@ class ProfileInterval:
     term: str  # what varies; for a correlation both terms
     parameter: str  # "sd", "correlation" or "share"
     estimate: float  # its value at the optimum
-    low: float  # lower limit
-    high: float  # upper limit
+    low: float  # lower end of the CI
+    high: float  # its upper end
 
 
 def profile_intervals(
