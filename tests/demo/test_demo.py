@@ -50,7 +50,7 @@ def test_the_limits_of_phi_hold_the_truth_and_prompts_have_the_largest_share(tal
 
 
 def test_ranking_finds_the_true_order_where_the_averages_are_led_by_another(tales: dict[str, Tale]) -> None:
-    assert " says B " in tales["rank"].seeming
+    assert " gives B " in tales["rank"].seeming
     found = tales["rank"].result
     assert [system.name for system in found.systems] == list(TRUE_MEANS)
     first = next(contrast for contrast in found.contrasts if (contrast.left, contrast.right) == ("A", "B"))
@@ -72,7 +72,7 @@ def test_another_split_may_turn_the_conclusion_of_two_classifiers_that_are_alike
 def test_the_best_settings_are_among_those_that_cannot_be_told_apart(tales: dict[str, Tale]) -> None:
     status = {candidate.name: candidate.status for candidate in tales["tune"].result.candidates}
     assert {status["C=0.3, gamma=0.03"], status["C=1, gamma=0.03"]} <= {"pick", "alike"}
-    assert " name 4: " in tales["tune"].seeming
+    assert " have 4: " in tales["tune"].seeming
 
 
 def test_the_same_seed_tells_the_same_and_another_tells_otherwise(tales: dict[str, Tale]) -> None:

@@ -92,7 +92,7 @@ def test_scores_of_one_size_on_all_datasets_are_one_scale_whatever_their_unit() 
 def test_the_automl_benchmark_mixes_auc_and_log_loss(real_data: Path) -> None:
     table = real_data / "automlbenchmark" / "results_small-8c4h.csv"
     for ask in (compare_systems, rank_systems):
-        with pytest.raises(ScoresError, match="'result' is auc on 9 datasets and logloss on 7 datasets"):
+        with pytest.raises(ScoresError, match="'result' holds auc on 9 datasets and logloss on 7 datasets"):
             ask(table)
     assert rank_systems(table, score="auc", folds=0).systems[0].name == "H2OAutoML"
 

@@ -80,7 +80,7 @@ def test_a_lead_on_the_way_is_none_at_the_last_step() -> None:
 def test_checkpoints_are_no_replicates_even_if_asked_for(ask: Ask) -> None:
     with pytest.raises(ScoresError, match=r"--replicates step: .* reject 16 to 43% of true nulls") as refused:
         ask(curves(), replicates=["seed", "step"])
-    assert "Give --last step" in str(refused.value)
+    assert "give --last step to use the last checkpoint of each run" in str(refused.value)
     assert "if each value is a separate training, rename the column" in str(refused.value)
 
 

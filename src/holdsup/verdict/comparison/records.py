@@ -182,13 +182,13 @@ class SystemTrend:
     """How the scores of one system depend on a property."""
 
     system: str  # its name
-    claim: str  # what the limits cover: these-runs, or new-runs where its own runs can carry it
+    claim: str  # what the CI covers: these-runs, or new-runs where its own runs can carry it
     slope: float | None = None  # change of the score with one unit of the property; null for classes
     se: float | None = None  # its standard error
     df: float | None = None  # degrees of freedom
-    low: float | None = None  # lower limit of the slope
-    high: float | None = None  # upper limit of the slope
-    line: Line  # mean score along the property, limits for each place alone
+    low: float | None = None  # lower end of the CI of the slope
+    high: float | None = None  # upper end of the CI of the slope
+    line: Line  # mean score along the property, CIs for each place alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,13 +201,13 @@ class PairTrend:
     slope: float | None = None  # change of left minus right with one unit of the property; null for classes
     se: float | None = None  # its standard error
     df: float | None = None  # degrees of freedom
-    low: float | None = None  # lower limit of the slope, for this pair alone
-    high: float | None = None  # upper limit of the slope, for this pair alone
+    low: float | None = None  # lower end of the CI of the slope, for this pair alone
+    high: float | None = None  # upper end of the CI of the slope, for this pair alone
     p_joint: float  # p of no difference at any value, for this pair alone
     log10_p_joint: float  # its decimal logarithm
     p_interaction: float  # p of the same difference at all values, for this pair alone
     log10_p_interaction: float  # its decimal logarithm
-    line: Line  # left minus right along the property, limits for all places and pairs at once
+    line: Line  # left minus right along the property, CIs for all places and pairs at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,7 +242,7 @@ class Conditional:
     given_others: ConditionalTest | None
     slopes: tuple[SystemTrend, ...]  # how each system depends on the property
     differences: tuple[PairTrend, ...]  # how each pair does
-    limits: str  # by what rule the limits of differences hold at all places at once
+    limits: str  # by what rule the CIs of differences hold at all places at once
     significant_where: tuple[Where, ...]  # where differences hold; empty where the adjusted p of `joint` is too large
 
 

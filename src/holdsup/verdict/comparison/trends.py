@@ -32,7 +32,7 @@ from holdsup.verdict.comparison.records import Line, PairTrend, SystemTrend, Whe
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores
 from holdsup.verdict.properties import ItemProperty
 
-# By what rule the limits of differences hold at all places at once.
+# By what rule the CIs of differences hold at all places at once.
 LIMITS_OF_CLASSES = "Bonferroni's limits"
 LIMITS = {"these-runs": "Working and Hotelling's band", "new-runs": "Graybill and Bowden's band"}
 POINTS = 41  # of a line that is drawn and saved
