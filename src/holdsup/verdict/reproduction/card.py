@@ -30,7 +30,7 @@ HEAD = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Reproduction card</title>
 <style>
-:root { color-scheme: light dark; }
+:root { color-scheme: light dark; background: Canvas; color: CanvasText; }
 body { margin: 0 auto; padding: 1.5rem; max-width: 62rem; font: 1rem/1.55 system-ui, sans-serif; }
 section + section { border-top: 1px solid; margin-top: 2.5rem; padding-top: 1.5rem; break-before: page; }
 .headline { border-left: 4px solid light-dark(#0550ae, #79b8ff); padding-left: .9rem; max-width: 46rem; }
