@@ -132,7 +132,7 @@ def test_long_names_are_cut_in_the_short_answer_and_whole_elsewhere() -> None:
     lines = str(found).splitlines()
     assert len(lines) <= 25
     assert not any(name in str(found) for name in names)
-    assert len(set(next(iter(found.answer().parts)).rows)) == 2  # type: ignore[union-attr]
+    assert " #2 " in str(found)
     assert any(name in found.headline for name in names)
     assert any(name in found.to_dict()["headline"] for name in names)
     assert all(name in found.page().text(width=1000) for name in names)

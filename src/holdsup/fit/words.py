@@ -15,7 +15,6 @@ INTERCEPT = "(Intercept)"
 MOST_EFFECTS = 10  # of the short answer
 NOTHING = 1e-4  # of the noise: a standard deviation below is shown as zero
 MOST_SPREADS = 5  # standard deviations of the short answer, beside that of the noise
-LONGEST_NAME = 40  # characters of a name in the short answer
 
 
 def write_answer(
@@ -44,6 +43,11 @@ def write_answer(
         ),
         more=("--full (se, df, t, correlations)", "holdsup report", "--plot figure.svg"),
         signature=signature,
+        names=(
+            *(effect.name for effect in fixed),
+            *(name for c in random for name in (c.group, c.term)),
+            *(() if pair is None else (pair.variable, pair.level, pair.reference, pair.response)),
+        ),
     )
 
 
@@ -63,23 +67,18 @@ def _headline(fixed: Sequence[Contrast], pair: LevelPair | None, level: float) -
         return f"The mean is {size} ({doubt})."
     doubt += "" if math.isnan(effect.p) else f", {say_p(effect.p)}"
     if pair is None:
-        return f"The effect of {_cut(effect.name)} is {size} ({doubt})."
-    side = f"{size} {'below' if effect.estimate < 0 else 'above'} {_cut(pair.reference)}"
+        return f"The effect of {effect.name} is {size} ({doubt})."
+    side = f"{size} {'below' if effect.estimate < 0 else 'above'} {pair.reference}"
     chance = ", which could be chance" if effect.p > 1 - level else ""
-    who = f"{_cut(pair.variable)} {_cut(pair.level)}"
+    who = f"{pair.variable} {pair.level}"
     if pair.response == "score":
         return f"{who} scores {side}{chance} ({doubt})."
-    return f"{who} is {side} in {_cut(pair.response)}{chance} ({doubt})."
-
-
-def _cut(name: str) -> str:
-    """Return a name as it fits a sentence: of a long one, how it begins and ends."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 12]}..{name[-10:]}"
+    return f"{who} is {side} in {pair.response}{chance} ({doubt})."
 
 
 def _covered(levels: Mapping[str, int]) -> str:
     """Return which factors may have new levels: the random ones."""
-    counted = [f"{_cut(name)} ({count:,} here)" for name, count in levels.items()]
+    counted = [f"{name} ({count:,} here)" for name, count in levels.items()]
     listed = f"{', '.join(counted[:-1])} and {counted[-1]}" if len(counted) > 1 else counted[0]
     return f"new levels of {listed}; only these fixed effects"
 
@@ -87,9 +86,7 @@ def _covered(levels: Mapping[str, int]) -> str:
 def _spread(random: Sequence[RandomComponent]) -> str:
     """Return the standard deviations in one line."""
     *groups, noise = random
-    named = [
-        f"{_cut(c.group)}{'' if c.term == INTERCEPT else f' {_cut(c.term)}'} {_sd(c.sd, noise.sd)}" for c in groups
-    ]
+    named = [f"{c.group}{'' if c.term == INTERCEPT else f' {c.term}'} {_sd(c.sd, noise.sd)}" for c in groups]
     more = [f"{len(named) - MOST_SPREADS} more"] if len(named) > MOST_SPREADS else []
     return f"SD of {', '.join([*named[:MOST_SPREADS], *more, f'noise {_sd(noise.sd, noise.sd)}'])}"
 
@@ -107,7 +104,7 @@ def tabulate_effects(fixed: Sequence[Contrast], level: float, *, most: int | Non
         title=f"Fixed effects: {interval} and tests by Satterthwaite's t",
         columns=("effect", "estimate", *tests, interval),
         rows=tuple(
-            (_cut(e.name) if short else e.name, Estimate(e.estimate, e.se),
+            (e.name, Estimate(e.estimate, e.se),
              *(() if short else (Estimate(e.se, e.se), e.df, e.t)), PValue(e.p),
              Interval(e.low, e.high, e.estimate, drawn=e.name != INTERCEPT))
             for e in fixed[:most]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 
-from holdsup.rendering import Answer, Interval, State, Table
+from holdsup.rendering import Interval, State
 from holdsup.rendering.numbers import say_level as say_level, say_p as say_p
 
 NO_INTERVAL = (
@@ -15,8 +14,6 @@ NO_INTERVAL = (
 )
 
 MOST_NAMES = 6
-LONGEST_NAME = 30  # characters of a system's name in a table of many
-SHORTER = 24  # characters of any name in a short answer
 # Words of a column's name that number what it names, short forms, and the nouns that a reader knows.
 NUMBERING = frozenset("id ids idx index no nr num number name key hash uid uuid".split())
 SHORT = {"seg": "segment", "sent": "sentence", "doc": "document", "q": "question", "qid": "question", "ex": "example"}
@@ -76,63 +73,6 @@ def name_items(column: str | None, otherwise: str = "items") -> str:
     if word.endswith("s"):
         return word
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("x") else f"{word}s"
-
-
-def cut_name(name: str, most: int = LONGEST_NAME) -> str:
-    """Return a name as it fits a small table: of a long one, its two ends.
-
-    >>> cut_name("meta-llama/Llama-3.1-70B-Instruct-FP8")
-    'meta-llama/Llama-3.…struct-FP8'
-    """
-    tail = most // 3
-    return name if len(name) <= most else f"{name[: most - tail - 1]}…{name[-tail:]}"
-
-
-def cut_names(names: Iterable[str], most: int) -> dict[str, str]:
-    """Return each name as it fits a small table; names that only differ in the middle get a number.
-
-    >>> list(cut_names(["B", "a-long-name-of-1-system", "a-long-name-of-2-system"], 12).values())
-    ['B', 'a-long-…stem', 'a-lon…em (2)']
-    """
-    cut: dict[str, str] = {}
-    taken: set[str] = set()
-    for name in dict.fromkeys(names):
-        short, number = cut_name(name, most), 1
-        while short in taken:
-            number += 1
-            mark = f" ({number})"
-            short = cut_name(name, most - len(mark)) + mark
-        taken.add(short)
-        cut[name] = short
-    return cut
-
-
-def shorten_names(answer: Answer, names: Iterable[str]) -> Answer:
-    """Return an answer in which long names are cut in the middle; of names that would look the same, by number."""
-    short: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        if (cut := cut_name(name, SHORTER)) != name:
-            short[name] = cut if cut not in short.values() else f"{cut[:-3]}#{len(short) + 1}"
-    if not short:
-        return answer
-    # The longest first: a name may be part of another one.
-    pattern = re.compile("|".join(map(re.escape, sorted(short, key=len, reverse=True))))
-
-    def cut_all(text: str) -> str:
-        return pattern.sub(lambda found: short[found[0]], text)
-
-    return replace(
-        answer,
-        headline=cut_all(answer.headline),
-        parts=tuple(_cut_cells(part, cut_all) if isinstance(part, Table) else part for part in answer.parts),
-        foot=tuple((label, cut_all(said)) for label, said in answer.foot),
-    )
-
-
-def _cut_cells(table: Table, cut_all: Callable[[str], str]) -> Table:
-    rows = tuple(tuple(cut_all(cell) if isinstance(cell, str) else cell for cell in row) for row in table.rows)
-    columns = tuple(map(cut_all, table.columns))
-    return replace(table, title=cut_all(table.title), columns=columns, rows=rows)
 
 
 def join_names(names: Sequence[str], *, most: int = MOST_NAMES) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from holdsup.rendering import Answer, Estimate, Gauge, Interval, Page, PValue, Table
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number
@@ -32,10 +31,9 @@ from holdsup.verdict.comparison.words import (
     name_items_of,
     name_runs,
 )
-from holdsup.verdict.phrases import cut_names, say_level, say_p
+from holdsup.verdict.phrases import say_level, say_p
 
 LINES_OF_TWO, LINES = 16, 24  # at most, the signature included
-LENGTHS_OF_TWO, LENGTHS = (40, 30, 20, 14), (30, 20, 14)  # of names, the longest that fits; longer ones are cut
 MOST_STAIRS = 10  # letters that have a column each; of more, the first and the last of a system are shown
 # What is shown, the most first: caveats, hints, advice, and rows of the table. The first that fits is taken.
 SIZES = ((2, 1, 1, 10), (1, 1, 1, 10), (1, 0, 1, 10), (1, 0, 0, 10), (1, 0, 0, 6), (1, 0, 0, 3), (0, 0, 0, 3))
@@ -46,21 +44,15 @@ class Comparison(Compared):
     """Systems compared with each other."""
 
     def answer(self) -> Answer:
-        """Return what the comparison says in ten seconds."""
-        return shorten(self)
-
-    @property
-    def headline(self) -> str:
-        """The answer in one sentence, names as they are."""
-        return headline(self)
-
-    @property
-    def verdict(self) -> str:
-        """The answer, and what it holds for."""
-        return answer_at(self).sentence()
+        """Return what the comparison says in ten seconds: as much of it as fits a screen."""
+        for size in SIZES:
+            made = answer_at(self, size)
+            if made.text().count("\n") <= made.most_lines:
+                break
+        return made
 
     def page(self) -> Page:
-        """Return the whole result, ready to be rendered; no name is cut."""
+        """Return the whole result, ready to be rendered."""
         return replace(Compared.page(self), answer=answer_at(self))
 
     def tables(self) -> tuple[Table, ...]:
@@ -72,19 +64,8 @@ class Comparison(Compared):
         return describe_method(self)
 
 
-def shorten(found: Compared) -> Answer:
-    """Return what the comparison says in ten seconds: as much of it as fits a screen, names cut where they must be."""
-    two = len(found.contrasts) == 1
-    for size in SIZES:
-        for longest in LENGTHS_OF_TWO if two else LENGTHS:
-            made = answer_at(_cut_names(found, longest), size)
-            if made.text().count("\n") <= (LINES_OF_TWO if two else LINES):
-                return made
-    return made
-
-
 def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> Answer:
-    """Return the answer with so many caveats, hints, pieces of advice and rows; names are as they are."""
+    """Return the answer with so many caveats, hints, pieces of advice and rows."""
     caveats, hints, settled, rows = size
     state = decide(found)
     foot = [("holds for", holds_for(found)), *(("margin", said) for said in explain_margin(found))]
@@ -94,36 +75,18 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
         question=ask(found), state=state, headline=headline(found),
         parts=tuple(_draw_pair(found)) if len(found.contrasts) == 1 else (_tabulate(found, rows),),
         foot=(*foot, *_list_caveats(found, caveats)), more=tuple(_list_hints(found, caveats)) if hints else (),
-        signature=found.signature,
+        signature=found.signature, names=tuple(_list_names(found)),
+        most_lines=LINES_OF_TWO if len(found.contrasts) == 1 else LINES,
     )  # fmt: skip
 
 
-def _cut_names(found: Compared, most: int) -> Compared:
-    """Return the comparison with no name of a system that is longer than a few letters."""
-    cut = {name: short for name, short in cut_names((s.name for s in found.systems), most).items() if name != short}
-    if not cut:
-        return found
-
-    def write(text: str) -> str:
-        for name in sorted(cut, key=len, reverse=True):  # one may be part of another
-            text = text.replace(name, cut[name])
-        return text
-
-    def rename(record: Any, *fields: str) -> Any:
-        return replace(record, **{name: cut.get(value := getattr(record, name), value) for name in fields})
-
-    return replace(
-        found,
-        baseline=None if found.baseline is None else cut.get(found.baseline, found.baseline),
-        systems=tuple(rename(s, "name") for s in found.systems),
-        contrasts=tuple(rename(c, "left", "right") for c in found.contrasts),
-        conditional=tuple(
-            replace(each, significant_where=tuple(rename(w, "better") for w in each.significant_where))
-            for each in found.conditional
-        ),
-        next=tuple(map(write, found.next)),
-        cautions=tuple(replace(each, message=write(each.message)) for each in found.cautions),
-    )
+def _list_names(found: Compared) -> Iterator[str]:
+    """Yield what the answer may name: systems, metrics, the column of the score and properties."""
+    for s in found.systems:
+        yield from (s.name, s.metric or "")
+    for column in found.asked.roles.values():
+        yield from (column,) if isinstance(column, str) else column or ()
+    yield from (each.property for each in found.conditional)
 
 
 def _list_caveats(found: Compared, most: int) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,7 @@ def write_answer(contest: ContestNumbers) -> Answer:
         foot=tuple(_foot(contest)),
         more=("--full (tests)", "--learning-curve", "holdsup report", "--plot figure.svg"),
         signature=contest.signature,
+        names=(contest.metric, *(name for c in contest.conclusions for name in (c.left, c.right))),
     )
 
 

@@ -49,6 +49,7 @@ def _shorten(found: RankingNumbers, most: int) -> Answer:
         more=("--full (pairs, tests, effects)", "holdsup report", "--plot figure.svg"),
         signature=found.signature,
         names=(*(s.name for s in found.systems), *(row.left_out for row in found.influence if row.kind == "dataset")),
+        most_lines=MOST_LINES,
     )
 
 

@@ -73,6 +73,7 @@ class Findings(Result):
             ),
             more=("--full (which findings do not hold)", "holdsup report"),
             signature=self.signature,
+            names=tuple(name for s in self.sets for name in (s.measurand, s.reproduction)),
         )
 
     def tables(self) -> tuple[Table, ...]:

@@ -61,6 +61,7 @@ class LabelAgreement(Result):
             foot=(("holds for", "these items: alpha has no CI here"), *write_caveats(self.cautions)),
             more=("--full (Fleiss' kappa)", "holdsup report"),
             signature=self.signature,
+            names=tuple(name for p in self.pairs for name in (p.left, p.right)),
         )
 
     def tables(self) -> tuple[Table, ...]:

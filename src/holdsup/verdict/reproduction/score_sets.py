@@ -58,6 +58,7 @@ class ScoreSets(Result):
             ),
             more=("--full", "holdsup report"),
             signature=self.signature,
+            names=(self.original, *(s.reproduction for s in self.sets)),
         )
 
     def _headline(self) -> str:

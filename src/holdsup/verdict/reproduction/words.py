@@ -8,7 +8,7 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
-from holdsup.rendering import Answer, State, Table, shorten
+from holdsup.rendering import Answer, State, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_percent
 from holdsup.results import Caution, Method, write_caveats
 from holdsup.verdict.phrases import join_names, say_level
@@ -28,7 +28,6 @@ from holdsup.verdict.reproduction.tables import (
 
 MOST_LINES, MOST_LINES_SEVERAL = 20, 24  # of a short answer, signature included
 MOST_NAMED = 4  # conditions in a sentence; tables and the JSON have all
-LONGEST_NAME = 36  # letters of an object with its measurand
 CONVINCING = 0.05  # share of random groups that explain as much
 NUMBERS = "no one two three four five six seven eight nine ten".split()
 MORE = ("--full (precision, conditions, spread)", "--card card.html")
@@ -52,6 +51,11 @@ def answer_one(
         ),
         more=MORE,
         signature=signature,
+        names=(
+            *(a.object, a.measurand, *(m.label for m in part.measurements)),
+            *(name for row in part.conditions for name in (show_condition(row.condition), *filter(None, row.values))),
+        ),
+        most_lines=MOST_LINES,
     )
     matrix = tabulate_matrix([part])
     return _fit(answer, [cut_table(matrix, most) for most in (6, 5, 4, 3, 2)], cautions, MOST_LINES)
@@ -81,6 +85,8 @@ def answer_several(
         ),
         more=MORE,
         signature=signature,
+        names=tuple(name for a in assessments for name in (a.object, a.measurand, *map(show_condition, a.differing))),
+        most_lines=MOST_LINES_SEVERAL,
     )
     tables = [tabulate_closeness(assessments, level, most=most) for most in (10, 8, 6, 4)]
     return _fit(answer, tables, cautions, MOST_LINES_SEVERAL)
@@ -148,7 +154,7 @@ def compare_published(a: Assessment) -> str:
 
 
 def _name(a: Assessment) -> str:
-    return shorten(f"{a.object} {a.measurand}", LONGEST_NAME)
+    return f"{a.object} {a.measurand}"
 
 
 def _cv(cv: float) -> str:

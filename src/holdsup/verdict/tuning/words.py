@@ -33,6 +33,7 @@ def write_answer(tuning: TuningNumbers) -> Answer:
         ),
         more=("--full (all candidates)", "--advise", "holdsup report", "--plot figure.svg"),
         signature=tuning.signature,
+        names=(tuning.metric, *(row.name for row in tuning.candidates)),
     )
 
 

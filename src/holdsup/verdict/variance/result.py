@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from holdsup.rendering import Answer, Cell, Interval, Page, Percent, PValue, Table
+from holdsup.rendering import Answer, Cell, Interval, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
-from holdsup.results import Method, Result
-from holdsup.verdict.phrases import join_names, say_level, say_threshold, shorten_names
+from holdsup.results import Method
+from holdsup.verdict.phrases import join_names, say_level, say_threshold
 from holdsup.verdict.variance.records import (
     PAPER,
     DecompositionNumbers,
@@ -30,24 +30,8 @@ class Decomposition(DecompositionNumbers):
     """The variance of each system's scores, decomposed."""
 
     def answer(self) -> Answer:
-        """Return whether a single score is reliable, and where the variance comes from; long names are shortened."""
-        return shorten_names(
-            write_answer(self), [c.system for c in self.components] + [c.name for c in self.components]
-        )
-
-    @property
-    def headline(self) -> str:
-        """The answer in one sentence."""
-        return write_answer(self).headline
-
-    @property
-    def verdict(self) -> str:
-        """The answer, and what it holds for."""
-        return write_answer(self).sentence()
-
-    def page(self) -> Page:
-        """Return the whole result, with whole names."""
-        return replace(Result.page(self), answer=write_answer(self))
+        """Return whether a single score is reliable, and where the variance comes from."""
+        return write_answer(self)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the components, reliability, and what was planned from them."""

@@ -10,6 +10,7 @@ from holdsup.verdict.phrases import join_names, judge_intervals, name_items, say
 from holdsup.verdict.variance.records import DecompositionNumbers, Reliability, StudyPlan, VarianceComponent, name_of
 
 MOST_SYSTEMS = 10  # rows of the short answer
+MOST_LINES = 25  # of the whole
 MOST_SOURCES = 4  # columns of shares; of more, the largest
 NOISE = "noise"  # the residual, in a word
 
@@ -34,6 +35,8 @@ def write_answer(found: DecompositionNumbers) -> Answer:
         ),
         more=("--full (CIs, decision study, plans)", "holdsup report", "--plot figure.svg"),
         signature=found.signature,
+        names=tuple(name for c in found.components for name in (c.system, c.metric or "", c.name)),
+        most_lines=MOST_LINES,
     )
 
 
