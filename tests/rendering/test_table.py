@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -321,3 +322,37 @@ def test_a_shortened_name_fits_and_keeps_its_ends(name: str, width: int) -> None
 
 def test_a_character_wider_than_a_line_is_a_line_of_its_own() -> None:
     assert setting.wrap_text("模型", 1) == ["模", "型"]
+
+
+@pytest.mark.parametrize("width", range(20, 70))
+@pytest.mark.parametrize("cjk", ["", "模型"])
+def test_a_p_value_a_level_and_an_option_stay_on_one_line(width: int, cjk: str) -> None:
+    whole = ("(p = .33)", "95% CI", "--margin SIZE", "--plot-all", "p < .001")
+    text = f"{cjk}the lead (p = .33) has a 95% CI from -0.1 to 0.2; p < .001 needs --margin SIZE or --plot-all of them"
+    lines = setting.wrap_text(text, width, indent="  ")
+    assert all(any(each in line for line in lines) for each in whole)
+    assert max(map(setting.display_width, lines)) <= width
+    assert " ".join(line.strip() for line in lines) == text
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_an_answer_shortens_names_in_its_text_alone(width: int) -> None:
+    names = tuple(f"{'x' * 150}{i}{'y' * 149}" for i in range(3))
+    answer = Answer(
+        question=f"Is {names[0]} better?", state=None, headline=f"{names[0]} beats {names[1]}.", signature="s",
+        parts=(Table(name="t", title="", columns=("", names[2]), rows=((names[0], 1),), notes=(names[1],)),),
+        foot=(("caveat", f"{names[2]}: one run"),), names=names * 2,
+    )  # fmt: skip
+    text = answer.text(width=width)
+    assert max(map(len, text.splitlines())) <= width
+    assert not any(name in text for name in names)
+    assert "#3" in text
+    assert "#4" not in text
+    assert all(name in answer.markdown() and name in answer.html() for name in names)
+
+
+def test_a_name_of_40_letters_is_whole_where_there_is_room_for_it() -> None:
+    name = "n" * 40
+    few = Answer(question="?", state=None, headline=name, signature="s", names=(name,))
+    assert name in few.text()
+    assert name not in replace(few, foot=(("caveat", "more"),) * 30).text()

@@ -216,3 +216,18 @@ def test_rows_say_how_many_were_used_and_why_not_all() -> None:
 def test_a_result_shows_itself_in_a_notebook(audit: holdsup.Audit) -> None:
     assert "<table" in audit._repr_html_()
     assert audit.headline in str(audit)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("mqm_avg: higher is better", "mqm_avg: higher is better."),
+        ("bleu4 is missing", "bleu4 is missing."),
+        ("'run' is empty", "'run' is empty."),
+        ("rarity: 12 words are unknown", "rarity: 12 words are unknown."),
+        ("can't tell: too few", "Can't tell: too few."),
+        ("one run each: luck counts", "One run each: luck counts."),
+    ],
+)
+def test_a_caution_begins_with_a_capital_unless_a_name_is_first(message: str, said: str) -> None:
+    assert Caution(code="c", message=message).sentence() == said

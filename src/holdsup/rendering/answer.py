@@ -25,6 +25,7 @@ State: TypeAlias = Literal["yes", "no", "unclear"]
 LABELS = 11  # columns of what stands before a line at the foot: "holds for", "settle it", "caveat"
 HOLDS = "holds for"  # the label of the line that says what the answer covers
 LENGTHS = (40, 30, 20, 14)  # columns that a name may take in a short answer: the first with which it is short
+CUT = 30  # columns of a name that takes more: half a name is no better for being long
 SCREEN = 24  # lines
 WIDEST = 80  # columns of a short answer: what every terminal, mail and comment has
 
@@ -84,9 +85,10 @@ class Answer:
         """Return the answer with the middle of long names left out; those that would look alike end in a number."""
         short: dict[str, str] = {}
         for name in dict.fromkeys(self.names):
-            if (cut := shorten(name, longest)) != visible(name):
+            if shorten(name, longest) != visible(name):
+                cut = shorten(name, min(CUT, longest))
                 alike = cut in short.values()
-                short[name] = f"{shorten(name, longest - 5)} #{len(short) + 1}" if alike else cut
+                short[name] = f"{shorten(name, min(CUT, longest) - 5)} #{len(short) + 1}" if alike else cut
         if not short:
             return self
         known = re.compile("|".join(map(re.escape, sorted(short, key=len, reverse=True))))  # one may be part of another

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Callable
@@ -14,6 +15,11 @@ GAP = "  "
 PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
 WIDEST_PLOT = 41  # of intervals that are drawn and not written
 LONG = 10_000  # characters; textwrap takes the square of a word's length
+# What stays on one line: p = .33, 95% CI, --margin SIZE, --plot-all. Until lines are made, characters that no text has
+# stand for its blanks and hyphens.
+WHOLE = re.compile(r"\bp [=<>] [\d.]+|\d% CI\b|(?<![\w-])--[a-z-]+(?: [A-Z]{2,}\b)?")
+KEPT = str.maketrans(" -", "\ufdd0\ufdd1")
+AGAIN = str.maketrans("\ufdd0\ufdd1", " -")
 NARROWEST = 12  # a wrapped column below this is harder to read than one cell a line
 
 
@@ -146,11 +152,18 @@ def _char_width(char: str) -> int:
 def wrap_text(text: str, width: int, *, indent: str = "") -> list[str]:
     """Return lines no wider than `width` columns, all but the first indented.
 
-    Lines end between words; where there is no blank to end at, as in Chinese, anywhere.
+    Lines end between words, but not within a p-value or an option; where there is no blank to end at, as in Chinese,
+    anywhere.
 
-    >>> wrap_text("ab 模型模型 cd", 6)
-    ['ab', '模型模', '型 cd']
+    >>> wrap_text("ab 模型模型 cd", 6), wrap_text("no effect (p = .33)", 14)
+    (['ab', '模型模', '型 cd'], ['no effect', '(p = .33)'])
     """
+    room = width - len(indent) - 2  # there may be parentheses around it
+    kept = WHOLE.sub(lambda found: found[0].translate(KEPT) if len(found[0]) <= room else found[0], text)
+    return [line.translate(AGAIN) for line in _break_lines(kept, width, indent)]
+
+
+def _break_lines(text: str, width: int, indent: str) -> list[str]:
     if len(text) <= LONG and display_width(text) == len(text):
         return textwrap.wrap(text, width, subsequent_indent=indent)
     lines, line, used = list[str](), "", 0  # textwrap counts characters, not columns

@@ -5,6 +5,7 @@ A caution names what it is about, and every rendering puts it there. No code rea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,6 +13,7 @@ from typing import Literal
 from holdsup.rendering import Table
 
 EXAMPLES = 3
+IDENTIFIER = re.compile(r"['\"`]|\S*[_\d]|\S+: ")  # a name of the user's at the beginning: it keeps its letters
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
@@ -35,9 +37,11 @@ class Caution:
 
         >>> Caution(code="few-runs", message="Two runs say little.", advice="Train more.").sentence()
         'Two runs say little. Train more.'
+        >>> Caution(code="direction", message="mqm_avg: higher taken as better").sentence()
+        'mqm_avg: higher taken as better.'
         """
         parts = (part if part.endswith((".", "?", "!")) else f"{part}." for part in self._parts())
-        return " ".join(f"{part[:1].upper()}{part[1:]}" for part in parts)
+        return " ".join(part if IDENTIFIER.match(part) else f"{part[:1].upper()}{part[1:]}" for part in parts)
 
     def _parts(self) -> list[str]:
         return [part for part in (self.message, self.effect, self.advice) if part]
