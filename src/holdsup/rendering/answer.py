@@ -68,7 +68,7 @@ class Answer:
         for longest in LENGTHS:
             short = self._shorten_names(min(longest, width // 2))
             said = short._write(width, ink)
-            if short is self or said.count("\n") <= self.most_lines:
+            if said.count("\n") <= self.most_lines:
                 break
         return said
 
