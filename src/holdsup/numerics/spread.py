@@ -25,6 +25,7 @@ from holdsup.numerics.least_squares import Additive, fit_additive
 __all__ = [
     "Arm",
     "Clusters",
+    "LUCK",
     "Spread",
     "cautious_df",
     "find_clusters",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
+LUCK = 0.35  # power of the level with which a part is small by luck, see `cautious_df`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +63,7 @@ class Spread:
     runs: tuple[Floats, ...]  # variance due to the runs of each arm
     noise: tuple[Floats, ...]  # the share of each of `runs` that `these` holds as well
     run_df: tuple[int, ...]  # degrees of freedom of each of `runs`
+    luck: float | Floats = LUCK  # power of the level with which parts are small by luck
 
     def items(self) -> Floats:
         """Return the part due to items alone."""
@@ -180,10 +183,10 @@ def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
     plain = smallest = _degrees(variance, uncertainty)
     for each in spreads:
         for part, df in zip(each.runs, each.run_df, strict=True):
-            more = _limit(alpha, df) * part
+            more = _limit(alpha, df, each.luck) * part
             raised = _degrees(variance - part + more, uncertainty + (more**2 - part**2) / df)
             smallest = np.minimum(smallest, raised)
-        most = _limit(alpha, each.item_df) * each.these
+        most = _limit(alpha, each.item_df, each.luck) * each.these
         for these in (np.clip(sum(each.noise), each.these, most), most):
             other = replace(each, these=these)
             raised = _degrees(
@@ -193,15 +196,15 @@ def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
     return np.maximum(smallest, np.minimum(plain, 1.0))
 
 
-def _limit(alpha: ArrayLike, df: ArrayLike) -> Floats:
+def _limit(alpha: ArrayLike, df: ArrayLike, power: ArrayLike) -> Floats:
     """Return the upper limit of a variance on `df` degrees of freedom, as a multiple of its estimate.
 
-    It is exceeded with probability alpha^(1/2), the largest simple power at which no true null is rejected
-    too often, on a single degree of freedom alpha^(2/3), and never below the estimate. gammaincinv gives
-    the chi-square quantile.
+    It is exceeded with probability alpha^power: .35 is the smallest power at which at most 5.7% of true nulls are
+    rejected whatever the variances, on a single degree of freedom 2/3. It is never below the estimate. gammaincinv
+    gives the chi-square quantile.
     """
     df = np.asarray(df, float)
-    luck = np.maximum(alpha, SMALLEST) ** np.where(df >= 2, 1 / 2, 2 / 3)
+    luck = np.maximum(alpha, SMALLEST) ** np.where(df >= 2, power, 2 / 3)
     return np.asarray(np.maximum(1.0, df / (2 * special.gammaincinv(df / 2, luck))))
 
 
