@@ -25,7 +25,7 @@ from holdsup.numerics.spread import LUCK, Spread
 FEWEST_DF = 2  # of a variance that is shared: on one, it is anything
 FEWEST = 3  # systems that share
 WEIGHT = 0.5  # the most that others count
-POOLED_LUCK = 0.15  # as `LUCK`, of variances that are moderated: these are rarely small by luck
+LESS_LUCK = 0.4  # by which, times w, `LUCK` falls: variances that are moderated are rarely small by luck
 Codes = NDArray[np.intp]
 
 
@@ -84,7 +84,6 @@ class Pool:
             uncertainty += once * times**2 * rest_square
         some = (others > 0) & (uncertainty > 0)
         others_df = np.where(some, others**2 / np.where(some, uncertainty, 1.0), 1.0)
-        pooled = same & (self.weight[left] > 0)
         return Spread(
             estimate=spread.estimate,
             these=spread.these,
@@ -92,7 +91,7 @@ class Pool:
             runs=(*own, np.where(some, others, 0.0)),
             noise=(*spread.noise[:2], np.zeros(())),
             run_df=(df[left], df[right], others_df),
-            luck=np.where(pooled, POOLED_LUCK, LUCK),
+            luck=LUCK - LESS_LUCK * np.where(same, self.weight[left], 0.0),
         )
 
     def _sum(self, values: Floats) -> Floats:
