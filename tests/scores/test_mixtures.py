@@ -95,3 +95,14 @@ def test_the_automl_benchmark_mixes_auc_and_log_loss(real_data: Path) -> None:
         with pytest.raises(ScoresError, match="'result' is auc on 9 datasets and logloss on 7 datasets"):
             ask(table)
     assert rank_systems(table, score="auc", folds=0).systems[0].name == "H2OAutoML"
+
+
+def test_a_metric_that_equals_others_on_some_datasets_is_still_itself() -> None:
+    """Recall is the accuracy where classes are balanced, and micro-averaged precision is everywhere."""
+    frame = mixed("f1", 0.6).drop(columns="kind").rename(columns={"result": "accuracy"})
+    frame = frame.assign(
+        recall=np.where(frame.task < "t2", frame.accuracy, 0.5),
+        precision=np.where(frame.task > "t3", frame.accuracy, 0.5),
+    )
+    found = compare_systems(frame, score="accuracy")
+    assert not any("holds" in line for line in found.warnings)

@@ -111,8 +111,8 @@ def test_the_last_row_with_a_score_counts() -> None:
     ("last", "said"),
     [
         ("nothing", "'nothing'"),
-        ("system", "--last system: it is the column of the system"),
-        ("word", "--last word: 'some' is no number"),
+        ("system", "--last system: this column holds the system"),
+        ("word", "--last word: 'some' is not a number"),
         (3, "last is 3: give the name of one column"),
     ],
 )
@@ -139,7 +139,7 @@ def test_a_column_that_does_not_count_is_refused(last: Any, said: str) -> None:
 def test_labels_in_which_a_number_is_hidden_are_refused(labels: tuple[str, str], odd: str) -> None:
     frame = curves().query("step >= 400")
     frame = frame.assign(step=frame.step.map({400: labels[0], 500: labels[1]}))
-    with pytest.raises(ScoresError, match=f"--last step: {odd!r} is no number.*give step as plain numbers"):
+    with pytest.raises(ScoresError, match=f"--last step: {odd!r} is not a number.*give step as plain numbers"):
         compare_systems(frame, last="step")
 
 
@@ -160,7 +160,7 @@ def test_steps_below_zero_have_a_last_one() -> None:
 def test_numbers_that_cannot_be_told_apart_are_refused(step: float) -> None:
     frame = curves().astype({"step": float})
     frame.loc[frame.step == 500, "step"] = step
-    with pytest.raises(ScoresError, match="too large to be told from its neighbours"):
+    with pytest.raises(ScoresError, match="too large to be told apart from its neighbours"):
         compare_systems(frame, last="step")
 
 
@@ -180,5 +180,5 @@ def test_a_number_behind_the_same_word_says_which_is_the_last() -> None:
     named = table.assign(step=[f"checkpoint-{step}" for step in table["step"]])
     assert rank(named, last="step").systems == rank(table, last="step").systems
     named.loc[0, "step"] = "final-100"
-    with pytest.raises(ScoresError, match="is no number"):
+    with pytest.raises(ScoresError, match="is not a number"):
         rank(named, last="step")

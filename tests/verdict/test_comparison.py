@@ -15,7 +15,7 @@ import holdsup
 from holdsup import Comparison, compare_systems, read_scores, simulate_scores
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.numerics.distributions import adjust_holm
-from holdsup.verdict.comparison.means import mean_of
+from holdsup.verdict.comparison.findings import mean_of
 from holdsup.verdict.evaluation import lay_out
 
 
@@ -199,7 +199,7 @@ def test_the_best_run_is_named_as_a_pick(two: pa.Table) -> None:
     found = compare_systems(frame, best="dev")
     assert found.claim == "these-runs"
     assert [s.runs for s in found.systems] == [1, 1]
-    assert any("A pick flatters" in warning for warning in found.warnings)
+    assert any("Picking flatters" in warning for warning in found.warnings)
     last = frame[frame.seed == 4]
     assert found.contrasts[0].difference == pytest.approx(
         last[last.system == "B"].score.mean() - last[last.system == "A"].score.mean()
@@ -245,15 +245,15 @@ def test_saved_and_restored_it_is_the_same(two: pa.Table, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ({"system": ["A", "A"], "item": [1, 2], "score": [1.0, 2.0]}, {}, "one system only, 'A'"),
+        ({"system": ["A", "A"], "item": [1, 2], "score": [1.0, 2.0]}, {}, "only one system, 'A'"),
         ({"system": ["A", "B"] * 3, "item": [1, 1, 2, 2, 3, 3], "score": [1.0, 2, 3, 5, 4, 4]}, {"baseline": "X"},
-         "baseline 'X' is none of the systems"),
+         "baseline 'X' is not one of the systems"),
         ({"system": ["A", "A", "B", "B"], "item": [1, 2, 3, 4], "score": [1.0, 2, 3, 4]}, {}, "no item in common"),
         ({"system": ["A", "B"], "item": [1, 1], "score": [1.0, 2]}, {}, "fewer than two items"),
         ({"system": ["A", "B"] * 2, "item": [1, 1, 2, 2], "score": [1.0, 2, 3, 4]}, {"margin": -1}, "margin is -1"),
         ({"system": ["A", "B"] * 2, "item": [1, 1, 2, 2], "score": [1.0, 2, 1, 2]}, {}, "all differences equal"),
-        ({"system": ["A", "B"] * 2, "item": [1, 1, 2, 2], "score": [1.0, 2, 3, 5]}, {"claim": "all"}, "claim is 'all'"),
-        ({"system": ["A", "B"], "score": [1.0, 2]}, {"item": "-"}, "without items one run is nothing to test"),
+        ({"system": ["A", "B"] * 2, "item": [1, 1, 2, 2], "score": [1.0, 2, 3, 5]}, {"claim": "all"}, "claim 'all' is unknown"),
+        ({"system": ["A", "B"], "score": [1.0, 2]}, {"item": "-"}, "has one run and no items, so there is no spread to test"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_clear_line(table: dict[str, Any], options: dict[str, Any], message: str) -> None:

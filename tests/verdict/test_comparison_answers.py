@@ -13,6 +13,7 @@ import pytest
 
 import holdsup
 from holdsup import compare_systems, simulate_scores
+from holdsup.rendering import Table
 from holdsup.verdict import Comparison
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "scores.csv"
@@ -81,16 +82,16 @@ def test_any_number_of_systems_fits_a_screen(systems: int, runs: int) -> None:
     assert found.ordered()[-1].name in shown
 
 
-def test_two_systems_fit_fifteen_lines_whatever_limits_them() -> None:
+def test_two_systems_fit_fifteen_lines_and_a_signature_whatever_limits_them() -> None:
     frame = simulate_scores(
         {"a rather long name of a system": 0.7, "another long name": 0.702}, items=30, runs=2, seed=1
     )
     data = frame.to_pandas().assign(length=lambda f: f["item"].astype(int) % 7)
     for asked in ({}, {"claim": "these-runs"}, {"by": "length"}, {"margin": 0.5}, {"shared": ["seed"]}):
-        assert len(str(compare_systems(data, **asked)).splitlines()) <= 15
-    assert len(str(compare_systems(data[data.seed == 1])).splitlines()) <= 15
+        assert len(str(compare_systems(data, **asked)).splitlines()) <= 16
+    assert len(str(compare_systems(data[data.seed == 1])).splitlines()) <= 16
     runs = data.groupby(["system", "seed"], as_index=False, observed=True).score.mean()
-    assert len(str(compare_systems(runs)).splitlines()) <= 15
+    assert len(str(compare_systems(runs)).splitlines()) <= 16
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -133,3 +134,68 @@ def test_a_result_of_schema_1_is_answered_as_well() -> None:
     assert found.headline == "new leads by 0.027 F1, but 3 runs each can't rule out no difference (p = .14)."
     assert "holds for  new runs, new questions like these" in str(found)
     assert json.loads(found.to_json())["systems"][0]["letters"] == []
+
+
+def test_what_settles_it_is_the_leader_against_its_closest_rival() -> None:
+    truth = {"A": 0.80, "B": 0.80, "C": 0.79, "D": 0.70, "E": 0.68}
+    found = compare_systems(simulate_scores(truth, items=200, runs=3, seed=2))
+    assert found.state == "unclear"
+    leader, *others = [s.name for s in found.ordered()]
+    told = {c.right for c in found.contrasts if c.left == leader and c.p_adjusted <= 0.05}
+    rival = next(name for name in others if name not in told)
+    assert f" tell {leader} from {rival}" in found.next[0]
+
+
+def test_against_a_baseline_what_settles_it_is_a_system_that_may_be_better() -> None:
+    """D is nearly told to be worse, which would decide nothing."""
+    truth = {"A": 0.70, "B": 0.702, "D": 0.67}
+    found = compare_systems(simulate_scores(truth, items=60, runs=3, seed=8), baseline="A")
+    nearest = min(found.contrasts, key=lambda c: c.p_adjusted)
+    assert (found.state, nearest.left, nearest.difference < 0) == ("unclear", "D", True)
+    assert " tell B from A" in found.next[0]
+
+
+def test_of_a_question_that_is_decided_the_nearest_open_pair_is_named() -> None:
+    truth = {"A": 0.90, "B": 0.71, "C": 0.70, "D": 0.70}
+    found = compare_systems(simulate_scores(truth, items=150, runs=3, seed=4))
+    nearest = min((c for c in found.contrasts if c.p_adjusted > 0.05), key=lambda c: c.p_adjusted)
+    assert found.state == "yes"
+    assert f" tell {nearest.left} from {nearest.right}" in found.next[0]
+
+
+def test_items_that_one_system_lacks_are_said_with_what_the_difference_rests_on() -> None:
+    frame = simulate_scores({"A": 0.7, "B": 0.72}, items=30, runs=3, seed=1).to_pandas()
+    shown = str(compare_systems(frame[(frame.system == "A") | (frame.item.astype(int) > 9)]))
+    assert "3 runs x 21 of 30 items" in shown
+    assert "B lacks 9 of 30 items: the difference rests on the 21 that both have" in shown
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_headline_and_what_settles_it_agree(seed: int) -> None:
+    items, runs = (12, 2) if seed % 2 else (40, 3)
+    found = compare_systems(simulate_scores({"A": 0.70, "B": 0.71}, items=items, runs=runs, seed=seed))
+    if found.settled_by == "items":
+        assert f"{items} items can't" in found.headline
+        assert "more runs alone won't do" in found.next[0]
+    if found.settled_by == "runs":
+        assert f"{runs} runs each" in found.headline
+    assert "so few" not in found.headline
+
+
+@pytest.mark.parametrize("systems", [2, 30])
+def test_names_of_300_letters_are_cut_in_the_short_answer_alone(systems: int) -> None:
+    names = [f"{'x' * 150}{i:03d}{'y' * 147}" for i in range(systems)]
+    frame = simulate_scores({name: 0.6 + 0.01 * i for i, name in enumerate(names)}, items=40, runs=2, seed=1)
+    for baseline in (None, names[0]):
+        found = compare_systems(frame, baseline=baseline)
+        lines = str(found).splitlines()
+        assert len(lines) <= (16 if systems == 2 else 24)
+        assert max(map(len, lines[:-1])) <= 80
+        assert not any(name in line for name in names for line in lines[:-1])
+        assert "…" in str(found)
+        (table,) = (part for part in found.answer().parts if isinstance(part, Table))
+        shown = [row[table.columns.index("system")] for row in table.rows]
+        assert len(set(shown)) == len(shown)  # though they only differ in the middle
+        assert "…" not in found.to_json()
+        assert any(name in found.headline for name in names)
+        assert any(name in found.page().answer.question + found.page().answer.headline for name in names)

@@ -109,18 +109,18 @@ def test_runs_without_a_score_are_counted_for_each_system() -> None:
     lost = ((frame.system == "A") & (frame.seed <= 2)) | ((frame.system == "B") & (frame.seed == 4))
     frame.loc[lost, ["score", "status"]] = [np.nan, "failed"]
     found = compare_systems(frame)
-    assert warned(found, "No score counts of 2 of 4 runs of A (failed) and 1 of 4 runs of B (failed).")
+    assert warned(found, "No usable score in 2 of 4 runs of A (failed) and 1 of 4 runs of B (failed).")
     assert {s.name: s.runs for s in found.systems} == {"A": 2, "B": 3, "C": 4}
-    assert not warned(compare_systems(simulated()), "No score counts")
+    assert not warned(compare_systems(simulated()), "No usable score")
 
 
 def test_a_system_without_any_score_is_named() -> None:
     frame = simulated("ABC").assign(status="ok")
     frame.loc[frame.system == "C", ["score", "status"]] = [np.nan, "undefined"]
-    assert warned(compare_systems(frame), "Left out, because no score counts: C (undefined).")
-    with pytest.raises(ScoresError, match=r"'C' has no score that counts \(undefined\)"):
+    assert warned(compare_systems(frame), "Left out, with no usable score: C (undefined).")
+    with pytest.raises(ScoresError, match=r"'C' has no usable score \(undefined\)"):
         compare_systems(frame[frame.system != "B"])
-    with pytest.raises(ScoresError, match=r"the baseline 'C' has no score that counts"):
+    with pytest.raises(ScoresError, match=r"the baseline 'C' has no usable score"):
         compare_systems(frame, baseline="C")
 
 
@@ -144,9 +144,9 @@ def test_resplits_of_a_corpus_are_no_new_runs() -> None:
     for claim in (None, "new-runs"):
         found = compare_systems(resplit(items=True), claim=claim)
         assert {c.claim for c in found.contrasts} == {s.claim for s in found.systems} == {"these-runs"}
-        assert warned(found, "re-splits of one corpus, which share training and test items")
+        assert warned(found, "re-splits of one corpus, so they share training and test items")
         assert warned(found, "holdsup contest")
-    with pytest.raises(ScoresError, match="without items there is no other test: holdsup contest"):
+    with pytest.raises(ScoresError, match="without items nothing else can be tested: use holdsup contest"):
         compare_systems(resplit(items=False))
 
 
@@ -191,7 +191,7 @@ def test_without_items_only_new_runs_are_claimed() -> None:
     frame = simulated().groupby(["system", "seed"], as_index=False, observed=True).score.mean()
     found = compare_systems(frame, claim="these-runs")
     assert found.claim == found.contrasts[0].claim == "new-runs"
-    assert warned(found, "Without items there is only the spread between runs; the claim is new-runs.")
+    assert warned(found, "Without items only the spread between runs can be tested; the claim is new-runs.")
 
 
 def test_sharing_that_a_design_cannot_use_is_said() -> None:
@@ -207,8 +207,8 @@ def test_sharing_that_a_design_cannot_use_is_said() -> None:
         (["--by", "system"], "'system' is asked for as a property"),
         (["--by", "score"], "'score' is asked for as a property"),
         (["--shared", "item"], "'item' is asked for as a facet"),
-        (["--best", "score"], "--best score: it is the score that is compared"),
-        (["--best", "item"], "--best item: it is the column of the item"),
+        (["--best", "score"], "--best score: this is the score being compared"),
+        (["--best", "item"], "--best item: this column holds the item"),
         (["--cluster", "item"], "'item' is asked for as the cluster"),
     ],
 )
@@ -269,7 +269,7 @@ def test_a_ranking_says_what_check_says_as_well() -> None:
 def test_cells_that_a_spreadsheet_merged_are_named_as_the_cause() -> None:
     frame = simulated()
     frame["system"] = frame.system.where(~frame.system.duplicated())
-    with pytest.raises(ScoresError, match=r"only 2 of 240 rows say .*\. 238 rows (with|have) no system"):
+    with pytest.raises(ScoresError, match=r"only 2 of 240 rows have .*\. 238 rows (with|have) no system"):
         compare_systems(frame)
 
 
@@ -292,5 +292,5 @@ def test_a_facet_that_may_repeat_runs_is_the_first_thing_to_say() -> None:
 def test_options_about_several_datasets_are_said_to_change_nothing_of_one() -> None:
     frame = simulate_scores({"A": 0.6, "B": 0.7}, items=10, runs=2, seed=1).to_pandas()
     found = compare_systems(frame, average="micro", nested_runs=True)
-    said = [line for line in found.warnings if "changes nothing: it is about several datasets" in line]
-    assert [line.split(" changes")[0] for line in said] == ["--average micro", "--nested-runs"]
+    said = [line for line in found.warnings if "has no effect: there is only one dataset" in line]
+    assert [line.split(" has")[0] for line in said] == ["--average micro", "--nested-runs"]

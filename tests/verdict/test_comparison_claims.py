@@ -107,7 +107,7 @@ def test_a_range_that_claims_less_than_the_verdict_says_so() -> None:
     frame["rate"] = np.where(frame.seed > 3, "high", "low")
     frame["length"] = frame["item"] % 7
     asked = {"facets": ["rate", "seed"], "by": "length"}
-    line = "What is said about length claims new-runs: no rule for new settings was tried."
+    line = "Results along length cover new runs, not new settings."
     assert line in compare_systems(frame, claim="new-settings", **asked).warnings
     assert line not in compare_systems(frame, claim="new-runs", **asked).warnings
 
@@ -169,7 +169,7 @@ def test_a_difference_is_shown_with_two_digits_however_wide_its_limits_are() -> 
 def test_a_dataset_is_not_silently_made_a_property() -> None:
     parts = [simulated({"A": 2, "B": 2}, items=6, seed=s).assign(dataset=f"d{s}") for s in range(3)]
     frame = pd.concat(parts).assign(item=lambda f: f.dataset + "-" + f["item"].astype(str))
-    with pytest.raises(ScoresError, match="--by dataset: by its name it is the column of the datasets"):
+    with pytest.raises(ScoresError, match="--by dataset: by its name this column holds the datasets"):
         compare_systems(frame, by="dataset")
     assert compare_systems(frame, by="dataset", dataset="-").conditional[0].classes == ("d0", "d1", "d2")
 
@@ -222,7 +222,7 @@ def test_two_runs_that_do_not_tell_their_spread_give_no_limits_and_no_verdict() 
     assert max(len(cell) for cells in shown.cells() for cell in cells) < 30
     c = without[0]
     pair = compare_systems(frame[frame.system.isin([c.left, c.right])])
-    assert "but so few runs can't tell how far off that is (p " in pair.verdict
+    assert "but 2 runs each on 12 items can't tell how far off that is (p " in pair.verdict
     assert pair.state == "unclear"
     assert pair.to_dict()["contrasts"][0]["low"] is None
 

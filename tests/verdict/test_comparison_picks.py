@@ -74,7 +74,7 @@ def test_a_tie_for_the_best_is_said() -> None:
     frame = simulated()
     frame["dev"] = np.where((frame.system == "A") & (frame.seed > 1), 9.5, frame.seed * 1.0)
     found = compare_systems(frame, best="dev")
-    assert warned(found, "More than one run is the best by dev: A has 2 runs with 9.5.")
+    assert warned(found, "Runs tie for the best dev: A has 2 runs with 9.5.")
     frame["dev"] = frame.seed * 1.0
     assert not warned(compare_systems(frame, best="dev"), "More than one run")
 
@@ -83,21 +83,23 @@ def test_a_pick_says_why_it_claims_less_than_is_asked_for() -> None:
     frame = simulated()
     frame["dev"] = frame.seed * 1.0
     assert compare_systems(frame, best="dev", claim="new-runs").claim == "these-runs"
-    assert warned(compare_systems(frame, best="dev", claim="new-runs"), "The claim new-runs is asked for, but")
+    assert warned(compare_systems(frame, best="dev", claim="new-runs"), "You asked for the claim new-runs, but")
     assert not warned(compare_systems(frame, best="dev"), "is asked for")
 
 
 def test_other_items_are_said_even_where_there_are_as_many() -> None:
     frame = simulated(items=30)
     frame = frame[np.where(frame.system == "A", frame["item"] <= 20, frame["item"] > 10)]
-    assert warned(compare_systems(frame), "Systems have different items")
+    assert warned(
+        compare_systems(frame), "A lacks 10 and B lacks 10 of 30 items: the difference rests on the 10 that both have"
+    )
     assert not warned(compare_systems(simulated()), "different items")
 
 
 def test_the_seeds_that_both_have_are_counted_where_others_are_left_over() -> None:
     frame = simulated(runs=7)
     frame = frame[np.where(frame.system == "A", frame.seed <= 5, frame.seed > 2)]
-    assert warned(compare_systems(frame, shared=["seed"]), "B - A has 3 seeds of both (of 5 and 5)")
+    assert warned(compare_systems(frame, shared=["seed"]), "B - A on 3 seeds (of 5 and 5)")
     assert not warned(compare_systems(simulated(), shared=["seed"]), "seeds of both")
 
 

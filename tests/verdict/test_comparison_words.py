@@ -38,7 +38,7 @@ def test_simultaneous_limits_are_bonferronis() -> None:
         assert (c.low_simultaneous, c.high_simultaneous) == pytest.approx((all_at_once.low, all_at_once.high))
     shown = found.tables()[1]
     assert shown.columns[2:4] == ("CI, this pair", "CI, all pairs")
-    assert any("hold at once (Bonferroni)" in note for note in shown.notes)
+    assert any("all of them at once (Bonferroni)" in note for note in shown.notes)
 
 
 def test_simultaneous_limits_leave_out_zero_where_bonferronis_p_is_small() -> None:
@@ -171,7 +171,7 @@ def test_run_scores_on_a_single_dataset_are_compared_as_run_scores() -> None:
     frame = simulated({"A": 0.70, "B": 0.72}, items=1, runs=5).drop(columns="item")
     found, plain = compare_systems(frame.assign(dataset="corpus")), compare_systems(frame)
     assert found.contrasts[0] == plain.contrasts[0]
-    assert found.contrasts[0].p_method.startswith("Welch's t on run scores")
+    assert found.contrasts[0].p_method.startswith("Welch t-test (run scores")
     assert found.unit is None
     assert found.verdict == plain.verdict
     a, b = (frame[frame.system == name].score for name in "AB")
@@ -199,7 +199,7 @@ def test_runs_without_items_have_no_empty_rows_or_columns() -> None:
     assert tests.columns == ("test", "p", "by")
     assert len(tests.rows) == 1
     assert all("-" not in cells for table in found.tables() for cells in table.cells())
-    assert f"Welch's t on run scores (cautious df), {found.contrasts[0].df:.1f} df" in differences.notes[0]
+    assert f"Welch t-test (run scores, conservative df), {found.contrasts[0].df:.1f} df" in differences.notes[0]
     assert "item" not in found.verdict
 
 
@@ -223,6 +223,6 @@ def test_a_pair_that_differs_by_p_while_its_limits_hold_zero_is_explained() -> N
     found = compare_systems(simulate_scores({"A": 0.70, "B": 0.73, "C": 0.76}, items=100, runs=4, seed=1))
     apart = [c for c in found.contrasts if c.p_adjusted <= 0.05 and c.low_simultaneous <= 0 <= c.high_simultaneous]
     assert [(c.left, c.right) for c in apart] == [("C", "B")]
-    text = "By p, C - B differs, yet its CI for all pairs holds zero"
+    text = "By p, C - B differs, yet its CI for all pairs includes zero"
     assert text in " ".join(found.page().text().split())
     assert "yet its CI" not in compare_systems(simulated(dict.fromkeys("ABC", 0.7))).page().text()

@@ -312,7 +312,7 @@ def test_what_is_no_property_is_named_as_what_it_is(name: str, role: str) -> Non
     with pytest.raises(ColumnError if role != "facet" else ScoresError, match=name) as raised:
         compare(table(), name)
     assert "\n" not in str(raised.value)
-    with pytest.raises(ScoresError, match=f"--by {name}: it is the column of the {role}"):
+    with pytest.raises(ScoresError, match=f"--by {name}: this column holds the {role}"):
         compare(holdsup.read_scores(table()), name)
 
 

@@ -61,9 +61,9 @@ def qra() -> Result:
 
 
 EXTRAS: list[tuple[Callable[[], Result], str, str]] = [
-    (compare, "comparison.findings.test_as_published", "the test of Hagmann et al. (2023)"),
+    (compare, "comparison.findings.ratio_as_published", "the test of Hagmann et al. (2023)"),
     (compare, "comparison.findings.fit_ours", "the likelihood ratio of the systems"),
-    (compare, "comparison.question._next", "the advice on what to do next"),
+    (compare, "comparison.question.advise", "the advice on what to do next"),
     (compare_along, "holdsup.fit.bootstrap_test", "the bootstrap of the likelihood ratio"),
     (compare_along, "comparison.findings.condition", "how differences depend on 'length'"),
     (compare_along, "comparison.conditions.compare_models", "the likelihood ratio along length"),

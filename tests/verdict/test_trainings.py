@@ -127,7 +127,7 @@ def test_runs_that_hardly_recur_count_as_nested_and_that_is_said() -> None:
     frame.loc[(frame.dataset == "d1") & (frame.seed == "d1/0"), "seed"] = "d0/0"
     found = compare_systems(frame)
     assert found.contrasts[0].p == pytest.approx(paired(frame).pvalue, rel=1e-9)
-    assert any("runs recur on too few datasets to tell runs from datasets" in w.lower() for w in found.warnings)
+    assert any("runs recur on too few datasets to separate runs from datasets" in w.lower() for w in found.warnings)
 
 
 def test_a_decomposition_nests_repetitions_as_declared() -> None:

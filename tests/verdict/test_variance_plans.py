@@ -306,7 +306,7 @@ def test_classes_in_which_levels_differ_are_found() -> None:
     ("asked", "role"), [("item", "item"), ("system", "system"), ("score", "score"), ("seed", "facet")]
 )
 def test_a_column_with_a_role_is_no_property(asked: str, role: str) -> None:
-    with pytest.raises(ScoresError, match=f"--by {asked}: it is the column of the {role}"):
+    with pytest.raises(ScoresError, match=f"--by {asked}: this column holds the {role}"):
         holdsup.decompose_variance(sloped([0.0, 0.02, 0.05]), facets=["lr", "seed"], by=asked)
 
 
@@ -320,5 +320,5 @@ def test_levels_and_classes_that_give_every_score_exactly_are_refused_in_the_use
 
 def test_properties_need_items() -> None:
     table = {"lr": ["1", "1", "2", "2"], "accuracy": [1.0, 2, 3, 5], "system": ["A"] * 4, "length": [1.0, 2, 3, 4]}
-    with pytest.raises(ScoresError, match="--by length: there is no column of items"):
+    with pytest.raises(ScoresError, match="--by length: a property describes items, and there is no column of items"):
         holdsup.decompose_variance(table, facets=["lr"], by="length")

@@ -156,5 +156,5 @@ def test_a_line_about_one_of_several_metrics_names_it() -> None:
 
 
 def test_rows_are_not_chosen_by_the_score() -> None:
-    with pytest.raises(ScoresError, match="--where score: it is the column of the score, and rows are not chosen by"):
+    with pytest.raises(ScoresError, match=r"--where score: this column holds the score, and rows can.t be chosen by"):
         holdsup.decompose_variance(repeated(), where={"score": "0.5"})

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict import Comparison
-    from holdsup.verdict.comparison.records import SystemContrast, SystemMean
-    from holdsup.verdict.comparison.trend_records import Conditional
+    from holdsup.verdict.comparison.records import Conditional, SystemContrast, SystemMean
 
 __all__ = ["panels_of_comparison", "plot_difference", "plot_matrix", "plot_pairs", "plot_systems"]
 

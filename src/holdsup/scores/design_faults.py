@@ -196,8 +196,13 @@ def _find(usable: Scores) -> Mixture | None:
 
 
 def _find_copies(usable: Scores, dataset: Labels) -> dict[int, str]:
-    """Return the column, named like a metric, that all scores of a dataset are copies of; most columns are of none."""
+    """Return the column, named like a metric, that all scores of a dataset are copies of; most columns are of none.
+
+    Scores that are named like a metric themselves are its own: where accuracy equals recall it is still accuracy.
+    """
     found: dict[int, str] = {}
+    if tell_direction(str(usable.roles.score)) is not None:
+        return found
     for name, column in usable.others.items():
         if not isinstance(column, Numbers) or tell_direction(name) is None:
             continue

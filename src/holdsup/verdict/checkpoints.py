@@ -19,8 +19,6 @@ from holdsup.scores import Scores
 from holdsup.scores.assembly import name_runs
 from holdsup.verdict.phrases import join_names
 
-__all__ = ["keep_last"]
-
 Floats = NDArray[np.float64]
 NUMBERED = re.compile(r"(\D*[^\W\d]\D*)(\d+)")  # a word and a number: checkpoint-500
 DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?")  # ISO 8601: text sorts as time does
@@ -119,7 +117,7 @@ def _values(scores: Scores, column: str) -> tuple[Floats, list[str]]:
     known = {**scores.properties, **scores.others}
     if column in scores.roles.columns() and column not in known:
         role = scores.roles.columns()[column]
-        raise ScoresError(f"--last {column}: it is the column of the {role}; give the one that counts, such as step")
+        raise ScoresError(f"--last {column}: this column holds the {role}: name one that counts, such as step")
     if column not in known:
         raise ColumnError.not_found(column, (*scores.roles.columns(), *scores.others), where=scores.source)
     found = known[column]
@@ -134,7 +132,7 @@ def _values(scores: Scores, column: str) -> tuple[Floats, list[str]]:
     elif odd:
         shown = min(odd, key=_is_date)  # beside dates, what is none
         raise ScoresError(
-            f"--last {column}: {shown!r} is no number, so that nothing says which is the last; give {column} as plain "
+            f"--last {column}: {shown!r} is not a number, so the last one is unknown: give {column} as plain "
             "numbers, such as 1000, or as dates, such as 2024-01-31"
         )
     return _finite(np.array([*numbers, np.nan], float)[found.codes], column), dates  # the last is that of code -1
@@ -160,11 +158,11 @@ def _are_dates(labels: list[str]) -> bool:
 def _finite(values: Floats, column: str) -> Floats:
     known = values[~np.isnan(values)]
     if not len(known):
-        raise ScoresError(f"--last {column}: there is no number in it, so that nothing says which is the last")
+        raise ScoresError(f"--last {column}: it holds no number, so the last one is unknown")
     if np.abs(known).max() >= EXACT:
         raise ScoresError(
-            f"--last {column}: {float(known[np.abs(known).argmax()]):.17g} is too large to be told from its "
-            f"neighbours; give {column} as smaller numbers"
+            f"--last {column}: {float(known[np.abs(known).argmax()]):.17g} is too large to be told apart from its "
+            f"neighbours: give {column} as smaller numbers"
         )
     return values
 

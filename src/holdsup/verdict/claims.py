@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +33,12 @@ from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_score
 from holdsup.verdict.settings import compare_new_settings
 from holdsup.verdict.trainings import can_repeat, has_nested_runs, lay_out_datasets
 
-__all__ = ["CLAIMS", "STRONGEST", "Pair", "align_seeds", "choose_claim", "pair_systems"]
-
 CLAIMS = ("these-runs", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
 NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums
-RESPLITS = "runs are re-splits of one corpus, which share training and test items: they are not new runs"
-BOTH_WAYS = "Welch's t in two ways, datasets and runs (cautious df)"
-TORN = "runs recur on too few datasets to tell runs from datasets, and count as runs of each dataset's own"
+RESPLITS = "runs are re-splits of one corpus, so they share training and test items and don't count as new runs"
+BOTH_WAYS = "two-way Welch t-test (datasets and runs, conservative df)"
+TORN = "runs recur on too few datasets to separate runs from datasets, so each dataset counts as having its own runs"
 SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
 
@@ -66,7 +66,7 @@ class Pair:
 def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
     """Return the claim that is asked for, or the strongest that two systems or more can carry."""
     if asked is not None and asked not in CLAIMS:
-        raise ScoresError(f"the claim is {asked!r}: it can be {', '.join(CLAIMS)}")
+        raise ScoresError(f"the claim {asked!r} is unknown: use {', '.join(CLAIMS)}")
     able = 0 if evaluation.resplit else sum(can_repeat(evaluation, system) for system in evaluation.systems)
     return asked or (STRONGEST if able >= 2 else "these-runs")
 
@@ -82,7 +82,7 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
         method, test = _test(evaluation, a, b, made, shared) if over is None else (over.method, over.test)
         found = _without_noise(test(0.0, level), a, b)
     except ValueError as error:
-        raise ScoresError(f"{left!r} and {right!r} cannot be compared: {str(error).rstrip('.')}") from error
+        raise ScoresError(f"{left!r} and {right!r} can't be compared: {str(error).rstrip('.')}") from error
     items, paired = 0 if evaluation.per_run else int(shared.sum()), SHARED in method
     nested, other = (None, None) if over is None else (all(over.nested), over.read_otherwise(level))
     if over is not None and over.torn:
@@ -111,8 +111,8 @@ def _shared_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: s
                 raise _torn(evaluation, system)
         counts = " and ".join(f"{int(each.sum()):,}" for each in scored)
         raise ScoresError(
-            f"{a.name!r} and {b.name!r} have no item in common ({counts} {evaluation.unit}): their scores cannot be "
-            "compared"
+            f"{a.name!r} and {b.name!r} have no {str(evaluation.unit).removesuffix('s')} in common ({counts} "
+            f"{evaluation.unit}): check that both use the same names"
         )
     return shared
 
@@ -123,8 +123,8 @@ def _torn(evaluation: Evaluation, system: SystemRuns) -> ScoresError:
     settings = list_names([name for name in scores.facets if not is_repetition(scores, name)])
     return ScoresError(
         f"none of the {int(system.has.sum()):,} {evaluation.unit} of {system.name!r} has a score at each of its "
-        f"{system.setting_count:,} settings ({settings}): name with --facets only what was chosen before training, "
-        "and no measurement; name what merely repeats runs with --replicates"
+        f"{system.setting_count:,} settings ({settings}): give --facets only what was chosen before training, not "
+        "measurements, and --replicates what only repeats runs"
     )
 
 
@@ -138,63 +138,58 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
     """Return the claim that a pair can carry, and why it is less than what is asked for."""
     single = [system for system in (a, b) if not can_repeat(evaluation, system)]
     if evaluation.resplit and evaluation.per_run:
-        raise ScoresError(f"{RESPLITS}, and without items there is no other test: holdsup contest judges such runs")
+        raise ScoresError(f"{RESPLITS}; without items nothing else can be tested: use holdsup contest")
     if evaluation.resplit:
-        return "these-runs", f"{RESPLITS}; holdsup contest judges such runs"
+        return "these-runs", f"{RESPLITS}; use holdsup contest for such runs"
     if evaluation.per_run and single:
         raise ScoresError(
-            f"{single[0].name!r} has one run, and without items one run is nothing to test: "
+            f"{single[0].name!r} has one run and no items, so there is no spread to test: "
             f"{point_to_roles(evaluation.scores)}"
         )
     if evaluation.per_run and claim != "new-runs":
-        return "new-runs", "without items there is only the spread between runs"
+        return "new-runs", "without items only the spread between runs can be tested"
     if claim == "these-runs" or not single:
         if claim == "new-settings" and max(a.setting_count, b.setting_count) < 2:
-            return "new-runs", "neither has two settings, so nothing can be said of new ones"
+            return "new-runs", "neither system has two settings, so the data say nothing about new ones"
         if claim == "new-settings" and evaluation.datasets is not None:
-            return "new-runs", "with several datasets no rule for new settings was tried"
+            return "new-runs", "with several datasets new settings can't be claimed"
         return claim, ""
     names = " and ".join(repr(system.name) for system in single)
     what = "one run" if all(len(system.runs) == 1 for system in single) else "one run a setting"
-    return "these-runs", f"{names} {'has' if len(single) == 1 else 'have'} {what}, so nothing can be said of new runs"
+    return (
+        "these-runs",
+        f"{names} {'has' if len(single) == 1 else 'have'} {what}, so the data say nothing about new runs",
+    )
 
 
 def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray) -> tuple[str, Test]:
     """Return the name of the test for a design, and the test."""
+    x, y = a.scores, b.scores
+
+    def make(words: str, compare: Callable[..., Difference], **options: Any) -> tuple[str, Test]:
+        return words, lambda up, level: compare(x + up, y, **options, level=level)
+
     if evaluation.per_run:
-        return "Welch's t on run scores (cautious df)", lambda up, level: compare_run_scores(
-            a.scores[0] + up, b.scores[0], level=level
-        )
+        x, y = x[0], y[0]
+        return make("Welch t-test (run scores, conservative df)", compare_run_scores)
     clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
     if datasets is not None and len(np.unique(datasets)) > 1:
-        return "paired t on items of these datasets", lambda up, level: compare_these_datasets(
-            a.scores + up,
-            b.scores,
-            datasets,
-            clusters=clusters,
-            new_runs=False,
-            by_items=evaluation.by_items,
-            level=level,
-        )
+        of_these = partial(compare_these_datasets, new_runs=False, by_items=evaluation.by_items)
+        return make("paired t-test (items of these datasets)", of_these, datasets=datasets, clusters=clusters)
     unit = "clusters" if clusters is not None else evaluation.unit
     if claim == "new-settings":
-        return f"Welch's t in two ways, {unit} and settings (cautious df)", lambda up, level: compare_new_settings(
+        return f"two-way Welch t-test ({unit} and settings, conservative df)", lambda up, level: compare_new_settings(
             evaluation, a, b, up, level=level
         )
     if _pairs_seeds(evaluation, a, b, claim):
         x, y = align_seeds(a, b)
-        return f"t in two ways, {unit} and {SHARED} (cautious df)", lambda up, level: compare_shared_seeds(
-            x + up, y, clusters=clusters, level=level
-        )
-    of_left, of_right = _several(a), _several(b)
+        words = f"two-way paired t-test ({unit} and {SHARED}, conservative df)"
+        return make(words, compare_shared_seeds, clusters=clusters)
+    options = {"left_settings": a.several, "right_settings": b.several, "clusters": clusters}
     if claim == "new-runs":
-        return f"Welch's t in two ways, {unit} and runs (cautious df)", lambda up, level: compare_new_runs(
-            a.scores + up, b.scores, left_settings=of_left, right_settings=of_right, clusters=clusters, level=level
-        )
-    return f"paired t on {unit}", lambda up, level: compare_these_runs(
-        a.scores + up, b.scores, left_settings=of_left, right_settings=of_right, clusters=clusters, level=level
-    )
+        return make(f"two-way Welch t-test ({unit} and runs, conservative df)", compare_new_runs, **options)
+    return make(f"paired t-test ({unit})", compare_these_runs, **options)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,7 +218,7 @@ class _OverDatasets:
         clusters = None
         if evaluation.by_items and evaluation.datasets is not None:
             x, y, clusters = a.scores, b.scores, evaluation.datasets[shared]
-        settings = {"left_settings": _several(a), "right_settings": _several(b)}
+        settings = {"left_settings": a.several, "right_settings": b.several}
         nested = has_nested_runs(evaluation, a), has_nested_runs(evaluation, b)
         found = cls(x, y, settings, nested, clusters=clusters)
         try:
@@ -237,7 +232,7 @@ class _OverDatasets:
     @property
     def method(self) -> str:
         """The test, in words."""
-        return "t on dataset differences" if all(self.nested) else BOTH_WAYS
+        return "paired t-test (datasets)" if all(self.nested) else BOTH_WAYS
 
     def test(self, up: float, level: float) -> Difference:
         """Return the difference with the scores of left raised."""
@@ -253,10 +248,6 @@ class _OverDatasets:
             return None
 
 
-def _several(system: SystemRuns) -> np.ndarray | None:
-    return system.settings if system.setting_count > 1 else None
-
-
 def align_seeds(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:
     """Return the runs of the seeds that both systems have, in the same order, runs of one seed averaged."""
     assert a.seeds is not None
@@ -264,8 +255,8 @@ def align_seeds(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:
     common = np.intersect1d(a.seeds, b.seeds)
     if len(common) < 2:
         raise ScoresError(
-            f"{a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} of the shared facets in common: "
-            "two or more are needed, or leave --shared out"
+            f"--shared: {a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} in common, and two are "
+            "needed: leave --shared out"
         )
     grids = []
     for system in (a, b):

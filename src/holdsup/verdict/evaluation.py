@@ -15,8 +15,7 @@ from holdsup.errors import ScoresError, list_names, shell_names
 from holdsup.scores import Scores
 from holdsup.scores.roles import RESPLIT, is_replicate
 from holdsup.scores.suggestions import point_to_roles
-
-__all__ = ["Evaluation", "SystemRuns", "has_scores", "is_repetition", "lay_out", "lay_out_metric"]
+from holdsup.verdict.phrases import name_items
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,6 +42,11 @@ class SystemRuns:
     def setting_count(self) -> int:
         """How many settings its runs have."""
         return len(np.unique(self.settings))
+
+    @property
+    def several(self) -> Codes | None:
+        """The setting of each run, where there are several."""
+        return self.settings if self.setting_count > 1 else None
 
     @property
     def repeats(self) -> bool:
@@ -81,6 +85,12 @@ class Evaluation:
         return "items" if self.scores.item is not None else "datasets"
 
     @property
+    def noun(self) -> str:
+        """The user's own word for what systems are scored on, such as questions."""
+        roles = self.scores.roles
+        return name_items(roles.dataset, "datasets") if self.unit == "datasets" else name_items(roles.item)
+
+    @property
     def resplit(self) -> bool:
         """Whether runs differ in the split of one corpus, so that they share training and test items."""
         facet = self.scores.facets.get(RESPLIT)
@@ -117,7 +127,7 @@ def lay_out(scores: Scores, *, nested_runs: bool = False) -> tuple[Evaluation, .
     """Return the evaluation by each metric; rows without a score or a label are left out, as `rows` says."""
     usable = scores.only(scores.usable)
     if not len(usable):
-        raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
+        raise ScoresError(f"no row of {scores.source} has a finite score and all its labels: run holdsup check")
     _check_scale(usable)
     if usable.metric is None:
         return (lay_out_metric(usable, None, nested_runs=nested_runs),)
@@ -133,8 +143,8 @@ def _check_scale(scores: Scores) -> None:
     if largest > LARGEST or 0 < largest < SMALLEST:
         what = "large" if largest > LARGEST else "small"
         raise ScoresError(
-            f"the largest score of {scores.source} is {largest:.3g}, which is too {what} to compute with: give scores "
-            "in another unit, such that the largest is between 1e-60 and 1e60"
+            f"the largest score of {scores.source} is {largest:.3g}, too {what} to compute with: rescale the scores so "
+            "that the largest is between 1e-60 and 1e60"
         )
 
 
@@ -148,18 +158,11 @@ def lay_out_metric(scores: Scores, metric: str | None, *, nested_runs: bool = Fa
     _check_clusters(scores, item, clusters)
     seeds = _shared(scores)
     return Evaluation(
-        metric=metric,
-        scores=scores,
-        item=item,
-        seeds=seeds,
-        systems=tuple(_systems(scores, item, len(shown), seeds)),
-        items=len(shown),
-        per_run=per_run,
-        clusters=clusters,
-        datasets=datasets,
-        dataset_names=scores.dataset.names if scores.dataset is not None else (),
-        nested_runs=nested_runs,
-    )
+        metric=metric, scores=scores, item=item, seeds=seeds,
+        systems=tuple(_systems(scores, item, len(shown), seeds)), items=len(shown), per_run=per_run,
+        clusters=clusters, datasets=datasets,
+        dataset_names=scores.dataset.names if scores.dataset is not None else (), nested_runs=nested_runs,
+    )  # fmt: skip
 
 
 def _items(scores: Scores) -> tuple[Codes, Codes, bool]:
@@ -179,9 +182,7 @@ def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None
     if clusters is None or scores.cluster is None:
         return
     if (clusters < 0).any():
-        raise ScoresError(
-            f"{int((clusters < 0).sum()):,} items have no cluster: fill the column, or leave --cluster out"
-        )
+        raise ScoresError(f"{int((clusters < 0).sum()):,} items have no cluster: fill the column, or give --cluster -")
     astray = np.flatnonzero(scores.cluster.codes != clusters[item])
     if len(astray):
         if scores.item is None:
@@ -196,8 +197,8 @@ def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None
         )
         column = scores.roles.cluster
         raise ScoresError(
-            f"item {name!r} is in two clusters, {both}, and an item belongs to one: if ids start anew in each "
-            f"{column}, join {column} and id in one column; if it is one item, leave clusters out with --cluster -"
+            f"item {name!r} is in two clusters, {both}, and can be in only one: if ids restart in each {column}, "
+            f"join {column} and id in one column; if not, leave clusters out with --cluster -"
         )
 
 
@@ -227,9 +228,8 @@ def _shared(scores: Scores) -> Codes | None:
     for name in scores.roles.shared:
         if not is_repetition(scores, name):
             raise ScoresError(
-                f"--shared {name}: {name!r} is a setting, and what is shared must be a replicate, such as a seed: give "
-                f"--replicates {shell_names([name])} as well if its levels are mere repetitions, or leave it out of "
-                "--shared"
+                f"--shared {name}: {name!r} is a setting, and only repetitions such as seeds can be shared: add "
+                f"--replicates {shell_names([name])} if its levels only repeat runs, or leave it out of --shared"
             )
         labels = scores.facets[name]
         by_system = [set(labels.codes[scores.system.codes == s].tolist()) for s in range(scores.system.count)]

@@ -32,17 +32,6 @@ from holdsup.verdict.checkpoints import keep_last
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_progress
 
-__all__ = [
-    "Intake",
-    "Where",
-    "choose_rows",
-    "leave_out",
-    "list_where",
-    "lost_systems",
-    "take_in",
-    "write_values",
-]
-
 Where: TypeAlias = Mapping[str, Iterable[str | float] | str | float] | None
 ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
 
@@ -122,7 +111,7 @@ def _find_losses(scores: Scores) -> Iterator[Caution]:
         return
     if lost := lost_systems(scores):
         each = join_names([f"{name} ({why})" for name, why in lost.items()])
-        yield Caution(code="systems-without-scores", message=f"Left out, because no score counts: {each}.")
+        yield Caution(code="systems-without-scores", message=f"Left out, with no usable score: {each}.")
     said = []
     for number, name in enumerate(scores.system.names):
         rows = np.flatnonzero(scores.system.codes == number)
@@ -136,7 +125,7 @@ def _find_losses(scores: Scores) -> Iterator[Caution]:
     if said:
         yield Caution(
             code="runs-without-scores",
-            message=f"No score counts of {join_names(said)}.",
+            message=f"No usable score in {join_names(said)}.",
             effect="The answer is about the runs that have one.",
         )
 
@@ -177,7 +166,7 @@ def choose_rows(
         values = write_values(name, given)
         if name not in known and name in scores.roles.columns():
             role = scores.roles.columns()[name]
-            raise ScoresError(f"--where {name}: it is the column of the {role}, and rows are not chosen by that")
+            raise ScoresError(f"--where {name}: this column holds the {role}, and rows can't be chosen by it")
         if name not in known:
             raise ColumnError.not_found(name, known, where=scores.source)
         fits = _fits(name, known[name], values)
@@ -228,5 +217,5 @@ def _fits(name: str, column: Column, values: list[str]) -> NDArray[np.bool_]:
     numbers = [parse_number(value) for value in values]
     for value, number in zip(values, numbers, strict=True):
         if number is None or not (column.values == number).any():
-            raise ScoresError(f"no row has {name}={value}: {name!r} holds numbers, and none equals it")
+            raise ScoresError(f"no row has {name}={value}: {name!r} has numbers, and none equals it")
     return np.isin(column.values, [number for number in numbers if number is not None])

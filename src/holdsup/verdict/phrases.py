@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from holdsup.rendering import Interval
-from holdsup.rendering.numbers import say_level, say_p
-
-__all__ = ["NO_INTERVAL", "cut_name", "join_names", "name_items", "say_groups", "say_level", "say_p", "show_interval"]
+from holdsup.rendering.numbers import say_level as say_level, say_p as say_p
 
 NO_INTERVAL = (
     "No CI where all differences are equal, or where there are too few items, runs or datasets to measure spread."
@@ -61,13 +59,33 @@ def name_items(column: str | None, otherwise: str = "items") -> str:
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("x") else f"{word}s"
 
 
-def cut_name(name: str) -> str:
-    """Return the name of a system as it fits a table of many.
+def cut_name(name: str, most: int = LONGEST_NAME) -> str:
+    """Return a name as it fits a small table: of a long one, its two ends.
 
     >>> cut_name("meta-llama/Llama-3.1-70B-Instruct-FP8")
-    'meta-llama/Llama-3..struct-FP8'
+    'meta-llama/Llama-3.…struct-FP8'
     """
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 12]}..{name[-10:]}"
+    tail = most // 3
+    return name if len(name) <= most else f"{name[: most - tail - 1]}…{name[-tail:]}"
+
+
+def cut_names(names: Iterable[str], most: int) -> dict[str, str]:
+    """Return each name as it fits a small table; names that only differ in the middle get a number.
+
+    >>> list(cut_names(["B", "a-long-name-of-1-system", "a-long-name-of-2-system"], 12).values())
+    ['B', 'a-long-…stem', 'a-lon…em (2)']
+    """
+    cut: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in dict.fromkeys(names):
+        short, number = cut_name(name, most), 1
+        while short in taken:
+            number += 1
+            mark = f" ({number})"
+            short = cut_name(name, most - len(mark)) + mark
+        taken.add(short)
+        cut[name] = short
+    return cut
 
 
 def join_names(names: Sequence[str], *, most: int = MOST_NAMES) -> str:

@@ -18,8 +18,6 @@ from holdsup.verdict.claims import align_seeds
 from holdsup.verdict.evaluation import Evaluation, has_scores
 from holdsup.verdict.settings import facet_codes
 
-__all__ = ["MOST_ITEMS", "PairPlan", "plan_items", "plan_pair"]
-
 MOST_RUNS, MOST_ITEMS, MOST_TIMES = 200, 10_000_000, 10  # beyond these nobody goes
 
 

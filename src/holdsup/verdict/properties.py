@@ -11,8 +11,6 @@ from holdsup.columns import Labels
 from holdsup.errors import ColumnError, ScoresError, list_names
 from holdsup.verdict.evaluation import Evaluation, Floats
 
-__all__ = ["ItemProperty", "find_property"]
-
 MOST_CLASSES = 30  # more leave too few items in each, and a table that nobody reads
 
 
@@ -34,13 +32,13 @@ def find_property(evaluation: Evaluation, name: str) -> ItemProperty:
     """Return a property of the items; one that is no fact about items, or says nothing, is refused."""
     scores = evaluation.scores
     if evaluation.per_run or scores.items is None:
-        raise ScoresError(f"--by {name}: there is no column of items, and a property is a fact about an item")
+        raise ScoresError(
+            f"--by {name}: a property describes items, and there is no column of items: name it with --item"
+        )
     known = {**scores.others, **scores.properties}
     if name not in known and name in scores.roles.columns():
         role = scores.roles.columns()[name]
-        raise ScoresError(
-            f"--by {name}: it is the column of the {role}; a property is a fact about items, in a column of its own"
-        )
+        raise ScoresError(f"--by {name}: this column holds the {role}: name a column that describes items")
     if name not in known:
         raise ColumnError.not_found(name, tuple(known), where=scores.source)
     column = known[name]
@@ -51,14 +49,14 @@ def find_property(evaluation: Evaluation, name: str) -> ItemProperty:
         raise ScoresError(f"--by {name}: no item has a value")
     if found.min() == found.max():
         shown = column.names[int(found[0])] if isinstance(column, Labels) else f"{found[0]:g}"
-        raise ScoresError(f"--by {name}: it is {shown!r} for every item, so that nothing can depend on it")
+        raise ScoresError(f"--by {name}: it is {shown!r} for every item, so nothing can depend on it")
     if not isinstance(column, Labels):
         return ItemProperty(name, values, ())
     used = np.unique(found).astype(int)
     if len(used) > MOST_CLASSES:
         raise ScoresError(
-            f"--by {name}: it has {len(used):,} classes ({list_names(column.names, most=3)}); merge them to "
-            f"{MOST_CLASSES} or fewer, or give a number"
+            f"--by {name}: it has {len(used):,} classes ({list_names(column.names, most=3)}): merge them into "
+            f"{MOST_CLASSES} or fewer, or give a numeric column"
         )
     codes = np.full(len(values), np.nan)
     codes[np.isfinite(values)] = np.searchsorted(used, found)
@@ -92,6 +90,6 @@ def _two_values(evaluation: Evaluation, name: str, raw: Floats, row: int) -> Sco
     whose = f" ({systems[0]} and {systems[1]})" if systems[0] != systems[1] else ""
     shown = scores.item.names[scores.item.codes[row]]
     return ScoresError(
-        f"--by {name}: item {shown!r} has two values, {both[0]} and {both[1]}{whose}; a property is a fact about an "
-        "item, the same in every system and run"
+        f"--by {name}: item {shown!r} has two values, {both[0]} and {both[1]}{whose}: a property describes an item and "
+        "must be the same in every system and run"
     )

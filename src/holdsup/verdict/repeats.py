@@ -26,18 +26,6 @@ from holdsup.scores.suggestions import code_column, find_differing, suggest_face
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, lay_out_metric
 from holdsup.verdict.phrases import join_names
 
-__all__ = [
-    "COPY",
-    "Distinct",
-    "caution_progress",
-    "caution_repeats",
-    "caution_rows",
-    "check_repeats",
-    "check_rows",
-    "count_repeats",
-    "leave_out_copies",
-]
-
 
 def caution_repeats(evaluation: Evaluation, *, averaged: bool) -> Iterator[Caution]:
     """Yield a caution about scores that repeat a run and an item, and what was done with them."""
@@ -170,14 +158,16 @@ def _ways(scores: Scores, names: list[str]) -> str:
             f"give --last {shell_names(names[:1])} for the last one of each run, or --where to choose one, or "
             f"{suggest_facets(scores, names[:1])} if each is a training of its own at a setting that you chose"
         )
-    it, repeat, setting = ("it", "repeats", "is a setting") if len(names) == 1 else ("they", "repeat", "are settings")
+    it, them, repeat, setting = ("it", "it", "repeats", "is a setting")
+    if len(names) > 1:
+        it, them, repeat, setting = ("they", "them", "repeat", "are settings")
     part = suggest_part(scores, names)
     one = f"{part} to use one part of the data alone, " if part else ""
     return (
         f"give {one}{suggest_replicates(scores, names)} if {it} only {repeat} runs, as a seed does, or "
         f"{suggest_facets(scores, names)} if {it} {setting} that you chose (repetitions stand for new runs, "
-        "settings for themselves alone); if items differ in them, join them with the item's id in one column, or "
-        f"name the one that is the --dataset"
+        f"settings for themselves alone); if items differ in {them}, join {them} with the item's id in one column, or "
+        "name the --dataset"
     )
 
 
@@ -229,7 +219,7 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
             Caution(
                 code="copied-runs",
                 message=f"{by}Runs with exactly the same scores count as one: {'; '.join(copied)}.",
-                effect="It is a deterministic system, or one file was copied.",
+                effect="Either the system is deterministic or a file was copied.",
             )
         )
     if kept.all():
@@ -284,7 +274,7 @@ def _inert_facets(
     score, first = system.scores[0], np.arange(len(system.runs))
     if len(score) > 1 and len(np.unique(score)) == 1:
         same = f"all its {format_count(len(score))} runs have the same score, {format_number(float(score[0]))}"
-        effect = "It is a deterministic system, or one file was copied: no spread is measured."
+        effect = "Either the system is deterministic or a file was copied, so there is no spread to measure."
         about = f"system:{system.name}"
         return first, [Caution(code="constant-system", about=about, message=f"{system.name}: {same}.", effect=effect)]
     cautions = []

@@ -12,8 +12,6 @@ import numpy as np
 from holdsup.results.direction_names import find_direction
 from holdsup.scores import Scores
 
-__all__ = ["Scale", "find_scale"]
-
 Row = TypeVar("Row")  # a record of a table that has a mean, low and high
 PERCENT = re.compile(r"%|(?<![a-z])(percent|pct)", re.IGNORECASE)
 

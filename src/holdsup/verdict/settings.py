@@ -16,16 +16,6 @@ from holdsup.numerics.settings import compare_settings
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 
-__all__ = [
-    "check_facets",
-    "check_item_facets",
-    "compare_new_settings",
-    "facet_codes",
-    "mean_over_settings",
-    "sparse_facets",
-    "varying_facets",
-]
-
 
 def compare_new_settings(
     evaluation: Evaluation, a: SystemRuns, b: SystemRuns, up: float, *, level: float

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
+from holdsup.numerics.decisions import Difference
 from holdsup.numerics.differences import dataset_means
 from holdsup.rendering.numbers import format_interval
 from holdsup.results import Caution
@@ -25,32 +26,7 @@ from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 from holdsup.verdict.phrases import join_names, say_level, say_p
 
-__all__ = [
-    "Limited",
-    "can_repeat",
-    "caution_facets",
-    "caution_reading",
-    "count_trainings",
-    "has_nested_runs",
-    "is_nested",
-    "lay_out_datasets",
-    "nest_facets",
-]
-
 Floats = NDArray[np.float64]
-
-
-class Reading(Protocol):
-    """What a test of two systems gives by one reading of their runs."""
-
-    @property
-    def low(self) -> float: ...
-    @property
-    def high(self) -> float: ...
-    @property
-    def p(self) -> float: ...
-    @property
-    def log10_p(self) -> float | None: ...
 
 
 class Limited(NamedTuple):
@@ -60,6 +36,9 @@ class Limited(NamedTuple):
     high: float
     p: float
     log10_p: float | None = None
+
+
+Reading: TypeAlias = Difference | Limited  # what a test of two systems gives by one reading of their runs
 
 
 def is_nested(scores: Floats) -> bool:
@@ -112,7 +91,7 @@ def caution_reading(
         message = "A run whose name recurs on several datasets counts as one training, evaluated on all of them."
         otherwise = "If each dataset had training runs of its own (--nested-runs)"
     if other is None:
-        return Caution(code=code, severity="note", message=message, effect=f"{otherwise}, the numbers would be others.")
+        return Caution(code=code, severity="note", message=message, effect=f"{otherwise}, the numbers would differ.")
     this, that = _say(taken, level), _say(other, level)
     alone = f" (not adjusted for {pairs:,} pairs)" if pairs > 1 else ""
     effect = f"{otherwise}, {pair} would have {f'the same {this}' if this == that else f'{that}, not {this}'}{alone}."

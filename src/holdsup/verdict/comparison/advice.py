@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,20 +13,48 @@ from holdsup.errors import shell_names
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.scores import Scores
 from holdsup.scores.suggestions import suggest_replicates
-from holdsup.verdict.claims import Pair
+from holdsup.verdict.claims import Pair, pair_systems
+from holdsup.verdict.comparison.findings import Found
+from holdsup.verdict.comparison.records import Compared, SystemContrast
+from holdsup.verdict.comparison.standings import find_open, is_told
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 from holdsup.verdict.phrases import join_names, name_items
 from holdsup.verdict.planning import PairPlan, plan_items, plan_pair
 from holdsup.verdict.repeats import Distinct
 from holdsup.verdict.trainings import can_repeat
 
-__all__ = ["advise"]
-
 MOST_EMPTY = 0.25  # share of the items that runs may lack: with more, each is tested on items of its own
 
 
-def advise(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float, named: bool) -> tuple[str, ...]:
-    """Return what would make the answer firmer: runs, items, settings or datasets; nothing where it is firm.
+class Advice(NamedTuple):
+    """What would make an answer firmer."""
+
+    said: tuple[str, ...] = ()  # in words, the cheapest way first
+    by: str | None = None  # what there must be more of; see `Compared.settled_by`
+
+
+def advise(compared: Compared, found: Sequence[Found]) -> Advice:
+    """Return what would settle the question: advice on the pair that decides it, or that has none for lack of runs."""
+    several, level = len(compared.contrasts) > 1, compared.level
+    if c := find_open(compared):
+        alpha = (1 - level) / len(compared.contrasts)  # each is held to its share of the error
+        return _advise_pair(*_find_pair(found, c, level), firm=False, alpha=alpha, named=several)
+    single = {(each.metric, s.name) for each in found for s in each.evaluation.systems
+              if not can_repeat(each.evaluation, s)}  # fmt: skip
+    for c in compared.contrasts if single and all(is_told(c, level) for c in compared.contrasts) else ():
+        if {(c.metric, c.left), (c.metric, c.right)} & single:
+            return _advise_pair(*_find_pair(found, c, level), firm=True, alpha=1 - level, named=several)
+    return Advice()
+
+
+def _find_pair(found: Sequence[Found], c: SystemContrast, level: float) -> tuple[Distinct, Pair]:
+    """Return the pair of a row of the contrasts, and the scores it was made of."""
+    each = next(each for each in found if each.metric == c.metric)
+    return each.distinct, pair_systems(each.evaluation, c.left, c.right, c.claim, level=level)
+
+
+def _advise_pair(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float, named: bool) -> Advice:
+    """Return what would make the verdict on a pair firmer: runs, items, settings or datasets.
 
     The target is to detect the difference found with 80% power at the level `alpha`. Where there are several pairs the
     systems are `named`.
@@ -37,24 +66,28 @@ def advise(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float, named: b
     if pair.claim == "these-runs":
         lacking = [system for system in (pair.left, pair.right) if not can_repeat(evaluation, system)]
         training = () if evaluation.resplit else _advise_training(evaluation, lacking, distinct.systems)
-        return (*(_advise_items(evaluation, pair, size, alpha, tell) if unsure else ()), *training)
+        items = tuple(_advise_items(evaluation, pair, size, alpha, tell)) if unsure else ()
+        said = (*items, *training)
+        return Advice(said, "items" if items else "runs" if said else None)
     if not unsure or (pair.nested and pair.unit == "datasets"):
-        return ()
+        return Advice()
     if pair.unit == "items" and "dataset" in pair.method:  # datasets are drawn anew, beside items
         first = shlex.quote(f"{evaluation.scores.roles.dataset}={evaluation.dataset_names[0]}")
-        return (f"more datasets, for systems differ from one to the next; or ask of one alone: --where {first}",)
+        more = f"more datasets, because the difference varies between them; or ask about one: --where {first}"
+        return Advice((more,), "datasets")
     if any(np.isnan(system.scores).mean() > MOST_EMPTY for system in (pair.left, pair.right)):
-        return ()  # a run that is added brings items of its own, and no plan knows which
+        return Advice()  # a run that is added brings items of its own, and no plan knows which
     plan = plan_pair(evaluation, pair.left.name, pair.right.name)
     if pair.claim == "new-settings":
-        return (_advise_settings(pair, plan, size, alpha),)
-    return (_advise_new_runs(evaluation, pair, plan, size, alpha, tell), *_suggest_shared(evaluation, pair))
+        return Advice((_advise_settings(pair, plan, size, alpha),), "settings")
+    advice = _advise_new_runs(evaluation, pair, plan, size, alpha, tell)
+    return advice._replace(said=(*advice.said, *_suggest_shared(evaluation, pair)))
 
 
 def _advise_training(evaluation: Evaluation, lacking: Sequence[SystemRuns], copied: Collection[str]) -> Iterator[str]:
     """Yield whose runs are too few to say anything about new ones."""
     if same := [system.name for system in lacking if system.name in copied]:
-        yield f"vary more than the seed of {join_names(same)}, such as its training data: all its runs do the same"
+        yield f"vary more than the seed of {join_names(same)}, such as its training data: its runs are all the same"
     if single := [system for system in lacking if system.name not in copied]:
         whose = "each system" if len(single) == 2 else single[0].name
         where = " at a setting" if any(len(system.runs) > 1 for system in single) else ""
@@ -83,25 +116,27 @@ def _advise_settings(pair: Pair, plan: PairPlan, size: float, alpha: float) -> s
     times = plan.enough_levels(size, alpha)
     if times is None:
         names = " and ".join(system.name for system in drawn)
-        return f"more settings of {names}, for they differ from one to the next"
+        return f"more settings of {names}, because scores vary between them"
     growth = dict(zip((pair.left.name, pair.right.name), plan.growth(times), strict=True))
     made = join_names([f"{format_count(growth[s.name] * s.setting_count)} settings of {s.name}" for s in drawn])
-    return f"{times} times as many levels of each facet ({made})"
+    return f"{'twice' if times == 2 else f'{times} times'} as many levels of each facet ({made})"
 
 
-def _advise_new_runs(evaluation: Evaluation, pair: Pair, plan: PairPlan, size: float, alpha: float, tell: str) -> str:
+def _advise_new_runs(
+    evaluation: Evaluation, pair: Pair, plan: PairPlan, size: float, alpha: float, tell: str
+) -> Advice:
     """Return how many more runs, or else items, would do."""
-    word = _name_items(evaluation)
+    word = evaluation.noun
     runs = plan.enough_runs(size, alpha)
     items = None if pair.unit is None else plan.enough_items(size, alpha)
-    said = [_say_runs(pair, plan, runs)] if runs else []
-    said += [f"{_say_items(evaluation, plan, items)} ({format_count(items)} in all)"] if items else []
-    if not said:
-        return f"only very many runs would do{tell and f' to{tell}'}" if pair.unit is None else (
-            f"only more runs and more {word} together would do{tell and f' to{tell}'}"
-        )  # fmt: skip
-    alone = "" if len(said) == 2 or pair.unit is None else f"; more {word if runs else 'runs'} alone won't do"
-    return f"{' or '.join(said)}{tell}{alone}"
+    ways = {"runs": _say_runs(pair, plan, runs)} if runs else {}
+    ways |= {"items": f"{_say_items(evaluation, plan, items)} ({format_count(items)} in all)"} if items else {}
+    if not ways and pair.unit is None:
+        return Advice((f"only very many runs{tell or ' would do'}",), "runs")
+    if not ways:
+        return Advice((f"only more runs and more {word} together{tell or ' would do'}",), "runs and items")
+    alone = "" if len(ways) == 2 or pair.unit is None else f"; more {word if runs else 'runs'} alone won't do"
+    return Advice((f"{' or '.join(ways.values())}{tell}{alone}",), " or ".join(ways))
 
 
 def _suggest_shared(evaluation: Evaluation, pair: Pair) -> Iterator[str]:
@@ -119,11 +154,6 @@ def _suggest_shared(evaluation: Evaluation, pair: Pair) -> Iterator[str]:
             return
 
 
-def _name_items(evaluation: Evaluation) -> str:
-    roles = evaluation.scores.roles
-    return name_items(roles.dataset, "datasets") if evaluation.unit == "datasets" else name_items(roles.item)
-
-
 def _say_runs(pair: Pair, plan: PairPlan, more: int) -> str:
     """Return so many more runs of each system in words, and how many these make."""
     if pair.paired:
@@ -136,6 +166,7 @@ def _say_runs(pair: Pair, plan: PairPlan, more: int) -> str:
 def _say_items(evaluation: Evaluation, plan: PairPlan, items: int) -> str:
     """Return so many more items in words; those of the same clusters would tell little that is new."""
     column = evaluation.scores.roles.cluster
-    where = f" in new clusters ({column}) of this size" if evaluation.clusters is not None else ""
-    more, word = items - plan.items, _name_items(evaluation)
+    clusters = name_items(column, f"clusters ({column})")
+    where = f" in new {clusters} of this size" if evaluation.clusters is not None else ""
+    more, word = items - plan.items, evaluation.noun
     return f"{format_count(more)} more {word.removesuffix('s') if more == 1 else word}{where}"

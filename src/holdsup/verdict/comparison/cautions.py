@@ -14,12 +14,10 @@ from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.pairs import ManyPairs
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
-from holdsup.verdict.phrases import join_names, name_items
+from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
 from holdsup.verdict.trainings import can_repeat, caution_reading, has_nested_runs
-
-__all__ = ["caution", "caution_clusters", "caution_options", "count_missing"]
 
 MOST_REASONS = 3
 
@@ -41,14 +39,7 @@ def caution(found: Found, *, level: float) -> Iterator[Caution]:
         )  # fmt: skip
     yield from _seeds_of_both(found.covering)
     yield from caution_repeats(found.evaluation, averaged=True)
-    if found.pairs and len({found.evaluation.scored(system).tobytes() for system in found.evaluation.systems}) > 1:
-        yield Caution(
-            code="different-items",
-            severity="note",
-            about="table:systems",
-            message=f"Systems have different {found.evaluation.unit}.",
-            effect="Means are over each system's own, differences over those both have.",
-        )
+    yield from _different_items(found, by)
     yield from found.conditions.cautions
 
 
@@ -64,7 +55,7 @@ def _left_out(found: Found, by: str) -> Iterator[Caution]:
     more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
     yield Caution(
         code="pairs-left-out",
-        message=f"{by}{count} of {all_pairs} pairs could not be compared.",
+        message=f"{by}{format_count(count)} of {format_count(all_pairs)} pairs could not be compared.",
         effect=f"{shown}{more}.",
         count=count,
     )
@@ -98,8 +89,8 @@ def _few_runs(found: Found) -> Iterator[Caution]:
     if shared and any(pair.claim != "these-runs" and not pair.paired for pair in found.covering):
         yield Caution(
             code="seeds-not-paired",
-            message=f"Runs are not paired by {', '.join(shared)}: they count as runs of their own in each system.",
-            effect="Without items, with several datasets and over new settings no rule for shared seeds was tried.",
+            message=f"Runs are not paired by {', '.join(shared)}: each system's runs count as independent.",
+            effect="Pairing needs items and one dataset, and does not extend to new settings.",
         )
     if few:
         whose = "each" if len(few) == len(found.evaluation.systems) else f"of {join_names(sorted(few), most=3)}"
@@ -114,7 +105,7 @@ def _few_runs(found: Found) -> Iterator[Caution]:
 
 def _weak(found: Found, by: str, level: float) -> Iterator[Caution]:
     if len(found.pairs) == 1 and (1 - level) / 5 <= found.pairs[0].difference.p <= 1 - level:
-        message = f"{by}The evidence is not strong: a repetition may well miss the difference."
+        message = f"{by}The evidence is not strong: a repeat could well miss the difference."
         yield Caution(code="weak-evidence", message=message)
 
 
@@ -126,11 +117,9 @@ def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[Caution]:
             left, right = set(pair.left.seeds.tolist()), set(pair.right.seeds.tolist())
             if left != right:
                 both = format_counted(len(left & right), "seed")
-                said.append(
-                    f"{pair.left.name} - {pair.right.name} has {both} of both (of {len(left)} and {len(right)})"
-                )
+                said.append(f"{pair.left.name} - {pair.right.name} on {both} (of {len(left)} and {len(right)})")
     if said:
-        message = f"Differences rest on the shared seeds that both systems have: {join_names(said)}."
+        message = f"Differences rest on the seeds that both systems have: {join_names(said)}."
         yield Caution(code="seeds-of-one", severity="note", about="table:contrasts", message=message)
 
 
@@ -140,19 +129,44 @@ def _gaps(evaluation: Evaluation, by: str) -> Iterator[Caution]:
     lacking = {name: count for name, count in counts.items() if count}
     if not lacking:
         return
-    items = name_items(evaluation.scores.roles.item, str(evaluation.unit))
     each = join_names([f"{name} {format_count(count)}" for name, count in lacking.items()])
     whose = f"{next(iter(lacking))} looks" if len(lacking) == 1 else "their systems look"
     total = sum(lacking.values())
     scores = "missing score is a" if total == 1 else f"{format_count(total)} missing scores are"
-    hard = f"hard {items.removesuffix('s') if total == 1 else items}"
+    hard = f"hard {evaluation.noun.removesuffix('s') if total == 1 else evaluation.noun}"
     yield Caution(
         code="missing-cells",
         about="table:systems",
         message=f"{by}If the {scores} {hard}, {whose} too good.",
-        effect=f"Missing, though other runs of the system have them: {each}. They count as missing by chance.",
+        effect=f"Missing where other runs of the system have a score: {each}. Assumed to be missing at random.",
         count=total,
     )
+
+
+def _different_items(found: Found, by: str) -> Iterator[Caution]:
+    """Yield which systems lack items, or datasets, that others have, and on how many differences rest."""
+    evaluation = found.evaluation
+    lacking = {s.name: count for s in evaluation.systems if (count := count_lacking(evaluation, s))}
+    if not found.pairs or not lacking:
+        return
+    each = join_names([f"{name} lacks {format_count(count)}" for name, count in lacking.items()])
+    if len(lacking) > MOST_REASONS:
+        each = f"{format_count(len(lacking))} systems lack some"
+    common = sorted({pair.items for pair in found.covering})
+    number = " to ".join(map(format_count, dict.fromkeys((common[0], common[-1]))))
+    rests = f"{'the' if len(found.pairs) == 1 else 'each'} difference rests on the {number} that both have"
+    yield Caution(
+        code="different-items",
+        about="table:systems",
+        message=f"{by}{each} of {format_count(evaluation.items)} {evaluation.noun}: {rests}.",
+        effect="Means are over each system's own.",
+        count=sum(lacking.values()),
+    )
+
+
+def count_lacking(evaluation: Evaluation, system: SystemRuns) -> int:
+    """Return how many items, or datasets, others have a score for and a system has none."""
+    return 0 if evaluation.per_run else evaluation.items - int(evaluation.scored(system).sum())
 
 
 def count_missing(evaluation: Evaluation, system: SystemRuns) -> int:
@@ -180,5 +194,5 @@ def caution_options(scores: Scores, average: str, nested_runs: bool) -> Iterator
     """Yield that options which are about several datasets change nothing where there are none."""
     if scores.dataset is None or len(set(scores.dataset.codes.tolist())) < 2:
         for option in ["--average micro"] * (average == "micro") + ["--nested-runs"] * nested_runs:
-            message = f"{option} changes nothing: it is about several datasets, and there is one."
+            message = f"{option} has no effect: there is only one dataset."
             yield Caution(code="option-without-effect", severity="note", message=message)

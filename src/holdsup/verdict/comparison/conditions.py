@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from holdsup.errors import ScoresError
 from holdsup.numerics.distributions import adjust_holm
@@ -14,16 +14,23 @@ from holdsup.results import Caution
 from holdsup.results.extras import find_extra
 from holdsup.scores.roles import is_usual
 from holdsup.verdict.claims import Pair
-from holdsup.verdict.comparison import classes as on_classes, trends as on_numbers
-from holdsup.verdict.comparison.contrasts import adjust_p
-from holdsup.verdict.comparison.likelihoods import Ratio, Ratios, compare_models, condition_as_published
-from holdsup.verdict.comparison.trend_records import Conditional, ConditionalTest, PairTrend, PaperConditional
-from holdsup.verdict.comparison.trends import Subject, subject_of_pair, subject_of_system
+from holdsup.verdict.comparison.likelihoods import compare_models, condition_as_published
+from holdsup.verdict.comparison.records import Conditional, ConditionalTest, PairTrend, PaperConditional
+from holdsup.verdict.comparison.trends import (
+    LIMITS,
+    LIMITS_OF_CLASSES,
+    Subject,
+    follow_pair,
+    follow_system,
+    interaction_given,
+    subject_of_pair,
+    subject_of_system,
+)
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty, find_property
 from holdsup.verdict.scales import find_scale
 
-__all__ = ["Conditions", "adjust_conditions", "condition", "name_properties"]
+Ratio: TypeAlias = tuple[float, int, float]  # a likelihood ratio: its statistic, degrees of freedom and chi-square p
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,8 @@ def _check_properties(by: Sequence[str], roles: dict[str, Any]) -> None:
     for name in by:
         if is_usual("dataset", name) and roles.get("dataset") is None:
             raise ScoresError(
-                f"--by {name}: by its name it is the column of the datasets, and how systems depend on a property may "
-                f"differ between datasets: compare one at a time, or give --dataset - if {name} is a property of items"
+                f"--by {name}: by its name this column holds the datasets, and a property may matter differently in "
+                f"each: compare one dataset at a time, or give --dataset - if {name} is a property of items"
             )
 
 
@@ -63,8 +70,8 @@ def condition(
         return Conditions()
     if evaluation.datasets is not None:
         raise ScoresError(
-            f"--by {by[0]}: there are {len(evaluation.dataset_names)} datasets, and how systems depend on a property "
-            "may differ between them; compare one dataset at a time"
+            f"--by {by[0]}: there are {len(evaluation.dataset_names)} datasets, and it may matter differently "
+            "in each: compare one dataset at a time (--where)"
         )
     properties = [find_property(evaluation, name) for name in dict.fromkeys(by)]
     ours, said = [], list[Caution]()
@@ -93,57 +100,47 @@ def _along(
     lower_is_better: bool,
 ) -> tuple[Conditional, str]:
     """Return how the pairs compare along one property, and why it has no likelihood ratio of ours."""
-    follow = on_classes if given.classes else on_numbers
     trends, where = [], []
     for pair in pairs:
-        subject, names = subject_of_pair(evaluation, pair, [given]), (pair.left.name, pair.right.name)
-        trend, found = _answered(
-            subject, follow.follow_pair, subject, given, names, _claim(pair), level=level, pairs=len(pairs),
-            lower_is_better=lower_is_better,
-        )  # fmt: skip
+        subject, options = subject_of_pair(evaluation, pair, [given]), {"level": level, "pairs": len(pairs)}
+        trend, found = _ask(follow_pair, subject, given, pair, **options, lower_is_better=lower_is_better)
         trends.append(trend)
         where.extend(found)
     claims = [trend.claim for trend in trends]
     claim = max(dict.fromkeys(claims), key=claims.count)
     systems = [subject_of_system(evaluation, s, [given], new_runs=asked != "these-runs") for s in evaluation.systems]
-    tried: Ratios | str = "pairs carry different claims, and a model has one"
+    tried: PaperConditional | str = "pairs carry different claims, and a model has one"
     if len(set(claims)) == 1:
         name, new_runs = f"the likelihood ratio along {given.name}", claim != "these-runs"
         compute = partial(compare_models, evaluation, given, new_runs=new_runs)
         tried = find_extra(name, compute, said, "its computation failed")
     ratios, why = (None, tried) if isinstance(tried, str) else (tried, "")
     known, scale = given.known, find_scale(evaluation.scores, evaluation.metric)
-    alone = (_answered(s, follow.follow_system, s, given, level=level) for s in systems)
+    alone = (_ask(follow_system, s, given, level=level) for s in systems)
+    tests = dict[str, Ratio]()
+    if ratios is not None:
+        tests["joint"] = ratios.statistic, ratios.df, ratios.p
+        tests["interaction"] = ratios.interaction_statistic, ratios.interaction_df, ratios.interaction_p
     found = Conditional(
-        property=given.name,
-        metric=evaluation.metric,
-        claim=claim,
-        classes=given.classes,
+        property=given.name, metric=evaluation.metric, claim=claim, classes=given.classes,
         sizes=tuple(int((given.values == place).sum()) for place in range(len(given.classes))),
-        items=int(known.sum()),
-        without=int((~known).sum()),
-        model=ratios.alternative if ratios else None,
-        joint=_overall(pairs, trends, ratios.joint if ratios else None, "joint", given),
-        interaction=_overall(pairs, trends, ratios.interaction if ratios else None, "interaction", given),
+        items=int(known.sum()), without=int((~known).sum()), model=ratios.alternative if ratios else None,
+        joint=_overall(pairs, trends, tests.get("joint"), "joint", given),
+        interaction=_overall(pairs, trends, tests.get("interaction"), "interaction", given),
         given_others=_given_others(evaluation, pairs, given, others, level) if others else None,
-        slopes=tuple(replace(trend, line=trend.line.cut(scale)) for trend in alone),
-        differences=tuple(trends),
-        limits=on_classes.LIMITS if given.classes else " or ".join(on_numbers.LIMITS[c] for c in dict.fromkeys(claims)),
+        slopes=tuple(replace(trend, line=trend.line.cut(scale)) for trend in alone), differences=tuple(trends),
+        limits=LIMITS_OF_CLASSES if given.classes else " or ".join(LIMITS[claim] for claim in dict.fromkeys(claims)),
         significant_where=tuple(where),
-    )
+    )  # fmt: skip
     return found, why
 
 
-def _claim(pair: Pair) -> str:
-    return "new-runs" if pair.claim == "new-settings" else pair.claim
-
-
-def _answered(subject: Subject, question: Any, *arguments: Any, **options: Any) -> Any:
+def _ask(question: Callable[..., Any], subject: Subject, *arguments: Any, **options: Any) -> Any:
     """Return an answer; what the numbers cannot tell becomes one line."""
     try:
-        return question(*arguments, **options)
+        return question(subject, *arguments, **options)
     except ValueError as error:
-        raise ScoresError(f"{subject.name} cannot be followed along a property: {str(error).rstrip('.')}") from error
+        raise ScoresError(f"--by: {subject.name} can't be tested along a property: {str(error).rstrip('.')}") from error
 
 
 def _overall(
@@ -165,59 +162,33 @@ def _test(
     several = f"smallest of {len(logs)} p-values{rule}, Holm-adjusted"
     p, log10_p = min(1.0, least * len(logs)), min(adjust_holm(logs))
     return ConditionalTest(
-        statistic=ratio.statistic if ratio else None,
-        df=ratio.df if ratio else None,
-        p_chi2=ratio.p if ratio else None,
-        p=p,
-        log10_p=log10_p,
-        p_adjusted=p,
-        log10_p_adjusted=log10_p,
-        p_method=several if len(logs) > 1 else method,
-    )
+        statistic=ratio[0] if ratio else None, df=ratio[1] if ratio else None, p_chi2=ratio[2] if ratio else None,
+        p=p, log10_p=log10_p, p_adjusted=p, log10_p_adjusted=log10_p, p_method=several if len(logs) > 1 else method,
+    )  # fmt: skip
 
 
 def _method(pair: Pair, what: str, given: ItemProperty) -> str:
     new_runs = pair.claim != "these-runs"
-    rule = "t on item differences, robust"
+    rule = "paired t-test (items, robust SE)"
     if new_runs:
-        rule = "Welch's t in two ways, items and runs (cautious df)" if pair.claim == "new-settings" else pair.method
+        rule = "two-way Welch t-test (items and runs, conservative df)" if pair.claim == "new-settings" else pair.method
     if given.classes:
-        return f"{rule}, of {'each class' if what == 'joint' else 'each class against the rest'}, Bonferroni"
+        return f"{rule} of {'each class' if what == 'joint' else 'each class against the rest'}, Bonferroni"
     if what == "interaction":
-        return f"{rule}, of slopes"
-    return f"{rule}, of the mean and the slope, Bonferroni" if new_runs else "F on item differences, robust"
+        return f"{rule} of slopes"
+    return f"{rule} of the mean and the slope, Bonferroni" if new_runs else "F-test (items, robust SE)"
 
 
 def _given_others(
     evaluation: Evaluation, pairs: Sequence[Pair], given: ItemProperty, others: list[ItemProperty], level: float
 ) -> ConditionalTest:
     """Return the interaction with one property when all are in the same regression."""
-    ask = on_classes.classes_given if given.classes else on_numbers.slope_given
-    found = []
-    for pair in pairs:
-        subject = subject_of_pair(evaluation, pair, [given, *others])
-        found.append(_answered(subject, ask, subject, given, others, level=level))
+    found = [
+        _ask(interaction_given, subject_of_pair(evaluation, pair, [given, *others]), given, others, level=level)
+        for pair in pairs
+    ]
     method = "the same, all properties in one regression"
     return _test([each.log10_p for each in found], min(each.p for each in found), method, None)
-
-
-def adjust_conditions(found: Sequence[Conditional], *, level: float) -> tuple[Conditional, ...]:
-    """Return the tests with p-values adjusted by Holm's method over all properties and metrics, each kind apart.
-
-    Differences hold somewhere only along properties for which the adjusted p of any difference says so.
-    """
-    adjusted = list(found)
-    for kind in ("joint", "interaction", "given_others"):
-        tests = [getattr(each, kind) for each in found]
-        if not tests or any(test is None for test in tests):
-            continue
-        holm = adjust_p([(test.p, test.log10_p) for test in tests])
-        for i, (test, (p, log10_p)) in enumerate(zip(tests, holm, strict=True)):
-            changed: Any = {kind: replace(test, p_adjusted=p, log10_p_adjusted=log10_p)}
-            adjusted[i] = replace(adjusted[i], **changed)
-    return tuple(
-        each if each.joint.p_adjusted <= 1 - level else replace(each, significant_where=()) for each in adjusted
-    )
 
 
 def _caution(pairs: Sequence[Pair], found: Sequence[tuple[Conditional, str]]) -> Iterator[Caution]:
@@ -230,5 +201,5 @@ def _caution(pairs: Sequence[Pair], found: Sequence[tuple[Conditional, str]]) ->
             yield Caution(code="no-likelihood-ratio", severity="note", about="table:conditional", message=message)
     if any(pair.claim == "new-settings" for pair in pairs):
         names = ", ".join(each.property for each, _ in found)
-        message = f"What is said about {names} claims new-runs: no rule for new settings was tried."
+        message = f"Results along {names} cover new runs, not new settings."
         yield Caution(code="less-claimed", about="table:conditional", message=message)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -13,11 +13,10 @@ from holdsup.numerics.decisions import Differences
 from holdsup.numerics.distributions import adjust_holm
 from holdsup.numerics.layout import Floats
 from holdsup.verdict.claims import Pair
+from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.pairs import ManyPairs, differences_of, retest_pairs
-from holdsup.verdict.comparison.records import Equivalence, SystemContrast
+from holdsup.verdict.comparison.records import Conditional, Equivalence, SystemContrast
 from holdsup.verdict.phrases import join_names
-
-__all__ = ["adjust_p", "choose_shown", "list_contrasts", "note_disagreement"]
 
 LEVEL = 0.95  # of limits that a test against a margin has no use for
 SMALLEST = -300.0  # decimal logarithm below which a p-value is written as zero beside its logarithm
@@ -32,50 +31,11 @@ SIMULTANEOUS = {"low_simultaneous": "low", "high_simultaneous": "high", "se_simu
                 "df_simultaneous": "df_limits"}  # fmt: skip
 
 
-class Tested(Protocol):
-    """The pairs of one metric, and what their rows need besides."""
+def note_disagreement(contrasts: Sequence[Any], *, level: float) -> Iterator[str]:
+    """Yield which pairs differ by Holm's p although their CI for all pairs holds zero, and which of both counts.
 
-    @property
-    def pairs(self) -> Sequence[Pair]: ...
-    @property
-    def metric(self) -> str | None: ...
-    @property
-    def sigma(self) -> float | None: ...
-    @property
-    def lower_is_better(self) -> bool: ...
-
-
-class Adjusted(Protocol):
-    """A difference of two systems among several, with Holm's p and Bonferroni's limits."""
-
-    @property
-    def left(self) -> str: ...
-    @property
-    def right(self) -> str: ...
-    @property
-    def p_adjusted(self) -> float: ...
-    @property
-    def low_simultaneous(self) -> float: ...
-    @property
-    def high_simultaneous(self) -> float: ...
-
-
-Row = TypeVar("Row", bound=Adjusted)
-
-
-def choose_shown(contrasts: Sequence[Row], *, most: int) -> list[Row]:
-    """Return the pairs that a reader looks for first: all, or of many those of the leader and of neighbours."""
-    if len(contrasts) <= most:
-        return list(contrasts)
-    order = list(dict.fromkeys(name for c in contrasts for name in (c.left, c.right)))
-    near = set(itertools.pairwise(order))
-    return [c for c in contrasts if order[0] in (c.left, c.right) or (c.left, c.right) in near]
-
-
-def note_disagreement(contrasts: Sequence[Adjusted], *, level: float) -> Iterator[str]:
-    """Yield which pairs differ by Holm's p although their limits for all pairs hold zero, and which of both counts.
-
-    Holm tests one pair after the other, each against fewer: no limits of one pair do so.
+    Holm tests one pair after the other, each against fewer: no CI of one pair does so. `contrasts` are records of
+    `compare` or of `rank`.
     """
     pairs = [
         f"{c.left} - {c.right}"
@@ -85,12 +45,12 @@ def note_disagreement(contrasts: Sequence[Adjusted], *, level: float) -> Iterato
     if pairs:
         differ = "differs, yet its" if len(pairs) == 1 else "differ, yet their"
         yield (
-            f"By p, {join_names(pairs, most=3)} {differ} CI for all pairs holds zero: Holm's p is sharper than "
+            f"By p, {join_names(pairs, most=3)} {differ} CI for all pairs includes zero: Holm's p is sharper than "
             "Bonferroni's CI. The answer goes by p."
         )
 
 
-def list_contrasts(found: Sequence[Tested], *, margin: float | None, level: float) -> tuple[SystemContrast, ...]:
+def list_contrasts(found: Sequence[Found], *, margin: float | None, level: float) -> tuple[SystemContrast, ...]:
     """Return the rows of all pairs by all metrics, with Holm's p-values and limits for all of them at once."""
     count = sum(len(each.pairs) for each in found)
     numbers = [differences_of(each.pairs) for each in found]
@@ -123,7 +83,7 @@ def _column(parts: Sequence[Differences], name: str) -> list[float]:
     return [value for each in parts for value in getattr(each, name).tolist()]
 
 
-def _names(found: Tested) -> dict[str, Sequence[Any]]:
+def _names(found: Found) -> dict[str, Sequence[Any]]:
     """Return what the rows of one metric say besides numbers."""
     pairs, count = found.pairs, len(found.pairs)
     common: dict[str, Sequence[Any]] = {
@@ -139,7 +99,7 @@ def _names(found: Tested) -> dict[str, Sequence[Any]]:
     return common | dict(zip(NAMES, (*sides, *same), strict=True))
 
 
-def _readings(found: Tested, level: float) -> Iterator[tuple[bool | None, float | None, float | None, float | None]]:
+def _readings(found: Found, level: float) -> Iterator[tuple[bool | None, float | None, float | None, float | None]]:
     """Yield, for each pair, how its runs on several datasets were read, and p and limits by the other reading."""
     pairs = found.pairs
     if not isinstance(pairs, ManyPairs):
@@ -169,7 +129,26 @@ def adjust_p(tests: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return list(zip(*_adjust(p, logs), strict=True))
 
 
-def _list_superior(found: Tested, estimates: Floats) -> list[float | None]:
+def adjust_conditions(found: Sequence[Conditional], *, level: float) -> tuple[Conditional, ...]:
+    """Return the tests with p-values adjusted by Holm's method over all properties and metrics, each kind apart.
+
+    Differences hold somewhere only along properties for which the adjusted p of any difference says so.
+    """
+    adjusted = list(found)
+    for kind in ("joint", "interaction", "given_others"):
+        tests = [getattr(each, kind) for each in found]
+        if not tests or any(test is None for test in tests):
+            continue
+        holm = adjust_p([(test.p, test.log10_p) for test in tests])
+        for i, (test, (p, log10_p)) in enumerate(zip(tests, holm, strict=True)):
+            changed: Any = {kind: replace(test, p_adjusted=p, log10_p_adjusted=log10_p)}
+            adjusted[i] = replace(adjusted[i], **changed)
+    return tuple(
+        each if each.joint.p_adjusted <= 1 - level else replace(each, significant_where=()) for each in adjusted
+    )
+
+
+def _list_superior(found: Found, estimates: Floats) -> list[float | None]:
     """Return the probability that a new run of left has a better mean, on the same items, than one of right.
 
     It assumes that the estimates are the truth, and has no CI. Runs are of new settings where these are
@@ -203,7 +182,7 @@ def _new_run_variance(pair: Pair) -> float:
     return runs + sum(v for v in pair.difference.residual_variance if v is not None) / pair.items
 
 
-def _list_margins(found: Sequence[Tested], numbers: Sequence[Differences], margin: float) -> Iterator[Equivalence]:
+def _list_margins(found: Sequence[Found], numbers: Sequence[Differences], margin: float) -> Iterator[Equivalence]:
     """Yield the tests against a margin: those of the pairs, left's scores moved by it; Holm's p of each kind."""
     kinds: list[list[Floats]] = [[], [], []]
     for each, own in zip(found, numbers, strict=True):

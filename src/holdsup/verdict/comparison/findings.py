@@ -1,16 +1,24 @@
-"""What was found by one metric: the pairs of systems, their rows, the test of all at once."""
+"""What was found by one metric: the means of systems, their pairs, the test of all at once."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import ScoresError, list_names
-from holdsup.numerics.distributions import Tail
+from holdsup.numerics.decisions import Difference
+from holdsup.numerics.differences import (
+    compare_over_datasets,
+    compare_shared_seeds,
+    compare_these_datasets,
+    compare_these_runs,
+)
+from holdsup.numerics.distributions import Tail, t_quantile
 from holdsup.progress import Progress
 from holdsup.results import Caution, Rows
 from holdsup.results.extras import find_extra
@@ -18,15 +26,14 @@ from holdsup.scores import Scores
 from holdsup.scores.directions import Directions
 from holdsup.verdict.claims import STRONGEST, Pair, choose_claim, pair_systems
 from holdsup.verdict.comparison.conditions import Conditions, condition
-from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, test_as_published
-from holdsup.verdict.comparison.means import mean_of
+from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, ratio_as_published
 from holdsup.verdict.comparison.pairs import ManyPairs, pair_all
 from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast, SystemMean, SystemTest
-from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.repeats import COPY, Distinct, leave_out_copies
 from holdsup.verdict.scales import find_scale
-
-__all__ = ["CompareQuestion", "Found", "count_rows", "find", "test_systems"]
+from holdsup.verdict.settings import mean_over_settings
+from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs, lay_out_datasets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +99,7 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
     if not pairs:
         return Found(distinct, (), refused)
     lower = question.directions.is_lower(evaluation.metric)
-    paper = find_extra(f"the test of {PAPER}", lambda: test_as_published(evaluation), said, None)
+    paper = find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
     asked = question.claim or STRONGEST
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",
@@ -140,7 +147,7 @@ def _couples(evaluation: Evaluation, question: CompareQuestion) -> tuple[NDArray
     return order[first], order[second]
 
 
-def test_systems(
+def judge_systems(
     found: Found,
     contrasts: Sequence[SystemContrast],
     question: CompareQuestion,
@@ -174,23 +181,12 @@ def test_systems(
                 said, None, asked=True,
             )  # fmt: skip
     return SystemTest(
-        metric=found.evaluation.metric,
-        model=None if isinstance(fits, str) else fits.shown,
-        note=fits if isinstance(fits, str) else "",
-        statistic=statistic,
-        df=df,
-        p_chi2=chi2.p,
-        log10_p_chi2=chi2.log10_p,
-        p=least.p_adjusted,
-        log10_p=least.log10_p_adjusted,
-        p_method=method,
-        p_bootstrap=None if check is None else check.p,
-        bootstrap_draws=0 if check is None else check.draws,
+        metric=found.evaluation.metric, model=None if isinstance(fits, str) else fits.shown,
+        note=fits if isinstance(fits, str) else "", statistic=statistic, df=df, p_chi2=chi2.p,
+        log10_p_chi2=chi2.log10_p, p=least.p_adjusted, log10_p=least.log10_p_adjusted, p_method=method,
+        p_bootstrap=None if check is None else check.p, bootstrap_draws=0 if check is None else check.draws,
         bootstrap_failed=0 if check is None else check.failed,
-    )
-
-
-test_systems.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
+    )  # fmt: skip
 
 
 def count_rows(scores: Scores, found: Sequence[Found], passed_over: Mapping[str, int]) -> Rows:
@@ -229,3 +225,104 @@ def _unused(found: Found) -> dict[str, NDArray[np.bool_]]:
         f"{unit} that no two systems compared both have{whole}: in no difference": compared & ~on_item,
         "a shared seed that no system compared with it has: in no difference": on_item & ~by_seed,
     }
+
+
+def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: float) -> SystemMean:
+    """Return a system's mean over its items, for as much of the claim asked for as its own runs can carry.
+
+    A system with one run has limits for that run. Datasets weigh the same, or items. Over new settings the limits cover
+    new draws of them, if they vary and there is one dataset.
+    """
+    claim = _carried(evaluation, system, claim)
+    held = evaluation.scored(system)
+    scores = system.scores[held]
+    if evaluation.per_run:
+        note, (mean, se, df, low, high) = "one run, and no items", _of_runs(scores[0], level)
+    else:
+        found, note = _against_nothing(evaluation, system, claim, level)
+        mean, se, df, low, high = found.estimate, found.se_limits, found.df_limits, found.low, found.high
+    return SystemMean(
+        name=system.name, metric=evaluation.metric, claim=claim, mean=mean, se=se, df=df, low=low, high=high,
+        runs=count_trainings(evaluation, system), items=0 if evaluation.per_run else int(held.sum()),
+        note="" if math.isfinite(low) and math.isfinite(high) else note,
+    )  # fmt: skip
+
+
+def _carried(evaluation: Evaluation, system: SystemRuns, asked: str) -> str:
+    """Return the claim that a system's own runs can carry."""
+    if evaluation.per_run:
+        return "new-runs"
+    if asked == "these-runs" or evaluation.resplit or not can_repeat(evaluation, system):
+        return "these-runs"
+    several = system.setting_count > 1 and evaluation.datasets is None
+    return "new-settings" if asked == "new-settings" and several else "new-runs"
+
+
+def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, float, float]:
+    """Return the mean of run scores with Student's limits; none for a single run."""
+    mean = float(scores.mean())
+    if len(scores) < 2:
+        return mean, math.nan, math.nan, math.nan, math.nan
+    se = float(scores.std(ddof=1)) / math.sqrt(len(scores))
+    half = t_quantile((1 + level) / 2, len(scores) - 1) * se
+    return mean, se, len(scores) - 1.0, mean - half, mean + half
+
+
+def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, level: float) -> tuple[Difference, str]:
+    """Return the difference from a system whose every score is zero, and why it may have no limits."""
+    few = {"new-runs": "runs", "new-settings": "settings"}.get(claim, str(evaluation.unit))
+    held = evaluation.scored(system)
+    try:
+        return _test(evaluation, system, held, claim, level), f"too few {few} to measure their spread"
+    except (ValueError, ScoresError) as error:  # nothing varies, or what does cannot be measured
+        scores = system.scores[held]
+        mean = float(np.nanmean(scores)) if len(scores) else system.mean()
+        half = 0.0 if len(scores) > 1 and np.nanmin(scores) == np.nanmax(scores) else math.nan
+        return Difference(
+            estimate=mean, se=half, df=math.inf, p=math.nan, log10_p=math.nan, low=mean - half, high=mean + half,
+            se_limits=half, df_limits=math.nan, claim=claim,
+        ), _shorten(error)  # fmt: skip
+
+
+def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: str, level: float) -> Difference:
+    """Return the same where it can be tested."""
+    if not held.any():
+        raise ScoresError(f"none of its {evaluation.unit} has a score at each of its settings")
+    scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
+    settings = system.several
+    nothing = np.zeros((len(scores), 1))
+    datasets = None if evaluation.datasets is None else evaluation.datasets[held]
+    several = datasets is not None and len(np.unique(datasets)) > 1
+    if claim == "new-runs" and (several or evaluation.unit == "datasets"):
+        return _over_datasets(evaluation, replace(system, scores=scores), held, settings, level)
+    if datasets is not None and several:
+        return compare_these_datasets(
+            scores, nothing, datasets, clusters=clusters, new_runs=False, by_items=evaluation.by_items, level=level
+        )
+    if claim == "these-runs":
+        return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level, tails=False)
+    if claim == "new-settings":
+        return mean_over_settings(evaluation, system, level=level)
+    zeros = np.zeros_like(scores)
+    return compare_shared_seeds(scores, zeros, settings=settings, clusters=clusters, level=level, tails=False)
+
+
+def _shorten(error: Exception) -> str:
+    """Return why a mean has no limits, in a few words."""
+    why = str(error).partition(":")[0].rstrip(".")
+    return "all items have the same mean" if why.startswith("all differences equal") else why
+
+
+def _over_datasets(
+    evaluation: Evaluation, system: SystemRuns, held: np.ndarray, settings: np.ndarray | None, level: float
+) -> Difference:
+    """Return the mean over new datasets and new runs: as compared with a system whose every score is zero."""
+    scores, clusters = lay_out_datasets(evaluation, system, held), None
+    if evaluation.by_items and evaluation.datasets is not None:
+        scores, clusters = system.scores, evaluation.datasets[held]
+    nothing, nested = np.zeros((len(scores), 1)), has_nested_runs(evaluation, system)
+    mean = partial(compare_over_datasets, scores, nothing, left_settings=settings, clusters=clusters, level=level)
+    try:
+        return mean(nested=(nested, True))
+    except ValueError:  # runs that recur on too few datasets count as nested, as in differences
+        return mean(nested=(True, True))

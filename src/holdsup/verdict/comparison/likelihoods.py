@@ -15,31 +15,16 @@ from holdsup.errors import FitError, FormulaError
 from holdsup.fit import LmmFit, fit_lmm, fit_within, likelihood_ratio_test
 from holdsup.numerics.distributions import Tail, chi2_tail
 from holdsup.scores import Scores
-from holdsup.verdict.comparison.records import PaperTest
-from holdsup.verdict.comparison.trend_records import PaperConditional
-from holdsup.verdict.evaluation import Evaluation, Floats
+from holdsup.verdict.comparison.records import PaperConditional, PaperTest
+from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty
 from holdsup.verdict.settings import varying_facets
 from holdsup.verdict.trainings import has_nested_runs
 
-__all__ = [
-    "OurFits",
-    "Ratio",
-    "Ratios",
-    "Settings",
-    "compare_models",
-    "condition_as_published",
-    "draw_settings",
-    "fit_ours",
-    "fix_settings",
-    "item_term",
-    "test_as_published",
-]
-
 MOST_SYSTEMS = 12  # beyond them the items of every system are a second large factor, for a check that decides nothing
 MOST_PUBLISHED = 300  # systems, each a fixed effect: the time of a fit grows with their third power
 MOST_SETTINGS = 100  # of all systems together: each is a fixed effect
-NOTE = "It takes several runs on one {unit} for independent evidence, and its chi-square assumes many runs."
+NOTE = "It counts several runs on one {unit} as independent, and its chi-square assumes many runs."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +43,7 @@ def item_term(scores: Scores) -> str:
     return "dataset:item" if scores.dataset is not None and scores.dataset.count > 1 else "item"
 
 
-def test_as_published(evaluation: Evaluation) -> PaperTest | None:
+def ratio_as_published(evaluation: Evaluation) -> PaperTest | None:
     """Return the paper's generalized likelihood-ratio test; None where there are no items or one score an item.
 
     Raises
@@ -90,9 +75,6 @@ def test_as_published(evaluation: Evaluation) -> PaperTest | None:
         if any(len(system.runs) > 1 for system in evaluation.systems)
         else "",
     )
-
-
-test_as_published.__test__ = False  # type: ignore[attr-defined]  # a function of ours, not one for pytest
 
 
 def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
@@ -200,52 +182,16 @@ def _settings_of_rows(evaluation: Evaluation, number: int) -> NDArray[np.int64]:
     return setting
 
 
-def _with(table: Any, name: str, values: Floats) -> Any:
+def _with(table: Any, name: str, values: Any) -> Any:
     return (table.drop_columns([name]) if name in table.column_names else table).append_column(name, pa.array(values))
-
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A likelihood ratio: its statistic, degrees of freedom, and p by the chi-square."""
-
-    statistic: float
-    df: int
-    p: float
-    log10_p: float
-
-
-@dataclass(frozen=True, slots=True)
-class Ratios:
-    """Systems and a property in one model, against two smaller ones."""
-
-    alternative: str  # the model of both and their interaction
-    without_interaction: str  # without the interaction
-    null: str  # without the systems
-    joint: Ratio  # the alternative against the null
-    interaction: Ratio  # the alternative against the model without the interaction
-    converged: bool  # whether all three have a certain optimum
 
 
 def condition_as_published(evaluation: Evaluation, given: ItemProperty) -> PaperConditional:
     """Return the paper's test of eq. 6 against eq. 7, and of the interaction alone."""
-    found = _ratios(evaluation, given, "")
-    return PaperConditional(
-        property=given.name,
-        alternative=found.alternative,
-        null=found.null,
-        without_interaction=found.without_interaction,
-        statistic=found.joint.statistic,
-        df=found.joint.df,
-        p=found.joint.p,
-        log10_p=found.joint.log10_p,
-        interaction_statistic=found.interaction.statistic,
-        interaction_df=found.interaction.df,
-        interaction_p=found.interaction.p,
-        interaction_log10_p=found.interaction.log10_p,
-    )
+    return _ratios(evaluation, given, "")[0]
 
 
-def compare_models(evaluation: Evaluation, given: ItemProperty, *, new_runs: bool) -> Ratios | str:
+def compare_models(evaluation: Evaluation, given: ItemProperty, *, new_runs: bool) -> PaperConditional | str:
     """Return the likelihood ratios in our model: the items of a system vary, and its runs along the property.
 
     Without a second run neither can be told from the residual, and the model is the paper's. Where runs differ in
@@ -262,34 +208,36 @@ def compare_models(evaluation: Evaluation, given: ItemProperty, *, new_runs: boo
             more += "".join(f" + (1 | {quote(name)})" for name in evaluation.scores.roles.shared)
     if evaluation.clusters is not None:
         more += " + (1 | cluster) + (1 | system:cluster)"
-    found = _ratios(evaluation, given, more)
-    return found if found.converged else "our mixed model did not converge"
+    found, converged = _ratios(evaluation, given, more)
+    return found if converged else "our mixed model did not converge"
 
 
-def _ratios(evaluation: Evaluation, given: ItemProperty, more: str) -> Ratios:
+def _ratios(evaluation: Evaluation, given: ItemProperty, more: str) -> tuple[PaperConditional, bool]:
+    """Return the likelihood ratios of systems along a property, and whether all three fits have a certain optimum.
+
+    `more` is what our model has besides the paper's.
+    """
     scores = evaluation.scores
     assert scores.items is not None
     d = _name(evaluation, given)
     values = given.values[scores.items.codes]
     known = np.isfinite(values)
-    table = _with_property(scores.only(known).to_arrow(), d, given, values[known])
-    random = f"(1 | {item_term(scores)}){more}"
+    column = pa.array(values[known])
+    if given.classes:
+        column = pa.DictionaryArray.from_arrays(values[known].astype(np.int32), list(given.classes))
+    table, random = _with(scores.only(known).to_arrow(), d, column), f"(1 | {item_term(scores)}){more}"
     fixed = (f"system * {d}", f"system + {d}", d)
     large, additive, null = (fit_lmm(f"score ~ {each} + {random}", table, "ml") for each in fixed)
-    tests = [likelihood_ratio_test(small, large) for small in (null, additive)]
-    joint, interaction = (Ratio(test.statistic, test.df, test.p, test.log10_p) for test in tests)
-    converged = large.converged and additive.converged and null.converged
-    return Ratios(large.formula, additive.formula, null.formula, joint, interaction, converged)
+    joint, interaction = (likelihood_ratio_test(small, large) for small in (null, additive))
+    return PaperConditional(
+        property=given.name, alternative=large.formula, null=null.formula, without_interaction=additive.formula,
+        statistic=joint.statistic, df=joint.df, p=joint.p, log10_p=joint.log10_p,
+        interaction_statistic=interaction.statistic, interaction_df=interaction.df, interaction_p=interaction.p,
+        interaction_log10_p=interaction.log10_p,
+    ), large.converged and additive.converged and null.converged  # fmt: skip
 
 
 def _name(evaluation: Evaluation, given: ItemProperty) -> str:
     """Return the property's own name where a formula can hold it, else d, as in the paper."""
     taken = {"score", "system", "run", "item", "dataset", "metric", "status", "cluster", *evaluation.scores.facets}
     return given.name if given.name.isidentifier() and given.name not in taken else "d"
-
-
-def _with_property(table: Any, name: str, given: ItemProperty, values: np.ndarray) -> Any:
-    column = pa.array(values)
-    if given.classes:
-        column = pa.DictionaryArray.from_arrays(values.astype(np.int32), list(given.classes))
-    return (table.drop_columns([name]) if name in table.column_names else table).append_column(name, column)

@@ -24,8 +24,6 @@ from holdsup.verdict.claims import NOISE, Pair, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.trainings import has_nested_runs
 
-__all__ = ["ManyPairs", "differences_of", "pair_all", "retest_pairs"]
-
 Codes = NDArray[np.intp]
 CELLS = 2**20  # item differences that are held at a time
 
@@ -203,10 +201,7 @@ class _Measured:
             nothing, unknown = np.zeros_like(part), np.full_like(part, np.nan)
             means, df = np.array([[each.mean()] for each in scores]), np.array([len(each) - 1.0 for each in scores])
             return cls(means, part, nothing, df, nothing, unknown, unknown, None)
-        arms = [
-            measure_arm(system.scores[shared], system.settings if system.setting_count > 1 else None, clusters)
-            for system in systems
-        ]
+        arms = [measure_arm(system.scores[shared], system.several, clusters) for system in systems]
         df = np.array([float(arm.df) for arm in arms])
         columns = (
             np.array([float(getattr(arm, name)) for arm in arms])

@@ -17,8 +17,6 @@ from holdsup.scores.assembly import name_runs
 from holdsup.verdict.comparison.records import PickedRun
 from holdsup.verdict.phrases import join_names
 
-__all__ = ["Pick", "join_picks", "pick_best"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pick:
@@ -107,19 +105,19 @@ def _values(scores: Scores, column: str) -> Numbers:
     known = {**scores.others, **scores.properties, **scores.facets}
     if column in scores.roles.score_columns:
         raise ScoresError(
-            f"--best {column}: it is the score that is compared, and a run picked by it wins by luck; give a column of "
-            "its own, such as the score on development data"
+            f"--best {column}: this is the score being compared, so the pick would win by luck: give another column, "
+            "such as the score on development data"
         )
     if column in scores.roles.columns() and column not in known:
         role = scores.roles.columns()[column]
         raise ScoresError(
-            f"--best {column}: it is the column of the {role}; runs are picked by a number, one for each run"
+            f"--best {column}: this column holds the {role}: give a numeric column with one value per run"
         )
     if column not in known:
         raise ColumnError.not_found(column, (*scores.roles.columns(), *scores.others), where=scores.source)
     values = known[column]
     if isinstance(values, Labels):
-        raise ScoresError(f"--best {column}: it holds labels such as {values.names[0]!r}; runs are picked by a number")
+        raise ScoresError(f"--best {column}: it holds labels such as {values.names[0]!r}: give a numeric column")
     return values
 
 
@@ -130,8 +128,8 @@ def _of_runs(values: Numbers, run: np.ndarray, shown: np.ndarray, column: str, m
     if not same.all():
         number = format_counted(int((~same).sum()), "row")
         raise ScoresError(
-            f"--best {column}: it changes within runs ({number}): give a column with one value a run or, if runs are "
-            f"not told apart, name the columns that do (--facets, --run){more}"
+            f"--best {column}: it changes within runs ({number}): give a column with one value per run, or name the "
+            f"columns that tell runs apart (--facets, --run){more}"
         )
     return np.asarray(by_run)
 
@@ -142,11 +140,11 @@ def _caution(picked: Sequence[PickedRun], lacking: Sequence[str], column: str, w
     yield Caution(
         code="picked-runs",
         message=f"Only the best run of each system{nested} by {column}, the {which}, is compared: {chosen}.",
-        effect="A pick flatters, the more so the more runs there were: this is about these runs, not the systems.",
+        effect="Picking flatters, the more so the more runs there are: this compares the picked runs, not the systems.",
     )
     if tied := [each for each in picked if each.tied > 1]:
         shared = join_names([f"{e.system} has {e.tied} runs with {format_number(e.value)}" for e in tied])
-        message = f"More than one run is the best by {column}: {shared}. One of them is taken, as named above."
+        message = f"Runs tie for the best {column}: {shared}. The first is used, as named above."
         yield Caution(code="tied-picks", severity="note", message=message)
     if lacking:
         message = f"{format_counted(len(lacking), 'run')} without {column} can't be picked: {join_names(lacking)}."

@@ -24,23 +24,19 @@ from holdsup.scores.audit import list_roles
 from holdsup.scores.design_faults import check_mixtures
 from holdsup.scores.directions import LowerIsBetter, sign_direction
 from holdsup.scores.suggestions import point_to_roles
-from holdsup.verdict.claims import Pair
-from holdsup.verdict.comparison.advice import advise
-from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_missing
-from holdsup.verdict.comparison.conditions import adjust_conditions, name_properties
-from holdsup.verdict.comparison.contrasts import list_contrasts
-from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, test_systems
+from holdsup.verdict.comparison.advice import Advice, advise
+from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_lacking, count_missing
+from holdsup.verdict.comparison.conditions import name_properties
+from holdsup.verdict.comparison.contrasts import adjust_conditions, list_contrasts
+from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
 from holdsup.verdict.comparison.picks import join_picks, pick_best
-from holdsup.verdict.comparison.records import SystemContrast, SystemMean
+from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
 from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.repeats import check_repeats, count_repeats
 from holdsup.verdict.settings import check_item_facets
-from holdsup.verdict.trainings import can_repeat
-
-__all__ = ["compare_systems"]
 
 AVERAGES = ("macro", "micro")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
@@ -117,7 +113,7 @@ def compare_systems(
         scores = picked.scores
         said.extend(picked.cautions)
         if claim not in (None, "these-runs"):
-            why = f"The claim {claim} is asked for, but a run that was picked says nothing about new ones."
+            why = f"You asked for the claim {claim}, but picked runs say nothing about new ones."
             said.append(Caution(code="less-claimed", message=why))
     question = CompareQuestion(
         claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
@@ -135,34 +131,32 @@ def compare_systems(
         raise _refuse(scores, asked[0].refused[0], taken.faults)
     contrasts = list_contrasts(found, margin=question.margin, level=level)
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
-    tests = tuple(test_systems(each, contrasts, question, said, progress) for each in found)
-    advice = find_extra("the advice on what to do next", lambda: _next(found, contrasts, level), said, ())
+    tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     said += [line for each in asked for line in caution(each, level=level)]
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
-    return Comparison(
-        asked=_signature(scores, claim, best, where, last, nested_runs, average, lower_is_better, question),
-        seed=seed if bootstrap else None,
-        cautions=_order(said),
+    signed = Asked.about(  # the claim as it was asked for, not as it was made
+        "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
+        last=last, nested_runs=nested_runs or None, baseline=baseline, best=best, by=by, level=level,
+        average=None if average == "macro" else average, margin=question.margin,
+        lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=seed if bootstrap else None,
+    )  # fmt: skip
+    compared = Comparison(
+        asked=signed, seed=seed if bootstrap else None,
         rows=count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {})),
-        claim=found[0].claims[0],
-        level=level,
-        lower_is_better=contrasts[0].lower_is_better,
-        baseline=baseline,
-        unit=evaluations[0].unit,
-        average=average,
-        best=() if picked is None else picked.runs,
-        systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level),
-        test=tests[0],
-        tests=tests,
-        contrasts=contrasts,
-        conditional=conditional,
-        paper=found[0].paper,
+        claim=found[0].claims[0], level=level, lower_is_better=contrasts[0].lower_is_better, baseline=baseline,
+        unit=evaluations[0].unit, average=average, best=() if picked is None else picked.runs,
+        systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level), test=tests[0],
+        tests=tests, contrasts=contrasts, conditional=conditional, paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),
-        next=(WITHOUT_PICK,) if picked and picked.passed_over else advice,
+        next=(WITHOUT_PICK,) if picked and picked.passed_over else (),
         datasets=max(1, len(evaluations[0].dataset_names)),
         left_out=sum(len(each.refused) for each in asked if each.pairs),
-    )
+    )  # fmt: skip
+    if not compared.next:
+        advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
+        compared = replace(compared, next=advice.said, settled_by=advice.by)
+    return replace(compared, cautions=_order(said))
 
 
 def _means(found: Sequence[Found]) -> Iterator[SystemMean]:
@@ -170,8 +164,9 @@ def _means(found: Sequence[Found]) -> Iterator[SystemMean]:
     for each in found:
         averaged = count_repeats(each.evaluation)
         for mean in each.means:
-            missing = count_missing(each.evaluation, each.evaluation.system(mean.name))
-            yield replace(mean, missing=missing, averaged=averaged[mean.name])
+            system = each.evaluation.system(mean.name)
+            missing, lacking = count_missing(each.evaluation, system), count_lacking(each.evaluation, system)
+            yield replace(mean, missing=missing, averaged=averaged[mean.name], lacking=lacking)
 
 
 def _order(cautions: Sequence[Caution]) -> tuple[Caution, ...]:
@@ -186,16 +181,16 @@ def _settings(scores: Scores) -> list[str]:
 def _check_systems(scores: Scores, question: CompareQuestion) -> None:
     names, lost = scores.only(scores.usable).system.names, lost_systems(scores)
     if len(names) < 2 and lost:
-        without = "; ".join(f"{name!r} has no score that counts ({why})" for name, why in lost.items())
-        raise ScoresError(f"there are scores of {names[0]!r} only, and a comparison needs two systems: {without}")
+        without = "; ".join(f"{name!r} has no usable score ({why})" for name, why in lost.items())
+        raise ScoresError(f"only {names[0]!r} has scores, and a comparison needs two systems: {without}")
     if len(names) < 2:
         why = point_to_roles(scores) if scores.roles.system is None else "is --system right?"
-        raise ScoresError(f"there is one system only, {names[0]!r}, and a comparison needs two: {why}")
+        raise ScoresError(f"there is only one system, {names[0]!r}, and a comparison needs two: {why}")
     if question.baseline in lost:
         why = lost[question.baseline]
-        raise ScoresError(f"the baseline {question.baseline!r} has no score that counts ({why}): give another")
+        raise ScoresError(f"the baseline {question.baseline!r} has no usable score ({why}): give another")
     if question.baseline is not None and question.baseline not in names:
-        raise ScoresError(f"the baseline {question.baseline!r} is none of the systems: {list_names(names)}")
+        raise ScoresError(f"the baseline {question.baseline!r} is not one of the systems: {list_names(names)}")
 
 
 def _refuse(scores: Scores, first: Exception, faults: Sequence[Caution]) -> ScoresError:
@@ -203,52 +198,5 @@ def _refuse(scores: Scores, first: Exception, faults: Sequence[Caution]) -> Scor
     labelled = int(scores.labelled.sum())
     why = str(first).rstrip(".")
     if 2 * labelled < len(scores):  # what is wrong with the few others is of no interest
-        why = f"only {labelled:,} of {len(scores):,} rows say what they belong to, too few to compare systems"
+        why = f"only {labelled:,} of {len(scores):,} rows have all their labels, too few to compare systems"
     return ScoresError(" ".join([f"{why}.", *(each.sentence() for each in faults)]).rstrip("."))
-
-
-def _next(found: Sequence[Found], contrasts: Sequence[SystemContrast], level: float) -> tuple[str, ...]:
-    """Return the advice for the pair that is nearest to a verdict, or has none for lack of runs."""
-    unsure = [place for place, c in enumerate(contrasts) if c.p_adjusted > 1 - level]
-    if unsure:
-        each, pair = _pair_at(found, min(unsure, key=lambda place: contrasts[place].log10_p_adjusted))
-        alpha = (1 - level) / len(contrasts)  # each is held to its share of the error
-        return advise(each.distinct, pair, firm=False, alpha=alpha, named=len(contrasts) > 1)
-    single = {(each.metric, s.name) for each in found for s in each.evaluation.systems
-              if not can_repeat(each.evaluation, s)}  # fmt: skip
-    for place, c in enumerate(contrasts) if single else ():
-        if {(c.metric, c.left), (c.metric, c.right)} & single:
-            each, pair = _pair_at(found, place)
-            return advise(each.distinct, pair, firm=True, alpha=1 - level, named=len(contrasts) > 1)
-    return ()
-
-
-def _pair_at(found: Sequence[Found], place: int) -> tuple[Found, Pair]:
-    """Return the pair of a row of the contrasts, and the metric it belongs to."""
-    for each in found:
-        if place < len(each.pairs):
-            return each, each.pairs[place]
-        place -= len(each.pairs)
-    raise IndexError(place)
-
-
-def _signature(
-    scores: Scores,
-    claim: str | None,
-    best: str | None,
-    where: Where,
-    last: str | None,
-    nested_runs: bool,
-    average: str,
-    lower_is_better: LowerIsBetter,
-    question: CompareQuestion,
-) -> Asked:
-    """Return what a stranger needs to ask the same: the claim as it was asked for, not as it was made."""
-    return Asked.about(
-        "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto",
-        where=list_where(where), last=last, nested_runs=nested_runs or None,
-        baseline=question.baseline, best=best, by=question.by,
-        level=question.level, average=None if average == "macro" else average,
-        margin=question.margin, lower_is_better=sign_direction(lower_is_better), bootstrap=question.bootstrap or None,
-        seed=question.seed if question.bootstrap else None,
-    )  # fmt: skip

@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.rendering import State
 from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
-
-__all__ = ["better_of", "find_contrasts", "is_told", "list_metrics", "place_systems"]
 
 MOST_LETTERED = 400  # systems; a reader of letters looks at far fewer, and their cost grows with the cube
 
@@ -104,3 +103,69 @@ def list_metrics(found: Compared) -> list[str | None]:
 def find_contrasts(found: Compared, metric: str | None) -> list[SystemContrast]:
     """Return the differences by one metric."""
     return [c for c in found.contrasts if c.metric == metric]
+
+
+def find_leader(found: Compared, metric: str | None) -> str:
+    """Return the system that is asked about: the one that is ahead, or else the one beside the baseline."""
+    own = find_contrasts(found, metric)
+    if len(own) == 1:
+        return own[0].left if found.baseline is not None else better_of(own[0])[0]
+    if found.baseline is not None:
+        return max(own, key=lambda c: -c.difference if c.lower_is_better else c.difference).left
+    losers = {better_of(c)[1] for c in own if is_told(c, found.level)}  # the best mean on its own items may lose
+    ordered = [s.name for s in found.ordered(metric)]  # on those that both have
+    return next((name for name in ordered if name not in losers), ordered[0])
+
+
+def decide(found: Compared) -> State:
+    """Return the answer in one word; of several metrics all must say the same of the same system."""
+    metrics = list_metrics(found)
+    states = [decide_metric(found, metric) for metric in metrics]
+    if len(set(states)) > 1 or (states[0] == "yes" and not _agreed(found, metrics)):
+        return "unclear"
+    return states[0]
+
+
+def _agreed(found: Compared, metrics: Sequence[str | None]) -> set[str]:
+    """Return the systems that are the better ones by every metric."""
+    better = ({better_of(c)[0] for c in find_contrasts(found, m) if is_told(c, found.level)} for m in metrics)
+    named = set.intersection(*better) - {found.baseline}
+    return named if found.baseline is not None else named & {find_leader(found, metric) for metric in metrics}
+
+
+def decide_metric(found: Compared, metric: str | None) -> State:
+    """Return the answer by one metric."""
+    own, level = find_contrasts(found, metric), found.level
+    if found.baseline is None and len(own) > 1:
+        leader = find_leader(found, metric)
+        beaten = {better_of(c)[1] for c in own if is_told(c, level) and better_of(c)[0] == leader}
+        return "yes" if len(beaten) == len(found.ordered(metric)) - 1 else "unclear"
+    told = [c for c in own if is_told(c, level)]
+    if any(better_of(c)[0] != found.baseline for c in told):
+        return "yes"
+    return "no" if all(c in told or is_equivalent(c, level) for c in own) else "unclear"
+
+
+def is_equivalent(c: SystemContrast, level: float) -> bool:
+    """Return whether a difference is shown to be smaller than the margin."""
+    return c.equivalence is not None and c.equivalence.p_equivalent_adjusted <= 1 - level
+
+
+def find_open(found: Compared) -> SystemContrast | None:
+    """Return the pair that decides the question; of one that is decided, the pair that is nearest to a verdict.
+
+    Whether one is best is decided by the leader and its closest rival, whether any is better than a baseline by the
+    one that is nearest to being so.
+    """
+    unsure = [c for c in found.contrasts if c.p_adjusted > 1 - found.level]
+    unclear = [metric for metric in list_metrics(found) if decide_metric(found, metric) == "unclear"]
+    if not unclear:
+        return min(unsure, key=lambda c: c.log10_p_adjusted, default=None)
+    own = [c for c in unsure if c.metric == unclear[0]]
+    if found.baseline is None:
+        leader = find_leader(found, unclear[0])
+        return min((c for c in own if leader in (c.left, c.right)), key=lambda c: abs(c.difference), default=None)
+    ahead = [c for c in own if better_of(c)[0] != found.baseline]
+    if ahead:
+        return min(ahead, key=lambda c: c.log10_p_adjusted)
+    return min(own, key=lambda c: abs(c.difference), default=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
@@ -9,12 +10,19 @@ from typing import TypeAlias, TypeVar
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_count, format_number
 from holdsup.rendering.table import Cell
-from holdsup.verdict.comparison.contrasts import choose_shown, note_disagreement
-from holdsup.verdict.comparison.records import PAPER, Compared, SystemContrast, SystemMean, SystemTest
-from holdsup.verdict.comparison.trend_records import Conditional, ConditionalTest, PaperConditional
+from holdsup.verdict.comparison.contrasts import note_disagreement
+from holdsup.verdict.comparison.records import (
+    PAPER,
+    Compared,
+    Conditional,
+    ConditionalTest,
+    PaperConditional,
+    SystemContrast,
+    SystemMean,
+    SystemTest,
+)
+from holdsup.verdict.comparison.standings import find_contrasts, list_metrics
 from holdsup.verdict.phrases import NO_INTERVAL, join_names, say_level, show_interval
-
-__all__ = ["tabulate"]
 
 MOST_SHOWN = 500  # pairs; of more, those of the leader and of neighbours are shown
 UNCERTAIN = 0.01  # percent: the nearest to nothing, and to certainty, that an estimated chance is said to come
@@ -90,14 +98,21 @@ def _table(found: Compared, name: str, title: str, columns: Columns[SystemContra
         columns = {"metric": lambda c: c.metric, **columns}
     shown: Sequence[SystemContrast] = found.contrasts
     if found.baseline is None and len(shown) > MOST_SHOWN:
-        metrics = dict.fromkeys(c.metric for c in shown)
-        by_metric = ([c for c in found.contrasts if c.metric == metric] for metric in metrics)
-        shown = [c for own in by_metric for c in choose_shown(own, most=MOST_SHOWN)]
+        shown = [c for metric in list_metrics(found) for c in _find_near(find_contrasts(found, metric))]
     if len(shown) < len(found.contrasts):
         counts = f"{format_count(len(shown))} of {format_count(len(found.contrasts))} pairs"
-        notes = (f"Shown are {counts}: those of the best mean and of neighbours. JSON has all.", *notes)
+        notes = (f"Shown are {counts}: those of the best system and of neighbours. The JSON has all.", *notes)
     columns = {"": lambda c: f"{c.left} - {c.right}", **columns}
     return Table(name=name, title=title, columns=tuple(columns), rows=_fill(shown, columns), notes=notes)
+
+
+def _find_near(contrasts: Sequence[SystemContrast]) -> list[SystemContrast]:
+    """Return the pairs that a reader looks for first: all, or of many those of the leader and of neighbours."""
+    if len(contrasts) <= MOST_SHOWN:
+        return list(contrasts)
+    order = list(dict.fromkeys(name for c in contrasts for name in (c.left, c.right)))
+    near = set(itertools.pairwise(order))
+    return [c for c in contrasts if order[0] in (c.left, c.right) or (c.left, c.right) in near]
 
 
 def _differences(found: Compared) -> Columns[SystemContrast]:
@@ -123,7 +138,7 @@ def _difference_notes(found: Compared) -> Iterator[str]:
     )
     yield f"p by {methods}{_holm(found)}."
     if len(found.contrasts) > 1:
-        yield "The CI of a pair is for it alone; those for all pairs hold at once (Bonferroni)."
+        yield "CI, this pair: for one pair alone. CI, all pairs: for all of them at once (Bonferroni)."
         yield from note_disagreement(found.contrasts, level=found.level)
     if any(not math.isfinite(c.high_simultaneous) for c in found.contrasts):
         yield NO_INTERVAL
@@ -163,7 +178,7 @@ def _margins(found: Compared) -> Table:
         "first not worse p": lambda c: PValue(c.equivalence.p_not_worse_adjusted) if c.equivalence else None,
         "beyond p": lambda c: PValue(c.equivalence.p_beyond_adjusted) if c.equivalence else None,
     }
-    note = "Small p: they differ by less than the margin; the first is not worse by it; they differ by more than it"
+    note = "Small p: the difference is smaller than the margin; the first is not worse by it; the difference is larger"
     return _table(
         found, "margins", f"Tests against a margin of {format_number(margin)}", columns, (f"{note}{_holm(found)}.",)
     )

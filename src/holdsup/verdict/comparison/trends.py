@@ -1,9 +1,11 @@
-"""Systems along a property of the items: a line along a number, a mean in each class."""
+"""Systems along a property of the items: a line along a number, a mean in each class, and where differences hold."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from holdsup.errors import ScoresError
 from holdsup.numerics.decisions import Difference
 from holdsup.numerics.differences import Codes
+from holdsup.numerics.distributions import Tail
 from holdsup.numerics.spread import find_clusters
 from holdsup.numerics.trends import (
     CENTRE,
@@ -22,19 +25,85 @@ from holdsup.numerics.trends import (
     half_width,
     joint_tail,
     measure_trends,
+    tighten,
 )  # fmt: skip
 from holdsup.verdict.claims import Pair, align_seeds
-from holdsup.verdict.comparison.trend_records import Line, PairTrend, SystemTrend, Where
+from holdsup.verdict.comparison.records import Line, PairTrend, SystemTrend, Where
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores
 from holdsup.verdict.properties import ItemProperty
 
-__all__ = ["LIMITS", "Subject", "follow_pair", "follow_system", "slope_given", "subject_of_pair", "subject_of_system"]
-
-LIMITS = {
-    "these-runs": "Working and Hotelling's band",
-    "new-runs": "Graybill and Bowden's band",
-}
+# By what rule the limits of differences hold at all places at once.
+LIMITS_OF_CLASSES = "Bonferroni's limits"
+LIMITS = {"these-runs": "Working and Hotelling's band", "new-runs": "Graybill and Bowden's band"}
 POINTS = 41  # of a line that is drawn and saved
+
+
+class _Place(NamedTuple):
+    """A range of a number, or a class, in which a difference holds."""
+
+    low: float | None
+    high: float | None
+    level: str | None
+    inside: NDArray[np.bool_]  # which items are in it
+    sign: float  # of the difference there
+
+
+def follow_system(subject: Subject, given: ItemProperty, *, level: float) -> SystemTrend:
+    """Return how a system's mean depends on a property, with limits for each place alone."""
+    if given.classes:
+        fields: dict[str, Any] = {"line": _line_of(_find_classes(subject, given, level)[1])}
+    else:
+        scale, trends = _fit_line(subject, given)
+        points, z = scale.points(), scale.z(scale.points())
+        half = [half_width(trends, CENTRE + at * SLOPE, new_runs=subject.new_runs, level=level) for at in z]
+        line = Line.around(points, trends.coefficients[0] + trends.coefficients[1] * z, np.array(half))
+        slope = decide_direction(trends, SLOPE, new_runs=subject.new_runs, level=level)
+        fields = {**_in_units(slope, scale), "line": line}
+    return SystemTrend(system=subject.name, claim=subject.claim, **fields)
+
+
+def follow_pair(
+    subject: Subject, given: ItemProperty, pair: Pair, *, level: float, pairs: int, lower_is_better: bool
+) -> tuple[PairTrend, tuple[Where, ...]]:
+    """Return how a difference depends on a property, and where it holds, at once over all places and `pairs` pairs."""
+    names = (pair.left.name, pair.right.name)
+    follow = _follow_classes if given.classes else _follow_line
+    fields, places = follow(subject, given, level, pairs)
+    where = tuple(
+        Where(
+            left=names[0],
+            right=names[1],
+            better=names[(each.sign < 0) != lower_is_better],
+            low=each.low,
+            high=each.high,
+            level=each.level,
+            items=int(each.inside.sum()),
+            percent=100 * float(each.inside.mean()),
+        )
+        for each in places
+    )
+    return PairTrend(left=names[0], right=names[1], claim=claim_of(pair), **fields), where
+
+
+def claim_of(pair: Pair) -> str:
+    """Return what is claimed of a pair along a property: no rule for new settings was tried."""
+    return "new-runs" if pair.claim == "new-settings" else pair.claim
+
+
+def interaction_given(subject: Subject, given: ItemProperty, others: list[ItemProperty], *, level: float) -> Tail:
+    """Return the p of no interaction with a property when others are in the same regression."""
+    columns = [subject.columns(each) for each in others]
+    if not given.classes:
+        trends = subject.trends(np.column_stack([np.ones(len(subject.places)), subject.columns(given), *columns]))
+        direction = np.eye(trends.design.shape[1])[1]
+        found = decide_direction(trends, direction, new_runs=subject.new_runs, level=level)
+        return Tail(found.p, found.log10_p)
+    values = subject.values(given)
+    used = np.unique(values)
+    indicators = (values[:, None] == used).astype(float)
+    trends = subject.trends(np.column_stack([indicators, *columns]))
+    shares, rest = indicators.mean(axis=0), np.zeros(trends.design.shape[1] - len(used))
+    return _differ(trends, [np.append(_against_rest(i, shares), rest) for i in range(len(used))], subject, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,63 +132,10 @@ class _Scale:
         return np.linspace(self.low, self.high, POINTS)
 
 
-def follow_system(subject: Subject, given: ItemProperty, *, level: float) -> SystemTrend:
-    """Return a system's line, with limits for each place alone, and its slope."""
+def _fit_line(subject: Subject, given: ItemProperty) -> tuple[_Scale, Trends]:
     values = subject.values(given)
-    scale, trends = _Scale.of(values), _line(subject, values)
-    points, z = scale.points(), scale.z(scale.points())
-    half = [half_width(trends, CENTRE + at * SLOPE, new_runs=subject.new_runs, level=level) for at in z]
-    return SystemTrend(
-        system=subject.name,
-        claim=subject.claim,
-        **_in_units(decide_direction(trends, SLOPE, new_runs=subject.new_runs, level=level), scale),
-        line=Line.around(points, trends.coefficients[0] + trends.coefficients[1] * z, np.array(half)),
-    )
-
-
-def follow_pair(
-    subject: Subject, given: ItemProperty, names: tuple[str, str], claim: str, *, level: float, pairs: int,
-    lower_is_better: bool,
-) -> tuple[PairTrend, tuple[Where, ...]]:  # fmt: skip
-    """Return how a difference changes along a number, and where it holds, at once over `pairs` pairs."""
-    values = subject.values(given)
-    scale, trends = _Scale.of(values), _line(subject, values)
-    shared = 1 - (1 - level) / pairs
-
-    def line(z: Floats) -> Floats:
-        return np.asarray(trends.coefficients[0] + trends.coefficients[1] * z)
-
-    def half(z: Floats) -> Floats:
-        return bound_line(trends, z, new_runs=subject.new_runs, level=shared)
-
-    joint, points = joint_tail(trends, new_runs=subject.new_runs), scale.points()
-    slope = decide_direction(trends, SLOPE, new_runs=subject.new_runs, level=level)
-    z = scale.z(points)
-    trend = PairTrend(
-        left=names[0],
-        right=names[1],
-        claim=claim,
-        **_in_units(slope, scale),
-        p_joint=joint.p,
-        log10_p_joint=joint.log10_p,
-        p_interaction=slope.p,
-        log10_p_interaction=slope.log10_p,
-        line=Line.around(points, line(z), half(z)),
-    )
-    ends = find_ranges(line, half, float(scale.z(scale.low)), float(scale.z(scale.high)))
-    found = [(scale.x(a), scale.x(b), (sign < 0) == lower_is_better) for a, b, sign in ends]
-    return trend, tuple(_ranges(found, values, names))
-
-
-def slope_given(subject: Subject, given: ItemProperty, others: list[ItemProperty], *, level: float) -> Difference:
-    """Return the slope of a number when others are in the same regression."""
-    columns = [subject.columns(each) for each in (given, *others)]
-    trends = subject.trends(np.column_stack([np.ones(len(subject.places)), *columns]))
-    return decide_direction(trends, np.eye(trends.design.shape[1])[1], new_runs=subject.new_runs, level=level)
-
-
-def _line(subject: Subject, values: Floats) -> Trends:
-    return subject.trends(np.column_stack([np.ones(len(values)), _Scale.of(values).z(values)]))
+    scale = _Scale.of(values)
+    return scale, subject.trends(np.column_stack([np.ones(len(values)), scale.z(values)]))
 
 
 def _in_units(found: Difference, scale: _Scale) -> dict[str, float]:
@@ -128,21 +144,105 @@ def _in_units(found: Difference, scale: _Scale) -> dict[str, float]:
     return {**{name: value / scale.sd for name, value in each.items()}, "df": found.df}
 
 
-def _ranges(found: list[tuple[float, float, bool]], values: Floats, names: tuple[str, str]) -> Iterator[Where]:
-    for low, high, left_wins in found:
-        # The ends of the whole range come back from standard deviations with a rounding error.
-        slack = 1e-9 * (values.max() - values.min())
-        inside = int(((values >= low - slack) & (values <= high + slack)).sum())
-        yield Where(
-            left=names[0],
-            right=names[1],
-            better=names[0] if left_wins else names[1],
-            low=low,
-            high=high,
-            level=None,
-            items=inside,
-            percent=100 * inside / len(values),
+def _follow_line(
+    subject: Subject, given: ItemProperty, level: float, pairs: int
+) -> tuple[dict[str, Any], Iterator[_Place]]:
+    """Return the line of a difference along a number, its tests, and the ranges in which it holds."""
+    scale, trends = _fit_line(subject, given)
+    shared = 1 - (1 - level) / pairs
+
+    def line(z: Floats) -> Floats:
+        return np.asarray(trends.coefficients[0] + trends.coefficients[1] * z)
+
+    def half(z: Floats) -> Floats:
+        return bound_line(trends, z, new_runs=subject.new_runs, level=shared)
+
+    points, joint = scale.points(), joint_tail(trends, new_runs=subject.new_runs)
+    z = scale.z(points)
+    slope = decide_direction(trends, SLOPE, new_runs=subject.new_runs, level=level)
+    ends = find_ranges(line, half, float(scale.z(scale.low)), float(scale.z(scale.high)))
+    return {
+        **_in_units(slope, scale),
+        **_tails(joint, Tail(slope.p, slope.log10_p)),
+        "line": Line.around(points, line(z), half(z)),
+    }, (_range(scale.x(a), scale.x(b), sign, subject.values(given)) for a, b, sign in ends)
+
+
+def _tails(joint: Tail, interaction: Tail) -> dict[str, float]:
+    return {
+        "p_joint": joint.p,
+        "log10_p_joint": joint.log10_p,
+        "p_interaction": interaction.p,
+        "log10_p_interaction": interaction.log10_p,
+    }
+
+
+def _range(low: float, high: float, sign: float, values: Floats) -> _Place:
+    slack = 1e-9 * (values.max() - values.min())  # ends come back from standard deviations with a rounding error
+    return _Place(low, high, None, (values >= low - slack) & (values <= high + slack), sign)
+
+
+def _follow_classes(
+    subject: Subject, given: ItemProperty, level: float, pairs: int
+) -> tuple[dict[str, Any], Iterator[_Place]]:
+    """Return the difference in each class, the tests, and the classes in which it holds."""
+    values = subject.values(given)
+    count = len(np.unique(values))
+    trends, found = _find_classes(subject, given, 1 - (1 - level) / (pairs * count))
+    joint = tighten(min(found.values(), key=lambda each: each.log10_p), count)
+    shares = (values[:, None] == list(found)).mean(axis=0)
+    interaction = _differ(trends, [_against_rest(i, shares) for i in range(count)], subject, level)
+    return {**_tails(joint, interaction), "line": _line_of(found)}, (
+        _Place(None, None, given.classes[place], values == place, each.estimate)
+        for place, each in found.items()
+        if each.low > 0 or each.high < 0  # nor where there are no limits
+    )
+
+
+def _find_classes(subject: Subject, given: ItemProperty, level: float) -> tuple[Trends, dict[int, Difference]]:
+    """Return the regression on classes, and what is found in each."""
+    values = subject.values(given)
+    used, sizes = np.unique(values.astype(int), return_counts=True)
+    if sizes.min() < 2:
+        alone = given.classes[used[np.argmin(sizes)]]
+        raise ScoresError(
+            f"--by {given.name}: class {alone!r} has one item of {subject.name}, and two are needed: merge classes"
         )
+    trends = subject.trends((values[:, None] == used).astype(float), classes=True)
+    found = [_decide(trends, row, subject, level) for row in np.eye(len(used))]
+    return trends, dict(zip(used.tolist(), found, strict=True))
+
+
+def _decide(trends: Trends, direction: Floats, subject: Subject, level: float) -> Difference:
+    """Return what is found in one class; where all its differences are equal, neither a test nor limits."""
+    try:
+        return decide_direction(trends, direction, new_runs=subject.new_runs, level=level)
+    except ValueError:
+        estimate, nan = trends.estimate(direction), math.nan
+        return Difference(estimate=estimate, se=nan, df=nan, p=1.0, log10_p=0.0, low=nan, high=nan, claim="")
+
+
+def _line_of(found: dict[int, Difference]) -> Line:
+    value = np.array([each.estimate for each in found.values()])
+    half = np.array([(each.high - each.low) / 2 for each in found.values()])
+    return Line.around(found, value, half)
+
+
+def _against_rest(i: int, shares: Floats) -> Floats:
+    """Return the weights of class i minus the mean over the items of all others."""
+    rest = shares.copy()
+    rest[i] = 0
+    weights = np.asarray(-rest / rest.sum())
+    weights[i] = 1.0
+    return weights
+
+
+def _differ(trends: Trends, directions: list[Floats], subject: Subject, level: float) -> Tail:
+    """Return the p of no difference between classes, the smallest of each against the rest."""
+    if len(directions) == 2:  # each is the other's opposite
+        directions = directions[:1]
+    found = [_decide(trends, each, subject, level) for each in directions]
+    return tighten(min(found, key=lambda each: each.log10_p), len(found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,18 +282,15 @@ class Subject:
         """Return the coefficients of these scores on the columns of a design, which may tell classes."""
         if np.linalg.matrix_rank(design) < design.shape[1]:
             raise ScoresError(f"{self.name}: the properties say the same of these items; leave one of them out of --by")
-        try:
-            clusters = find_clusters(self.clusters, len(self.places))
-            return measure_trends(self.arms, design, settings=self.settings, clusters=clusters, classes=classes)
-        except ValueError as error:
-            raise ScoresError(f"{self.name} cannot be followed along a property: {str(error).rstrip('.')}") from error
+        clusters = find_clusters(self.clusters, len(self.places))
+        return measure_trends(self.arms, design, settings=self.settings, clusters=clusters, classes=classes)
 
 
 def subject_of_pair(evaluation: Evaluation, pair: Pair, properties: Sequence[ItemProperty]) -> Subject:
     """Return the difference of two systems, on the items that both have and whose properties are known."""
     a, b = evaluation.system(pair.left.name), evaluation.system(pair.right.name)
     new_runs = pair.claim != "these-runs"
-    arms, settings = (a.scores, b.scores), (_several(a), _several(b))
+    arms, settings = (a.scores, b.scores), (a.several, b.several)
     if new_runs and a.seeds is not None and b.seeds is not None:
         x, y = align_seeds(a, b)
         arms, settings = (x - y,), (None,)  # type: ignore[assignment]  # one arm instead of two
@@ -205,7 +302,7 @@ def subject_of_system(
 ) -> Subject:
     """Return the scores of one system, on its items whose properties are known."""
     new_runs = new_runs and system.repeats
-    return _subject(evaluation, system.name, (system.scores,), (_several(system),), properties, new_runs=new_runs)
+    return _subject(evaluation, system.name, (system.scores,), (system.several,), properties, new_runs=new_runs)
 
 
 def _subject(
@@ -226,7 +323,3 @@ def _subject(
         raise ScoresError(f"--by {asked}: {name}: {len(places)} items have a value, and three or more are needed")
     clusters = None if evaluation.clusters is None else evaluation.clusters[places]
     return Subject(name, tuple(arm[places] for arm in arms), settings, places, clusters, new_runs)
-
-
-def _several(system: SystemRuns) -> Codes | None:
-    return system.settings if system.setting_count > 1 else None

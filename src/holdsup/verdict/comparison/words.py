@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from holdsup.rendering import State
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number, format_percent
 from holdsup.results import Method, find_scored
 from holdsup.results.direction_names import find_direction
-from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
-from holdsup.verdict.comparison.standings import better_of, find_contrasts, is_told, list_metrics
-from holdsup.verdict.comparison.trend_records import Conditional, Where
+from holdsup.verdict.comparison.records import Compared, Conditional, SystemContrast, Where
+from holdsup.verdict.comparison.standings import (
+    better_of,
+    decide_metric,
+    find_contrasts,
+    find_leader,
+    is_equivalent,
+    is_told,
+    list_metrics,
+)
 from holdsup.verdict.phrases import join_names, name_items, say_level, say_p
 
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -20,55 +26,6 @@ MOST_NAMED = 3  # systems that a headline names
 # Columns that tell runs apart and are the reader's own word for them.
 RUNS = {"sample": "samples", "prompt": "prompts", "rater": "raters", "annotator": "annotators", "trial": "trials",
         "fold": "folds", "rollout": "rollouts", "epoch": "epochs", "generation": "generations"}  # fmt: skip
-
-
-def find_leader(found: Compared, metric: str | None) -> str:
-    """Return the system that is asked about: the one that is ahead, or else the one beside the baseline."""
-    own = find_contrasts(found, metric)
-    if len(own) == 1:
-        return own[0].left if found.baseline is not None else better_of(own[0])[0]
-    if found.baseline is not None:
-        return max(own, key=lambda c: -c.difference if c.lower_is_better else c.difference).left
-    losers = {better_of(c)[1] for c in own if is_told(c, found.level)}  # the best mean on its own items may lose
-    ordered = [s.name for s in _means(found, metric)]  # on those that both have
-    return next((name for name in ordered if name not in losers), ordered[0])
-
-
-def decide(found: Compared) -> State:
-    """Return the answer in one word; of several metrics all must say the same of the same system."""
-    metrics = list_metrics(found)
-    states = [decide_metric(found, metric) for metric in metrics]
-    if len(set(states)) > 1 or (states[0] == "yes" and not _agreed(found, metrics)):
-        return "unclear"
-    return states[0]
-
-
-def _agreed(found: Compared, metrics: Sequence[str | None]) -> set[str]:
-    """Return the systems that are the better ones by every metric."""
-    better = ({better_of(c)[0] for c in find_contrasts(found, m) if is_told(c, found.level)} for m in metrics)
-    named = set.intersection(*better) - {found.baseline}
-    return named if found.baseline is not None else named & {find_leader(found, metric) for metric in metrics}
-
-
-def decide_metric(found: Compared, metric: str | None) -> State:
-    """Return the answer by one metric."""
-    own, level = find_contrasts(found, metric), found.level
-    if found.baseline is None and len(own) > 1:
-        leader = find_leader(found, metric)
-        beaten = {better_of(c)[1] for c in own if is_told(c, level) and better_of(c)[0] == leader}
-        return "yes" if len(beaten) == len(_means(found, metric)) - 1 else "unclear"
-    told = [c for c in own if is_told(c, level)]
-    if any(better_of(c)[0] != found.baseline for c in told):
-        return "yes"
-    return "no" if all(c in told or _is_equivalent(c, level) for c in own) else "unclear"
-
-
-def _is_equivalent(c: SystemContrast, level: float) -> bool:
-    return c.equivalence is not None and c.equivalence.p_equivalent_adjusted <= 1 - level
-
-
-def _means(found: Compared, metric: str | None) -> list[SystemMean]:
-    return [s for s in found.ordered() if s.metric == metric]
 
 
 def ask(found: Compared) -> str:
@@ -100,7 +57,7 @@ def _say_pair(found: Compared, c: SystemContrast) -> str:
     """Return who is ahead of two, by how much, how sure."""
     level, (better, worse) = found.level, better_of(c)
     unit, several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
-    if c.difference == 0 and not _is_equivalent(c, level):
+    if c.difference == 0 and not is_equivalent(c, level):
         return f"{c.left} and {c.right} have the same mean{unit}."
     size = format_number(abs(c.difference), uncertainty=min(c.se, abs(c.difference)) or None)
     if is_told(c, level):
@@ -109,55 +66,46 @@ def _say_pair(found: Compared, c: SystemContrast) -> str:
         interval = format_interval(*sorted((abs(c.low), abs(c.high))))
         said = f"{who} by {size}{unit} ({say_level(level)} CI {interval}, {say_p(c.p_adjusted)})"
         return f"{said}{_say_margin(c, level)}."
-    if _is_equivalent(c, level) and c.equivalence is not None:
+    if is_equivalent(c, level) and c.equivalence is not None:
         margin = format_number(c.equivalence.margin)
         p = say_p(c.equivalence.p_equivalent_adjusted)
         return f"{c.left} and {c.right} are equivalent: they differ by less than {margin}{unit} ({p})."
     lead, p = f"{better} leads{f' {worse}' if several else ''} by {size}{unit}", say_p(c.p_adjusted)
     if not math.isfinite(c.low + c.high):
-        return f"{lead}, but so few {_scarce(found, c)} can't tell how far off that is ({p})."
-    return f"{lead}, but {_say_evidence(found, c)} can't rule out no difference ({p})."
+        return f"{lead}, but {_say_evidence(found, c, 'runs and items')} can't tell how far off that is ({p})."
+    return f"{lead}, but {_say_evidence(found, c, found.settled_by)} can't rule out no difference ({p})."
 
 
 def _say_margin(c: SystemContrast, level: float) -> str:
     if c.equivalence is None:
         return ""
     margin = format_number(c.equivalence.margin)
-    if _is_equivalent(c, level):
+    if is_equivalent(c, level):
         return f", but smaller than the margin of {margin}"
     if c.equivalence.p_beyond_adjusted <= 1 - level:
         return f", more than the margin of {margin}"
     return ""
 
 
-def _scarce(found: Compared, c: SystemContrast) -> str:
-    """Return what there is too little of to measure a spread, the scarcest."""
-    systems = [s for s in found.systems if s.metric == c.metric and s.name in (c.left, c.right)]
-    counts = {name_runs(found): min(s.runs for s in systems)} if c.claim != "these-runs" else {}
-    if found.unit is not None:
-        counts[name_items_of(found)] = min(s.items for s in systems)
-    if found.unit == "items" and found.datasets > 1:
-        counts[_name_datasets(found)] = found.datasets
-    return min(counts, key=lambda name: counts[name])
-
-
-def _say_evidence(found: Compared, c: SystemContrast) -> str:
-    """Return what the answer rests on: runs, items or datasets, whichever decides."""
+def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) -> str:
+    """Return what the answer rests on: runs, items or datasets, whichever would settle it, or else decides."""
     counts = [s.runs for s in found.systems if s.metric == c.metric and s.name in (c.left, c.right)]
-    if found.unit == "datasets" or (found.unit and "dataset" in c.p_method and c.claim != "these-runs"):
-        number = found.datasets if found.unit == "items" else c.items
-        return f"{format_count(number)} {_name_datasets(found)}"
-    if c.claim == "these-runs" and found.unit is not None:
-        return f"{format_count(c.items)} {name_items_of(found)}"
-    runs = name_runs(found)
-    if len(set(counts)) == 1:
-        return f"{format_count(counts[0])} {runs} each"
-    return f"{' and '.join(map(format_count, counts))} {runs}"
+    several = f"{' and '.join(map(format_count, counts))} {name_runs(found)}"
+    runs = several if len(set(counts)) > 1 else f"{format_count(counts[0])} {name_runs(found)} each"
+    items = f"{format_count(c.items)} {name_items_of(found)}"
+    if found.unit is None or (settled_by == "runs" and c.claim != "these-runs"):
+        return runs
+    if found.unit == "items" and "dataset" in c.p_method and c.claim != "these-runs":
+        return f"{format_count(found.datasets)} {_name_datasets(found)}"
+    if settled_by == "runs and items" and c.claim != "these-runs":
+        return f"{runs} on {items}"
+    decided = settled_by == "items" or found.unit == "datasets" or c.claim == "these-runs"
+    return items if decided else runs
 
 
 def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
     """Return who is best of many, or how many tie at the top, and how many pairs differ."""
-    level, means = found.level, _means(found, own[0].metric)
+    level, means = found.level, found.ordered(own[0].metric)
     leader, others = find_leader(found, own[0].metric), len(means) - 1
     differ = sum(is_told(c, level) for c in own)
     pairs = format_count(len(own))
@@ -166,7 +114,8 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
         return f"All {_count(len(means))} systems have the same mean."
     if not differ:
         return f"{leader} has the best mean, but none of {pairs} pairs can be told apart."
-    alike = [s.name for s in means if s.name not in (leader, *_told_from(own, leader, level))]
+    told = {leader, *_told_from(own, leader, level)}
+    alike = [s.name for s in means if s.name not in told]
     if not alike:
         return f"{leader} is better than {_all(others)} others. {counted}{_say_ties(found)}."
     if len(alike) < MOST_NAMED:
@@ -184,7 +133,7 @@ def _told_from(own: Sequence[SystemContrast], leader: str, level: float) -> set[
 
 def _say_ties(found: Compared) -> str:
     """Return which places are not clear, where they are a single range of them."""
-    means = _means(found, found.systems[0].metric)
+    means = found.ordered(found.systems[0].metric)
     tied = [i for i, s in enumerate(means, 1) if any(set(s.letters) & set(t.letters) for t in means if t is not s)]
     if not tied:
         return ""
@@ -200,7 +149,7 @@ def _say_baseline(found: Compared, own: Sequence[SystemContrast]) -> str:
     level, base = found.level, found.baseline
     told = sorted((c for c in own if is_told(c, level)), key=lambda c: -abs(c.difference))
     better = [c.left for c in told if better_of(c)[0] == c.left]
-    same = sum(_is_equivalent(c, level) for c in own if c not in told)
+    same = sum(is_equivalent(c, level) for c in own if c not in told)
     others = {
         "worse": len(told) - len(better),
         "equivalent": same,
@@ -211,6 +160,8 @@ def _say_baseline(found: Compared, own: Sequence[SystemContrast]) -> str:
         for word, count in others.items()
         if count
     )
+    if others["can't be told apart from it"] == len(own):
+        return f"None of the {_count(len(own))} others can be told apart from {base}."
     if better:
         said = f"{join_names(better, most=MOST_NAMED)} {'is' if len(better) == 1 else 'are'} better than {base}"
     else:
