@@ -142,7 +142,7 @@ def name_winners(duels: list[Duel]) -> dict[str, list[float]]:
     """Return, by estimator: partitions won by the first; limits above .5, and above .8, for one system or the other."""
     found: dict[str, list[list[float]]] = defaultdict(list)
     for one in duels:
-        pairs = (describe_estimators(who, margin=0, level=0.95, higher_is_better=True) for who in (one, one.turned()))
+        pairs = (describe_estimators(who, margin=0, level=0.95) for who in (one, one.turned()))
         for first, second in zip(*pairs, strict=True):
             low = max(first.low or 0.0, second.low or 0.0)
             found[first.estimator].append([first.wins / PARTITIONS, low > 0.5, low >= 0.8])

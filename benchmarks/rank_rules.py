@@ -24,6 +24,8 @@ def try_old_rules(fits: RankFits) -> Floats:
     fit, which is also what the others give where a pair has too few datasets.
     """
     names, model = fits.runs.system.names, fits.means.model()
+    columns, shifts = fits.shifts
+    covariance = model.covariance[np.ix_(columns, columns)]
     found = []
     for i, j in itertools.combinations(range(len(names)), 2):
         pooled = model.combine(fits.weights[names[i]] - fits.weights[names[j]], "", 0.95)
@@ -33,8 +35,8 @@ def try_old_rules(fits: RankFits) -> Floats:
         count = int(shared.sum())
         if count >= LEAST_DATASETS:
             mean, own = float(apart[shared].mean()), float(apart[shared].var(ddof=1)) / count
-            moved = (fits.shifts[i] - fits.shifts[j])[shared].mean(axis=0)
-            added = float(moved @ model.covariance @ moved)
+            moved = (shifts[i] - shifts[j])[shared].mean(axis=0)
+            added = float(moved @ covariance @ moved)
             df = (own + added) ** 2 / (own**2 / (count - 1) + added**2 / pooled.df)
             tests[:2] = [(mean, own, count - 1), (mean, own + added, df)]
         found.append(tests)

@@ -9,21 +9,6 @@ from typing import Any
 
 from holdsup.errors import HoldsupError, ScoresError
 
-__all__ = [
-    "check_count",
-    "check_finite",
-    "check_level",
-    "check_levels",
-    "check_margin",
-    "check_pairs",
-    "check_processes",
-    "check_progress",
-    "check_text",
-    "is_number",
-    "list_names_given",
-    "list_values_given",
-]
-
 
 def check_level(level: object, error: type[HoldsupError] = ScoresError, *, argument: str = "level") -> None:
     """Refuse what is no coverage, or another share."""

@@ -26,26 +26,6 @@ import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = [
-    "ColumnError",
-    "FitError",
-    "FormulaError",
-    "HoldsupError",
-    "MeasurementError",
-    "MetricError",
-    "MissingExtra",
-    "NotNested",
-    "ReadError",
-    "ResultError",
-    "RunError",
-    "ScoresError",
-    "SpecError",
-    "SplitError",
-    "StoreError",
-    "TaskError",
-    "TuningError",
-]
-
 
 class HoldsupError(Exception):
     """Anything holdsup refuses; catch this to catch them all."""
@@ -62,8 +42,7 @@ class ColumnError(HoldsupError):
     def not_found(cls, asked: str, columns: Iterable[str], *, where: str) -> ColumnError:
         """Return the error for a column that `where` does not have, with the nearest name that it has."""
         names = list(columns)
-        near = get_close_matches(asked.lower(), [name.lower() for name in names], n=1)
-        hint = next((f" Did you mean {name!r}?" for name in names if name.lower() in near), "")
+        hint = hint_at(asked, names)
         if whole := next((name for name in names if asked in (part.strip() for part in name.split(",")[:-1])), None):
             hint = f" In a list of names, one that holds commas is quoted: {quote_names([whole])}"
         return cls(f"no column {asked!r} in {where}; it has {list_names(names)}.{hint}")
@@ -134,6 +113,17 @@ class MissingExtra(HoldsupError):
     def named(cls, package: str, *, purpose: str) -> MissingExtra:
         """Return the error that names the extra to install."""
         return cls(f"{purpose} needs {package}, which is not installed: pip install 'holdsup[{package}]'")
+
+
+def hint_at(asked: str, known: Iterable[str]) -> str:
+    """Return what ends an error about an unknown name: the nearest that there is, if one is near.
+
+    >>> hint_at("Sedd", ["seed", "item"]), hint_at("x", ["seed"])
+    (" Did you mean 'seed'?", '')
+    """
+    names = {name.lower(): name for name in known}
+    near = get_close_matches(asked.lower(), names, n=1)
+    return f" Did you mean {names[near[0]]!r}?" if near else ""
 
 
 def quote_text(text: str, *, most: int = 40) -> str:

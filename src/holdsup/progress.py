@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Progress", "no_progress"]
-
 
 class Progress(Protocol):
     """Called as work goes on; must be cheap and must not raise."""

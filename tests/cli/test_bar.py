@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from holdsup.cli import bar
+from holdsup.cli import output as bar
 from holdsup.progress import no_progress
 
 

@@ -37,6 +37,12 @@ def test_a_contest_ends_in_a_sentence_and_the_second_time_trains_nothing(run: Ru
     assert systems.read_text() == before
 
 
+def test_a_contest_on_a_dask_cluster_gives_the_same_answer(run: Run, contest: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    here = run("contest", contest).out
+    assert run("contest", contest, "--dask", "local", "--jobs", 2, "--store", tmp_path / "other.db").out == here
+
+
 def test_the_answer_can_be_read_back_drawn_and_exported(run: Run, contest: Path, tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("contest.json", "contest.svg", "scores.parquet")}
     done = run(
@@ -96,7 +102,7 @@ def test_a_spec_of_the_other_kind_is_answered_with_the_right_command(run: Run, c
     done = run("run", contest)
     assert (done.code, done.err) == (
         1,
-        f"holdsup: contest.toml is of the kind 'contest': use holdsup contest {contest}\n",
+        f"holdsup: contest.toml has kind = 'contest': use holdsup contest {contest}\n",
     )
     done = run("contest", study)
     assert done.code == 1
@@ -109,8 +115,7 @@ def test_a_training_that_fails_is_one_line(run: Run, contest: Path) -> None:
     done = run("contest", contest)
     assert done.code == 1
     assert (
-        "18 of 36 trainings failed, the first of 'length' on split 1: ValueError: no light. When the cause is gone"
-        in done.err
+        "18 of 36 trainings failed, the first of 'length' on split 1: ValueError: no light. Fix the cause" in done.err
     )
     assert done.err.count("\n") == 1
 
@@ -119,7 +124,7 @@ def test_a_training_that_fails_is_one_line(run: Run, contest: Path) -> None:
 def test_a_spec_of_another_kind_is_refused_with_the_command_for_it(run: Run, study: Path, option: tuple[str]) -> None:
     done = run("contest", study, *option)
     assert done.code == 1
-    assert "run.toml is of the kind 'run': use holdsup run" in done.err
+    assert "run.toml has kind = 'run': use holdsup run" in done.err
 
 
 def test_dry_run_says_whether_groups_are_kept_whole(run: Run, contest: Path) -> None:

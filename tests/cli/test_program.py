@@ -47,7 +47,7 @@ def test_help_fits_60_lines_in_titled_groups(run: Run, name: str) -> None:
     lines = run(name, "--help").out.splitlines()
     assert len(lines) <= 60
     assert [line for line in lines if line.endswith(":") and not line.startswith(" ")] == [
-        "Question:", "Rows and scores:", "Columns (found by name; lists have commas; '-' for none):", "Output:", "Running:",
+        "Question:", "Rows and scores:", "Columns (found by name; comma-separated; '-' for none):", "Output:", "Running:",
     ]  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def test_files_of_one_score_a_line_are_paired_by_line(run: Run, tmp_path: Path) 
     (tmp_path / "b.txt").write_text("0.5\n0.5\n1\n")
     out = run("check", tmp_path / "a.txt", tmp_path / "b.txt", "--full").out
     assert "2 systems, 2 runs and 3 items" in " ".join(out.split())
-    assert "each of the 2 tables counts as a system" in " ".join(out.split())
+    assert "each of the 2 tables is a system" in " ".join(out.split())
 
 
 def test_output_in_cp1252_shows_what_it_can_and_escapes_the_rest(tmp_path: Path) -> None:

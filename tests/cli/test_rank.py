@@ -39,7 +39,7 @@ def test_a_table_is_ranked_without_an_option(run: Run) -> None:
     first, headline = done.out.splitlines()[:2]
     assert first.startswith("Is one system the best over many datasets?")
     assert first.endswith("YES")
-    assert headline.startswith("None is best, 1.07 ahead of a:b (95% CI ")
+    assert headline.startswith("None is best, 1.07 ahead of a:b (Holm-adjusted p = .047).")
     assert max(map(len, done.out.splitlines()[:-1])) <= 80
     assert len(done.out.splitlines()) <= 30
     assert done.out.splitlines()[-1].startswith("rank|data:")
@@ -108,7 +108,7 @@ def test_paper_forms_and_predictions_print(run: Run) -> None:
         (["--formula", "score ~ (1|system"], 1, "must be a ')'"),
         (["--treat", "lr"], 2, "epochs=numeric"),
         (["--predict", "system"], 2, "system=A,dataset=X"),
-        (["--where", "dataset=NA"], 1, "one dataset only, 'NA'"),
+        (["--where", "dataset=NA"], 1, "only one dataset, 'NA'"),
         (["--treat", "lr=fixed", "--treat", "lr=random"], 2, "'lr' is given twice: fixed and random"),
         (["--predict", "system=a:b,system=None,dataset=NA,seed=1,lr=1e-5"], 2, "'system' is given twice: a:b and None"),
         (["--nuisance", "seed,lr,seed"], 1, "--nuisance names 'seed' twice"),

@@ -70,7 +70,7 @@ def test_wrong_requests_are_one_clear_line(run: Callable[..., object], saved: Pa
         ((saved.with_name("none.json"), "-o", page), 1, "cannot read"),
         ((saved, saved, "-o", page), 1, "is given twice: give each result once"),
         ((saved, "-o", saved.with_name("page.pdf")), 1, "its name must end in .html or .md"),
-        ((saved,), 2, "Say where the report goes"),
+        ((saved,), 2, "Nothing to write"),
         (("-o", page), 2, "RESULT.json"),
     ):
         done = run("report", *args)
@@ -84,7 +84,7 @@ def test_a_result_is_never_overwritten(run: Callable[..., object], saved: Path) 
     named_so.write_bytes(saved.read_bytes())
     code, _, err = run("report", named_so, "-o", named_so)  # type: ignore[misc]
     assert code == 1
-    assert "it is one of the results to read; give another name" in err
+    assert "it is one of the results to read; use another name" in err
     assert json.loads(named_so.read_text())["kind"] == "check"
 
 

@@ -112,9 +112,7 @@ def test_a_task_that_fails_is_named_the_others_are_done_and_the_exit_code_is_1(r
     edit(study, '"systems:train_length"', '"systems:train_bad"')
     done = run("run", study)
     assert done.code == 1
-    assert done.err == (
-        "holdsup: 3 of 6 tasks failed; the others are done. When the cause is gone, run the same with --retry-failed\n"
-    )
+    assert done.err == ("holdsup: 3 of 6 tasks failed; the others are done. Fix the cause, then add --retry-failed\n")
     assert "systems:train_bad gave 16 predictions for 15 items" in " ".join(done.out.split())
     report = json.loads(run("run", study, "--format", "json").out)
     assert (report["executed"], report["statuses"]["failed"]) == (0, 3)
@@ -153,16 +151,16 @@ def test_an_edited_system_is_trained_again_and_the_others_are_not(run: Run, stud
         (["--export", "s.csv", "--metric", "f1,average"], 2, "is not of the form average=macro"),
         (["--export", "s.csv", "--metric", "sklearn:balanced_accuracy", "--per", "item"], 1, "--per run"),
         (["--export", "s.csv", "--metric", "f1,average=macro", "--per", "item"], 1, "--per run"),
-        (["--export", "s.csv", "--metric", "mse"], 1, "mse does not go with these targets"),
+        (["--export", "s.csv", "--metric", "mse"], 1, "mse does not fit these targets"),
         (["--export", "s.csv", "--metric", "f1,positive=zzz"], 1, "no target is 'zzz'; there are 'long', 'short'"),
         (["--per", "fold"], 2, "--per"),
-        (["--per", "run"], 2, "--per without --export would change nothing"),
-        (["--metric", "f1,average=macro"], 2, "--metric without --export would change nothing"),
-        (["--status", "--metric", "accuracy"], 2, "--metric without --export would change nothing"),
+        (["--per", "run"], 2, "--per needs --export FILE"),
+        (["--metric", "f1,average=macro"], 2, "--metric needs --export FILE"),
+        (["--status", "--metric", "accuracy"], 2, "--metric needs --export FILE"),
         (["--status", "--retry-failed"], 2, "--status runs nothing: leave out --retry-failed"),
         (["--dry-run", "--retries", "2", "--dask", "local"], 2, "leave out --retries and --dask"),
-        (["--status", "--export", "s.csv"], 2, "--status and --export are different things to do"),
-        (["--dry-run", "--rescue", "s.db"], 2, "--dry-run and --rescue are different things to do"),
+        (["--status", "--export", "s.csv"], 2, "--status and --export exclude each other"),
+        (["--dry-run", "--rescue", "s.db"], 2, "--dry-run and --rescue exclude each other"),
         (["--plot", "p.svg"], 1, "no figure for 'run'"),
     ],
 )
@@ -181,14 +179,14 @@ def test_wrong_options_are_one_line(
 def test_a_text_file_is_refused_as_a_store_and_no_rescue_is_advised(run: Run, study: Path) -> None:
     done = run("run", study, "--store", study.parent / "tag.py")
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert "tag.py is no store of holdsup: name another file" in done.err
+    assert "tag.py is not a holdsup store: give another file" in done.err
 
 
 def test_a_metric_that_the_targets_rule_out_is_refused_before_anything_is_trained(run: Run, study: Path) -> None:
     edit(study, 'name = "accuracy"', 'name = "mse"')
     done = run("run", study)
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert "mse does not go with these targets" in done.err
+    assert "mse does not fit these targets" in done.err
     assert not (study.parent / "runs.db").exists()
 
 
@@ -260,7 +258,7 @@ def test_a_damaged_store_is_rescued_and_the_run_goes_on_from_there(
     assert (went_on["executed"], went_on["statuses"]["done"]) == (1, 6)
     again = run("run", spec, "--rescue", fresh)
     assert (again.code, again.err.count("\n")) == (1, 1)
-    assert "exists already" in again.err
+    assert "already exists" in again.err
 
 
 def test_a_list_of_labels_can_be_given_with_the_metric(run: Run, study: Path, tmp_path: Path) -> None:
@@ -276,12 +274,12 @@ def test_undefined_results_and_strange_predictions_are_told_with_the_reason(run:
     systems.write_text(systems.read_text() + strange)
     edit(study, '"systems:train_length"', '"systems:train_strange"')
     noted = json.loads(run("run", study, "--format", "json").out)["warnings"]
-    assert noted == ["3 results to look at: 15 of 15 predictions are no label of the data, such as 'huge'."]
+    assert noted == ["3 results to look at: 15 of 15 predictions are not labels in the data, such as 'huge'."]
     edit(study, 'name = "accuracy"', 'name = "f1"\naverage = "macro"')
     edit(study, 'store = "runs.db"', 'store = "other.db"')
     (undefined,) = json.loads(run("run", study, "--format", "json").out)["warnings"]
     assert undefined.startswith("3 results with a value that is not defined: the prediction of item '")
-    assert undefined.endswith("or set allow_unknown = true to take it for a wrong answer.")
+    assert undefined.endswith("or set allow_unknown = true to count it as wrong.")
 
 
 def test_when_all_tasks_fail_nobody_is_told_that_the_others_are_done(run: Run, study: Path) -> None:
@@ -292,7 +290,7 @@ def test_when_all_tasks_fail_nobody_is_told_that_the_others_are_done(run: Run, s
     edit(study, '"systems:train_majority"', '"systems:train_majority"\nkey = "2"')
     done = run("run", study)
     assert done.code == 1
-    assert done.err.startswith("holdsup: all 6 tasks failed. When the cause is gone")
+    assert done.err.startswith("holdsup: all 6 tasks failed. Fix the cause")
     assert done.out.splitlines()[1] == "All 6 tasks failed."
     assert "ValueError" in done.out
     assert "; and 5 others" in done.out
@@ -364,5 +362,5 @@ def test_ctrl_c_stops_with_one_line_that_says_how_to_go_on(study: Path, tmp_path
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 130
-    assert "1 of 6 tasks are recorded in runs.db; run the same again to go on" in err
+    assert "1 of 6 tasks are recorded in runs.db; run the same command again to continue" in err
     assert "Traceback" not in err

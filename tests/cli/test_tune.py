@@ -74,9 +74,9 @@ def test_dry_run_imports_nothing_and_counts_all_trainings(run: Run, tune: Path) 
 
 def test_a_spec_of_the_other_kind_is_answered_with_the_right_command(run: Run, tune: Path, study: Path) -> None:
     done = run("run", tune)
-    assert (done.code, done.err) == (1, f"holdsup: tune.toml is of the kind 'tune': use holdsup tune {tune}\n")
+    assert (done.code, done.err) == (1, f"holdsup: tune.toml has kind = 'tune': use holdsup tune {tune}\n")
     done = run("tune", study)
-    assert (done.code, done.err) == (1, f"holdsup: run.toml is of the kind 'run': use holdsup run {study}\n")
+    assert (done.code, done.err) == (1, f"holdsup: run.toml has kind = 'run': use holdsup run {study}\n")
 
 
 @pytest.mark.parametrize(

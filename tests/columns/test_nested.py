@@ -56,8 +56,8 @@ def test_fields_of_objects_are_columns_with_a_point_in_their_names(make: Callabl
     assert scores.score.tolist() == [0.1, 0.2, 0.1, 0.2]
     assert scores.facets["metrics.deep.x"].names == (str(2**60 + 1), str(2**60 + 2))
     assert scores.others["metrics.deep.day"].names == ("2024-01-01",)
-    assert scores.notes == ("Left out, because they hold lists or bytes: 'tokens'.",)
-    assert [c.message for c in audit_scores(scores).cautions if c.code == "as-read"] == [*scores.notes]
+    assert [note.message for note in scores.notes] == ["Columns of lists or bytes are left out: 'tokens'."]
+    assert [c for c in audit_scores(scores).cautions if c.code == "nested-columns"] == [*scores.notes]
 
 
 def test_an_object_that_a_record_lacks_is_missing() -> None:

@@ -66,5 +66,5 @@ def test_a_missing_number_is_refused_and_makes_no_text_of_the_others(tmp_path: P
 
 def test_where_numbers_are_needed_every_way_to_write_one_will_do(tmp_path: Path) -> None:
     assert corpus(tmp_path / "d.csv", ["1", "1.0", "+2.50", "007"], numbers=True).targets == [1.0, 1.0, 2.5, 7.0]
-    with pytest.raises(ColumnError, match=r"line 3 of .*d.csv has 'two' as 'y', which is no number"):
+    with pytest.raises(ColumnError, match=r"line 3 of .*d.csv has 'two' as 'y', which is not a number"):
         corpus(tmp_path / "d.csv", ["1", "two"], numbers=True)

@@ -111,7 +111,7 @@ def test_a_pool_of_the_standard_library_will_do(tmp_path: Path) -> None:
 
 
 def test_no_processes_are_refused() -> None:
-    with pytest.raises(RunError, match="0 processes cannot work"):
+    with pytest.raises(RunError, match="processes is 0: give 1 or more"):
         ProcessExecutor(0)
 
 
@@ -147,7 +147,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
     )
     _, said = script.communicate(timeout=LIMIT)
     assert script.returncode == 1
-    assert 'must stand under if __name__ == "__main__":' in said.splitlines()[-1]
+    assert 'asks for processes under if __name__ == "__main__":' in said.splitlines()[-1]
 
 
 @needs_proc
@@ -299,7 +299,7 @@ def test_a_killed_dask_worker_loses_nothing(tmp_path: Path) -> None:
 def test_no_dask_scheduler_is_one_clear_line() -> None:
     pytest.importorskip("distributed")
     with (
-        pytest.raises(RunError, match="no Dask scheduler answers at tcp"),
+        pytest.raises(RunError, match="no Dask scheduler responds at tcp"),
         dask_executor("tcp://127.0.0.1:1"),
     ):
         pass

@@ -16,8 +16,7 @@ from holdsup import audit_scores, compare_systems, decompose_variance, rank_syst
 from holdsup.errors import ColumnError, MetricError, ResultError
 from holdsup.experiment import Plan, Store, export_scores, run_plan, write_scores
 from holdsup.scores import read_scores
-from holdsup.scores.role_finding import state_roles
-from holdsup.scores.roles import Roles
+from holdsup.scores.roles import Roles, state_roles
 from holdsup.studies.specs import make_plan
 
 Export = Callable[..., list[dict[str, Any]]]
@@ -205,15 +204,15 @@ def test_a_score_that_is_not_defined_says_why_and_what_to_do(
     first = kept(plan, store)[plan.tasks[0].id][0][0]
     assert rows[0]["reason"] == (
         f"the prediction of item '{first}', 'huge', is none of the labels 'long', 'short'. Name all labels with "
-        "labels = [...], or set allow_unknown = true to take it for a wrong answer."
+        "labels = [...], or set allow_unknown = true to count it as wrong."
     )
 
 
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        ({"name": "mse"}, "toy: mse does not go with these targets: item '1' is 'short'"),
-        ({"name": "chunk_f1", "scheme": "iob2"}, "chunk_f1 does not go with these targets"),
+        ({"name": "mse"}, "toy: mse does not fit these targets: item '1' is 'short'"),
+        ({"name": "chunk_f1", "scheme": "iob2"}, "chunk_f1 does not fit these targets"),
         ({"name": "f1", "positive": "zzz"}, "no target is 'zzz'; there are 'long', 'short'"),
     ],
 )
@@ -240,7 +239,7 @@ def test_a_metric_that_is_no_mean_over_items_has_no_scores_of_items(
 ) -> None:
     plan, store = planned(), tmp_path / "s.db"
     run_plan(plan, store)
-    with pytest.raises(MetricError, match=r"of a run is no mean over its items, .* export it with --per run"):
+    with pytest.raises(MetricError, match=r"of a run is not the mean over its items, .* use --per run"):
         export(plan, store, metric=metric, per="item")
     assert len(export(plan, store, metric=metric, per="run")) == 6
 

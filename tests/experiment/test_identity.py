@@ -134,7 +134,7 @@ def test_a_callable_without_source_needs_a_key(study: Path) -> None:
     source = study.parent / "systems.py"
     py_compile.compile(str(source), cfile=str(study.parent / "systems.pyc"))
     source.unlink()
-    with pytest.raises(SpecError, match=r"systems:train_length has no source.*give key ="):
+    with pytest.raises(SpecError, match=r"systems:train_length has no source.*set key ="):
         make_plan(study)
     for system in ("length", "majority"):
         replace(study, f'"systems:train_{system}"', f'"systems:train_{system}"\nkey = "1"')

@@ -172,7 +172,7 @@ def test_the_environment_is_recorded(tmp_path: Path) -> None:
 
 def test_plans_that_cannot_be_run_are_refused(tmp_path: Path) -> None:
     task = Task("a", {}, "errands:give", {"number": 1})
-    with pytest.raises(RunError, match="1 tasks of the plan have the id of another"):
+    with pytest.raises(RunError, match="several tasks of the plan share an id"):
         run_plan(Plan((task, task)), tmp_path / "runs.db")
     with pytest.raises(RunError, match="the plan has no tasks"):
         run_plan(Plan(()), tmp_path / "runs.db")
@@ -194,7 +194,7 @@ class Broken(Executor):
 
 
 def test_an_executor_that_breaks_loses_nothing(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"the executor gave up \(BrokenExecutor: gone\): .* run again to go on"):
+    with pytest.raises(RunError, match=r"the executor failed \(BrokenExecutor: gone\): .* run again to continue"):
         run_plan(errands.make_plan("give", 6), tmp_path / "runs.db", Broken())
     assert len(scores(tmp_path / "runs.db")) == 2
     assert run_plan(errands.make_plan("give", 6), tmp_path / "runs.db").executed == 4

@@ -244,7 +244,7 @@ def test_a_newer_store_is_refused(filled: Path) -> None:
     connection.execute("PRAGMA user_version = 99")
     connection.close()
     for writing in (True, False):
-        with pytest.raises(StoreError, match=r"is of version 99; this holdsup reads up to 2: update holdsup$"):
+        with pytest.raises(StoreError, match=r"has version 99, but this holdsup reads up to 2: update holdsup$"):
             Store(filled, writing=writing)
 
 
@@ -254,9 +254,9 @@ def test_what_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
     empty.touch()
     sqlite3.connect(other).execute("CREATE TABLE t (x)").connection.close()
     for file, said in [
-        (text, r"a\.txt is no store of holdsup: name another file$"),
+        (text, r"a\.txt is not a holdsup store: give another file$"),
         (empty, "is empty, not a store"),
-        (other, "is a database, but no store of holdsup"),
+        (other, "is a database, but not a holdsup store"),
         (tmp_path, "is a folder, not a store"),
         (tmp_path / "none.db", "there is no store"),
     ]:
@@ -268,13 +268,13 @@ def test_what_is_no_store_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_a_text_file_is_no_damaged_store_and_stays_as_it_is(tmp_path: Path) -> None:
     text = tmp_path / "a.txt"
     text.write_text("no store\n" * 1000)
-    with pytest.raises(StoreError, match=r"a\.txt is no store of holdsup: name another file$"):
+    with pytest.raises(StoreError, match=r"a\.txt is not a holdsup store: give another file$"):
         Store(text)
     assert text.read_text() == "no store\n" * 1000
 
 
 def test_a_store_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"cannot make the store .*: No such file or directory"):
+    with pytest.raises(StoreError, match=r"cannot create the store .*: No such file or directory"):
         Store(tmp_path / "nowhere" / "runs.db")
 
 

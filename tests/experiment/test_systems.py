@@ -15,7 +15,7 @@ import pytest
 
 from holdsup.errors import TaskError
 from holdsup.experiment import systems
-from holdsup.experiment.systems import train_system
+from holdsup.experiment.systems import Examples, train_system
 from holdsup.experiment.training import check_predictions
 from waiting import is_running, wait_for
 
@@ -36,7 +36,7 @@ def called(folder: Path, code: str, name: str, kind: str = "call", **settings: A
     (folder / "trained.py").write_text(code)
     modules = {"trained": digest_file(folder / "trained.py")}
     system = {"kind": kind, "source": f"trained:{name}", "settings": settings, "modules": modules, "pinned": True}
-    return train_system(system, X, Y, UNSEEN, seed=3).predictions
+    return train_system(system, Examples(X, Y, UNSEEN, 3)).predictions
 
 
 def program(folder: Path, code: str, *arguments: str, timeout: float | None = None, **settings: Any) -> list[Any]:
@@ -49,7 +49,7 @@ def program(folder: Path, code: str, *arguments: str, timeout: float | None = No
         "folder": str(folder),
         "timeout": timeout,
     }
-    predictions: list[Any] = train_system(system, X, Y, UNSEEN, seed=3).predictions
+    predictions: list[Any] = train_system(system, Examples(X, Y, UNSEEN, 3)).predictions
     return predictions
 
 
@@ -59,7 +59,7 @@ def test_a_function_is_given_inputs_targets_seed_and_settings(folder: Path) -> N
 
 
 def test_a_function_that_returns_no_function_is_one_line(folder: Path) -> None:
-    with pytest.raises(TaskError, match=r"trained:f returned a list: it must return a function that predicts"):
+    with pytest.raises(TaskError, match=r"trained:f returned a list: return a function, predict"):
         called(folder, "def f(inputs, targets, *, seed): return [1, 2]", "f")
 
 
@@ -73,8 +73,8 @@ def test_code_that_is_not_what_was_planned_is_refused(folder: Path) -> None:
     (folder / "edited.py").write_text("def f(inputs, targets, *, seed): return list")
     system = {"kind": "call", "source": "edited:f", "settings": {}, "modules": {"edited": "0" * 32}, "pinned": True}
     with pytest.raises(TaskError, match="edited has changed since the tasks were planned"):
-        train_system(system, X, Y, UNSEEN, seed=3)
-    assert train_system({**system, "pinned": False}, X, Y, UNSEEN, seed=3).predictions == UNSEEN
+        train_system(system, Examples(X, Y, UNSEEN, 3))
+    assert train_system({**system, "pinned": False}, Examples(X, Y, UNSEEN, 3)).predictions == UNSEEN
 
 
 def test_an_estimator_is_fitted_with_its_settings_and_the_seed_everywhere(folder: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_program_that_fails_or_prints_garbage_is_one_line(folder: Path, code: 
 def test_a_program_that_is_not_there_is_one_line(folder: Path) -> None:
     system = {"kind": "command", "source": ["no-such-program"], "settings": {}, "folder": str(folder), "timeout": None}
     with pytest.raises(TaskError, match="ended with code 127; it said: cannot start 'no-such-program': No such file"):
-        train_system(system, X, Y, UNSEEN, seed=3)
+        train_system(system, Examples(X, Y, UNSEEN, 3))
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ time.sleep(600)
             raise subprocess.TimeoutExpired("program", timeout)
 
     monkeypatch.setattr(systems.subprocess, "Popen", Impatient)
-    with pytest.raises(TaskError, match=r"was stopped after 3 seconds: give it a longer timeout; it said: still here"):
+    with pytest.raises(TaskError, match=r"was stopped after 3 seconds: raise its timeout; it said: still here"):
         program(folder, code, timeout=3)
     child = int(noted.read_text())
     wait_for(lambda: not is_running(child))
@@ -213,9 +213,7 @@ def test_a_program_does_not_outlive_a_killed_worker(folder: Path) -> None:
         "folder": str(folder),
         "timeout": None,
     }
-    script = (
-        f"from holdsup.experiment.systems import train_system\ntrain_system({system!r}, ['a'], ['b'], ['c'], seed=1)"
-    )
+    script = f"from holdsup.experiment.systems import Examples, train_system\ntrain_system({system!r}, Examples(['a'], ['b'], ['c'], 1))"
     worker = subprocess.Popen([sys.executable, "-c", script])
     child = folder / "child.txt"
     wait_for(lambda: child.exists() and child.read_text() != "")

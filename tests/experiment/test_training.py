@@ -216,7 +216,7 @@ def test_data_that_changed_since_the_plan_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("metric", "label", "noted"),
     [
-        ('name = "accuracy"', "long ", "15 of 15 predictions are no label of the data, such as 'long '"),
+        ('name = "accuracy"', "long ", "15 of 15 predictions are not labels in the data, such as 'long '"),
         ('name = "accuracy"', "long", None),
         ('name = "f1"\naverage = "macro"\nallow_unknown = true', "long ", None),  # it was asked for
     ],

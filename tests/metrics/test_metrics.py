@@ -233,8 +233,8 @@ def test_averages_over_many_labels_take_little_memory() -> None:
         ("mse", {}, [1.0], ["1.0"], "item 0 .* is '1.0', but must be a finite number"),
         ("mse", {}, [1.0], [math.inf], "item 0 .* is inf, but must be a finite number"),
         ("accuracy", {}, ["1", "0"], [1, 0], "of different kinds: no prediction could be right"),
-        ("accuracy", {}, "ab", ["a", "b"], "there is one text: 'ab'"),
-        ("f1", {"average": "micro"}, [{"a": 1}], ["a"], "a label is a text or a number, .* but here is {'a': 1}"),
+        ("accuracy", {}, "ab", ["a", "b"], "not one text: 'ab'"),
+        ("f1", {"average": "micro"}, [{"a": 1}], ["a"], "a label must be text or a number, .* but here is {'a': 1}"),
         (
             "f1",
             {"average": "micro"},
@@ -268,21 +268,21 @@ def test_what_cannot_be_counted_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("acuracy", {}, "no metric 'acuracy'; there are accuracy, .* Did you mean 'accuracy'?"),
-        ("accuracy", {"average": "macro"}, "the metric accuracy takes no 'average'; it takes none"),
+        ("acuracy", {}, "unknown metric 'acuracy'; choose from accuracy, .* Did you mean 'accuracy'?"),
+        ("accuracy", {"average": "macro"}, "the metric accuracy has no option 'average'; it has none"),
         ("f1", {}, "f1 of which labels"),
         ("f1", {"average": "macro", "positive": "a"}, "f1 of which labels"),
         ("f1", {"average": "makro"}, "f1 of which labels"),
-        ("f1", {"average": 3}, "average = 3 of the metric f1: it must be a text"),
+        ("f1", {"average": 3}, "average = 3 of the metric f1: it must be text"),
         ("f1", {"positive": 1, "zero_division": 2}, "zero_division = 2 stands for 0/0"),
         (
             "f1",
             {"average": "macro", "labels": []},
-            r"labels = \[\] of the metric f1: it must be a list of texts or numbers",
+            r"labels = \[\] of the metric f1: give a list of text or numbers",
         ),
-        ("f1", {"average": "macro", "labels": [["a"]]}, "it must be a list of texts or numbers"),
+        ("f1", {"average": "macro", "labels": [["a"]]}, "give a list of text or numbers"),
         ("chunk_f1", {}, "chunk_f1 needs the scheme of the tags"),
-        ("chunk_f1", {"scheme": "bio"}, "no tag scheme 'bio'"),
+        ("chunk_f1", {"scheme": "bio"}, "unknown tag scheme 'bio'"),
         ("exact_match", {"normalize": "yes"}, "normalize = 'yes' of the metric exact_match: it must be true or false"),
     ],
 )
@@ -341,7 +341,7 @@ def test_any_function_is_a_metric() -> None:
         ("sklearn:balanced_acuracy", "no scorer 'balanced_acuracy'. Did you mean 'balanced_accuracy'"),
         ("sklearn:roc_auc", "the metric sklearn:roc_auc needs"),
         ("nowhere:metric", "'nowhere:metric' cannot be imported"),
-        ("math:tau", "'math:tau' is no function, but a float"),
+        ("math:tau", "'math:tau' is a float, not a function"),
         ("builtins:zip", "must give one number, but gave <zip"),
     ],
 )

@@ -137,11 +137,11 @@ def test_each_scheme_writes_the_same_chunks_in_its_own_way() -> None:
 @pytest.mark.parametrize(
     ("tags", "scheme", "message"),
     [
-        ([["O"], ["O", "S-X"]], "iob2", "'S-X' of item 1 .* is no tag of iob2, which has O, B-TYPE, I-TYPE"),
-        ([["PER"]], "iobes", "'PER' of item 0 .* is no tag of iobes"),
-        ([["O", None]], "iob1", "'None' of item 0 .* is no tag"),
+        ([["O"], ["O", "S-X"]], "iob2", "'S-X' of item 1 .* is not a tag of iob2, which has O, B-TYPE, I-TYPE"),
+        ([["PER"]], "iobes", "'PER' of item 0 .* is not a tag of iobes"),
+        ([["O", None]], "iob1", "'None' of item 0 .* is not a tag"),
         (["O B-X"], "iob2", "item 0 .* must be a list of tags"),
-        ([["O"]], "biluo", "no tag scheme 'biluo'; there are iob1, iob2, iobes, bilou"),
+        ([["O"]], "biluo", "unknown tag scheme 'biluo'; choose from iob1, iob2, iobes, bilou"),
     ],
 )
 def test_what_is_no_tag_is_refused_in_one_line(tags: list[list[str]], scheme: str, message: str) -> None:

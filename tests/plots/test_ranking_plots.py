@@ -17,8 +17,16 @@ import holdsup
 from holdsup.errors import ResultError
 from holdsup.plots import draw_svg, find_panels, save_plot
 from holdsup.plots.heatmap import plot_interactions
-from holdsup.plots.ranking import plot_contributions, plot_leads, plot_means, plot_nuisance, plot_ranks
-from holdsup.plots.ranking_fit import plot_quantiles, plot_terms, plot_waterfall
+from holdsup.plots.ranking import (
+    plot_contributions,
+    plot_leads,
+    plot_means,
+    plot_nuisance,
+    plot_quantiles,
+    plot_ranks,
+    plot_terms,
+    plot_waterfall,
+)
 from holdsup.plots.style import COLOURS, MARK, UNSURE, system_colours
 from holdsup.verdict.ranking import Ranking, rank_systems
 

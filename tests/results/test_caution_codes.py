@@ -14,7 +14,6 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Codes that several modules use, and the one thing that they say in all of them.
 SHARED = {
-    "as-read": "how the reader took the table",
     "confounded": "two columns change together",
     "copied-partitions": "partitions that are copies of others, left out",
     "copied-runs": "runs with exactly the scores of another run",

@@ -84,7 +84,9 @@ def test_a_row_that_sums_up_a_run_is_no_item(name: str, total: bool) -> None:
     else:
         scores = holdsup.read_scores(columns)
         assert scores.left_out == {"a summary of other rows": 6}
-        assert f"6 rows with item {name!r} are left out: they sum up other rows." in scores.notes
+        assert f"6 rows with item {name!r} are left out: they sum up other rows." in [
+            note.message for note in scores.notes
+        ]
     columns["score"][-6:] = [score + 1 for score in columns["score"][-6:]]
     assert "summary-rows" not in found(columns)  # an item that is merely called so
     assert name in holdsup.read_scores(columns).item.names
@@ -116,8 +118,9 @@ def test_the_column_that_tells_repeated_rows_apart_is_named() -> None:
     twice = {name: values * 2 for name, values in columns.items()}
     twice["prompt"] = ["low"] * 24 + ["high"] * 24
     twice["beam"] = [1] * 24 + [5] * 24
-    assert "prompt, beam" in found(twice)["duplicates"].advice
-    assert "duplicates" not in found(twice, facets=["seed", "prompt"])
+    assert "--replicates prompt,beam" in found(twice)["told-apart"].advice
+    assert "duplicates" not in found(twice)
+    assert "told-apart" not in found(twice, facets=["seed", "prompt"])
 
 
 def test_missing_cells_are_counted_within_dataset_and_metric() -> None:

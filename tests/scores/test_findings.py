@@ -181,7 +181,7 @@ def test_an_index_that_pandas_saved_is_no_unused_column(tmp_path: Any) -> None:
     assert "unused-columns" in found(tmp_path / "s.csv")
 
 
-def test_the_short_answer_names_four_faults_and_counts_the_rest() -> None:
+def test_the_short_answer_names_three_faults_what_to_fix_first_and_counts_the_rest() -> None:
     columns = clean()
     columns["score"][:3] = [None, float("nan"), float("inf")]
     columns = {name: [*values, values[9]] for name, values in columns.items()}
@@ -189,6 +189,7 @@ def test_the_short_answer_names_four_faults_and_counts_the_rest() -> None:
     audit = holdsup.audit_scores(pd.DataFrame(columns), score_range=(0, 0.2))
     grave = [f for f in audit.findings if f.severity != "note"]
     lines = str(audit).splitlines()
-    assert sum(line.startswith(("error ", "warning ")) for line in lines) == 4
-    assert f"{len(grave) - 4} more: --full" in str(audit)
+    assert sum(line.startswith(("error ", "warning ")) for line in lines) == 3
+    assert f"{len(grave) - 3} more: --full" in str(audit)
+    assert sum(line.startswith("fix ") for line in lines) == 1
     assert len(lines) <= 24

@@ -45,7 +45,7 @@ def table(items: Sequence[object], **columns: Sequence[object]) -> dict[str, Any
 def test_labels_that_number_the_parts_of_documents_get_a_hint(write: Any) -> None:
     scores = table([write(d, s) for d, s in DOCUMENTS])
     (hint,) = find_groupings(read_scores(scores))
-    assert hint.message.startswith("Items are labelled as parts of groups, such as ")
+    assert hint.message.startswith("Item names look like parts of groups, such as ")
     assert hint.advice == f"{HINT}give the group a column of its own and name it with --cluster."
     (found,) = (f for f in audit_scores(scores).findings if f.code == "grouped-items")
     assert (found.severity, found.count) == ("note", 200)
@@ -86,8 +86,8 @@ def test_a_column_that_is_the_same_in_groups_of_items_gets_a_hint(number: type, 
         assert not said
         return
     assert said == [
-        "Column 'chapter' puts the 200 items into 20 groups. Each item counts as new evidence; items that belong "
-        f"together are less. {HINT}give --cluster chapter."
+        "Column 'chapter' puts the 200 items into 20 groups. Each item counts as independent evidence; "
+        f"related items carry less. {HINT}give --cluster chapter."
     ]
 
 

@@ -68,14 +68,14 @@ def test_checkpoints_are_systems_where_nothing_else_is() -> None:
 
 def test_a_table_without_systems_says_which_column_they_may_be() -> None:
     frame = grid().rename(columns={"system": "variant"}).assign(genre=lambda f: f["item"].astype(str))
-    (note,) = [n for n in read_scores(frame).notes if "There is no system column" in n]
-    assert note.endswith("If 'variant' may be it, give --system variant.")
+    (note,) = [n for n in read_scores(frame).notes if n.code == "one-system"]
+    assert note.message.endswith("Is it 'variant'? Then give --system variant.")
 
 
 def test_outcomes_are_never_proposed_for_duplicates() -> None:
     frame = grid(dev_score=np.arange(96) // 8, loss=np.arange(96) / 7).rename(columns={"learning_rate": "beam"})
-    advice = next(f.advice for f in audit_scores(frame, score="score").findings if f.code == "duplicates")
-    assert advice.startswith("In the duplicate rows these columns differ: beam. ")
+    advice = next(f.advice for f in audit_scores(frame, score="score").findings if f.code == "told-apart")
+    assert advice.startswith("Give --facets seed --replicates beam if it only repeats runs")
 
 
 @pytest.mark.parametrize("name", ["reason", "status", "error"])
@@ -192,7 +192,7 @@ def test_epochs_of_early_stopping_are_no_setting_and_one_line_says_so() -> None:
 def test_only_epochs_that_differ_by_chance_are_outcomes(frame: pd.DataFrame, outcome: bool) -> None:
     scores = read_scores(frame)
     assert ("epochs" in scores.facets) != outcome
-    assert any("early stopping" in note for note in scores.notes) == outcome
+    assert any("early stopping" in note.message for note in scores.notes) == outcome
 
 
 def test_runs_that_are_named_have_outcomes_too_and_rates_have_none() -> None:

@@ -31,7 +31,7 @@ def codes(frame: pd.DataFrame) -> dict[str, str]:
 @pytest.mark.parametrize(("second", "at"), [("neg_logloss", -0.4), ("logloss", 0.4), ("rmse", 30.0)])
 def test_datasets_with_metrics_of_their_own_have_no_mean(ask: Callable[..., Any], second: str, at: float) -> None:
     frame = mixed(second, at)
-    words = f"^'result' is auc on 4 datasets and {second} on 2 datasets, .*: choose one metric with --where kind=auc$"
+    words = f"^column 'result' holds auc on 4 datasets and {second} on 2 datasets: choose one with --where kind=auc$"
     with pytest.raises(ScoresError, match=words):
         ask(frame)
     assert codes(frame) == {"mixed-metrics": "error"}

@@ -66,7 +66,7 @@ def test_rarity_takes_a_table_of_counts_and_says_which_words_it_lacks(tmp_path: 
     asked = f"r=rarity_sum(source, {tmp_path / 'counts.csv'})"
     scores = read_scores(with_texts("a b", "c c d", "a b", "c c d"), properties=asked)
     assert values(scores, "r")[:2] == pytest.approx([math.log(4 / 3) + math.log(4), 3 * math.log(4 + 2 + 1)], rel=1e-12)
-    assert any("3 of 5 words (2 different) are not in" in note for note in scores.notes)
+    assert any("3 of 5 words (2 different) are not in" in note.message for note in scores.notes)
 
 
 def test_each_distinct_text_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,13 +80,13 @@ def test_a_text_without_words_is_missing_and_said() -> None:
     scores = read_scores(with_texts(EASY, "...", EASY, "..."), properties="n=length(source)")
     assert values(scores, "n")[0] == 6
     assert np.isnan(values(scores, "n")[1])
-    assert "n is missing for 1 item: no word in the text." in scores.notes
+    assert "n is missing for 1 item: no word in the text." in [note.message for note in scores.notes]
 
 
 def test_an_item_without_a_text_is_missing_and_said() -> None:
     scores = read_scores(with_texts(EASY, None, EASY, None), properties="n=length(source)")
     assert np.isnan(values(scores, "n")).tolist() == [False, True, False, True]
-    assert "n is missing for 1 item: no text." in scores.notes
+    assert "n is missing for 1 item: no text." in [note.message for note in scores.notes]
 
 
 def test_a_row_without_a_text_takes_the_text_of_its_item() -> None:
@@ -117,7 +117,7 @@ def test_without_items_each_row_has_its_text() -> None:
     table = {"system": ["A", "A", "B"], "seed": [1, 2, 1], "score": [1, 2, 3], "source": ["a", "a b", "..."]}
     scores = read_scores(table, item="-", properties="n=length(source)")
     assert values(scores, "n")[:2] == [1, 2]
-    assert "n is missing for 1 row: no word in the text." in scores.notes
+    assert "n is missing for 1 row: no word in the text." in [note.message for note in scores.notes]
 
 
 def test_the_text_may_itself_be_the_item() -> None:

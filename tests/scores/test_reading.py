@@ -39,7 +39,7 @@ def write(folder: Path, **files: str) -> list[Path]:
 def test_files_of_one_score_a_line_are_systems_paired_by_line(tmp_path: Path) -> None:
     scores = read_scores(write(tmp_path, a="0.5\n0.25\n", b="1\n0\n"))
     assert cells(scores) == {("a", "1"): 0.5, ("a", "2"): 0.25, ("b", "1"): 1.0, ("b", "2"): 0.0}
-    assert any("paired by their number" in note for note in scores.notes)
+    assert "lines-as-items" in [note.code for note in scores.notes]
 
 
 def test_a_missing_line_does_not_shift_the_pairs(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_a_file_without_rows_is_noted(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("system,item,score\n")
     scores = read_scores(tmp_path)
     assert texts(scores.system) == ["A"]
-    assert any(note.endswith("b.csv has no rows.") for note in scores.notes)
+    assert any(note.message.endswith("b.csv has no rows.") for note in scores.notes)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_a_column_named_status_that_never_says_ok_is_another_thing() -> None:
     scores = read_scores({"system": list("AB"), "item": [1, 1], "score": [1, 2], "status": ["published", "draft"]})
     assert scores.rows().used == 2
     assert "status" in scores.others
-    assert any("status" in note for note in scores.notes)
+    assert any("status" in note.message for note in scores.notes)
 
 
 @pytest.mark.parametrize("name", ["NA", "null", "None", "nan", "007", "1e5", "true", " A"])

@@ -6,8 +6,7 @@ import pytest
 
 from holdsup.columns import open_tables
 from holdsup.errors import ColumnError, ScoresError
-from holdsup.scores.role_finding import find_roles
-from holdsup.scores.roles import Roles
+from holdsup.scores.roles import Roles, find_roles
 
 
 def roles(columns: str, *more: str, **asked: object) -> Roles:

@@ -162,7 +162,7 @@ def test_entries_that_are_not_one_word_are_left_out_and_said(tmp_path: Path) -> 
     (tmp_path / "counts.tsv").write_text("word\tcount\nthe\t6\n,\t50\nNew York\t9\n")
     counts = read_counts(str(tmp_path / "counts.tsv"))
     assert (dict(counts.counts), counts.total) == ({"the": 6}, 6)
-    assert "2 of 3 entries" in counts.notes[0]
+    assert "2 of 3 entries" in counts.notes[0].message
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_a_contest_is_read_with_its_options(contest: Path) -> None:
         ),
         ("timeout = 600\n", "timeout = 600\n[contest]\nrepeat = 3\n", "Did you mean 'repeats'"),
         ("timeout = 600\n", "timeout = 600\n[contest]\nrepeats = 0\n", "repeats is 0; it must be"),
-        ("timeout = 600\n", "timeout = 600\n[facets]\nseed = [1]\n", "'facets' is no key here"),
+        ("timeout = 600\n", "timeout = 600\n[facets]\nseed = [1]\n", "'facets' is not a key here"),
     ],
 )
 def test_a_contest_that_cannot_be_is_refused(contest: Path, old: str, new: str, said: str) -> None:
@@ -118,7 +118,7 @@ def test_a_contest_that_cannot_be_is_refused(contest: Path, old: str, new: str, 
 
 
 def test_a_spec_of_another_kind_is_no_contest(study: Path) -> None:
-    with pytest.raises(SpecError, match=r"run.toml is of the kind 'run'"):
+    with pytest.raises(SpecError, match=r"run.toml has kind = 'run'"):
         run_contest_spec(study)
 
 

@@ -59,7 +59,7 @@ def test_candidates_that_cannot_be_listed_are_refused(match: str, candidates: An
         ("A number would rank", {"error_score": 0}),
         ("budget is 11 fits, but 2 candidates on 2 x 3 folds take 12", {"budget": 11}),
         ("budget is 5 fits, but 2 candidates on 1 x 3 folds take 6", {"budget": 5, "adaptive": True}),
-        ("no scorer 'acuracy': did you mean 'accuracy'", {"scoring": "acuracy"}),
+        ("no scorer 'acuracy'. Did you mean 'accuracy'", {"scoring": "acuracy"}),
         ("name the one to rank by", {"scoring": ["accuracy", "f1_macro"]}),
         ("seed of JKFold is -1", {"seed": -1}),
         ("an array of shape \\(50,\\)", {"scoring": lambda est, X, y: est.predict(X) == y}),
@@ -87,13 +87,13 @@ def test_an_error_can_end_the_search() -> None:
 @pytest.mark.parametrize(
     ("given", "way"),
     [
-        ({"param_grid": GRID}, "takes no param_grid=: give the grid as candidates="),
-        ({"cv": 5}, "takes no cv=: say how many folds with k= and how many partitions with j="),
-        ({"verbose": 1}, "takes no verbose=: leave it out"),
-        ({"return_train_score": True}, "takes no return_train_score=: leave it out"),
-        ({"n_iter": 9}, "takes no n_iter=: .*n_candidates="),
-        ({"random_state": 1}, "takes no random_state=: give seed="),
-        ({"colour": 1}, "takes no colour="),
+        ({"param_grid": GRID}, "has no param_grid=: give the grid as candidates="),
+        ({"cv": 5}, "has no cv=: say how many folds with k= and how many partitions with j="),
+        ({"verbose": 1}, "has no verbose=: leave it out"),
+        ({"return_train_score": True}, "has no return_train_score=: leave it out"),
+        ({"n_iter": 9}, "has no n_iter=: .*n_candidates="),
+        ({"random_state": 1}, "has no random_state=: give seed="),
+        ({"colour": 1}, "has no colour="),
     ],
 )
 def test_arguments_of_other_searches_are_refused_with_the_way_to_say_it_here(given: dict[str, Any], way: str) -> None:

@@ -93,7 +93,7 @@ def test_a_metric_that_no_partition_defines() -> None:
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        ("mse", "run_contest: mse does not go with these targets: item '1' is 'low', but must be a finite number"),
+        ("mse", "run_contest: mse does not fit these targets: item '1' is 'low', but must be a finite number"),
         ({"name": "f1", "positive": "lwo"}, "no target is 'lwo'; there are 'high', 'low'"),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_metric_that_the_targets_rule_out_before_anything_is_trained(metric: A
 
 def test_predictions_of_another_number_than_the_items() -> None:
     short = {"short": lambda inputs, targets, *, seed: lambda unseen: ["low"], "poor": train_poor}
-    refuse(RunError, "gave 1 predictions for 48 items: return one for each", short, corpus(), "accuracy", repeats=1)
+    refuse(RunError, "gave 1 predictions for 48 items: return one per item", short, corpus(), "accuracy", repeats=1)
 
 
 def test_columns_of_unequal_length() -> None:
@@ -117,14 +117,14 @@ def test_columns_of_unequal_length() -> None:
 @pytest.mark.parametrize(
     ("systems", "said"),
     [
-        ({"cut": train_cut}, "between two systems or more"),
+        ({"cut": train_cut}, "needs two or more systems"),
         ([train_cut, train_poor], "give them by name"),
         ({"cut": train_cut, "bayes": GaussianNB}, r"give an estimator, GaussianNB\(\)"),
         ({"cut": train_cut, "poor": 3}, "the system 'poor' is a int: give a function"),
-        ({"cut": train_cut, "poor": ["{python}", "x.py", "{test}"]}, "command does not have {out}"),
-        ({"cut": train_cut, "poor": ["{python}", 3]}, "a command is a list of texts"),
-        ({1: train_cut, 2: train_poor}, "a system is called 1: give it a name, a text"),
-        ({"cut": train_cut, " ": train_poor}, "a system is called ' ': give it a name"),
+        ({"cut": train_cut, "poor": ["{python}", "x.py", "{test}"]}, "command lacks {out}"),
+        ({"cut": train_cut, "poor": ["{python}", 3]}, "a command is a list of strings"),
+        ({1: train_cut, 2: train_poor}, "a system is named 1: give it a non-empty text"),
+        ({"cut": train_cut, " ": train_poor}, "a system is named ' ': give it a non-empty text"),
     ],
 )
 def test_systems_that_are_none(systems: Any, said: str) -> None:
@@ -132,8 +132,8 @@ def test_systems_that_are_none(systems: Any, said: str) -> None:
 
 
 def test_data_that_are_none() -> None:
-    refuse(SplitError, "neither a file nor", TWO, 3, "accuracy")
-    refuse(SplitError, "neither a file nor", TWO, corpus()[:1], "accuracy")
+    refuse(SplitError, "data must be a file", TWO, 3, "accuracy")
+    refuse(SplitError, "data must be a file", TWO, corpus()[:1], "accuracy")
     refuse(SplitError, "the corpus has 1 items", TWO, ([1], ["high"]), "accuracy")
     refuse(HoldsupError, "cannot read", TWO, "nowhere.jsonl", "accuracy")
 
@@ -146,8 +146,11 @@ def test_questions_that_cannot_be_asked_are_refused_before_anything_is_trained()
         ({"estimator": "median"}, "no estimator 'median'"),
         ({"correction": "none"}, "no correction 'none'"),
         ({"conclusion": "cut>best"}, "the conclusion 'cut>best'"),
-        ({"pairs": [("cut", "coin")], "conclusion": "cut>poor"}, r"is about none of the pairs asked for \(cut-coin\)"),
-        ({"pairs": [("cut", "best")]}, "is no pair of the systems"),
+        (
+            {"pairs": [("cut", "coin")], "conclusion": "cut>poor"},
+            r"is not about any of the pairs asked for \(cut-coin\)",
+        ),
+        ({"pairs": [("cut", "best")]}, "is not a pair of systems"),
         ({"sequential": 0.4}, "between 0.5 and 1, not at 0.4"),
     ):
         refuse(ScoresError, said, {**TWO, "coin": train_coin}, corpus(), "accuracy", **option)
@@ -155,7 +158,7 @@ def test_questions_that_cannot_be_asked_are_refused_before_anything_is_trained()
 
 
 def test_options_that_make_no_sense() -> None:
-    refuse(MetricError, "no metric 'acuracy'", TWO, corpus(), "acuracy")
+    refuse(MetricError, "unknown metric 'acuracy'", TWO, corpus(), "acuracy")
     refuse(SplitError, "repeats is 0", TWO, corpus(), "accuracy", repeats=0)
     splits = BlockedCV(repeats=5)
     refuse(
@@ -163,7 +166,7 @@ def test_options_that_make_no_sense() -> None:
     )
     refuse(SplitError, "needs 20 repeats or more", TWO, corpus(), "accuracy", repeats=5, sequential=0.8)
     refuse(SplitError, "on targets only", TWO, corpus(), "accuracy", BlockedCV(match=[[1.0]] * 96))
-    refuse(SplitError, "is no splitter of holdsup", TWO, corpus(), "accuracy", "blocked")
+    refuse(SplitError, "is not a holdsup splitter", TWO, corpus(), "accuracy", "blocked")
     refuse(HoldsupError, "must end in", TWO, corpus(), "accuracy", export="scores.xlsx")
     refuse(SpecError, "looks like a table", TWO, corpus(), "accuracy", store="scores.csv")
 
@@ -230,13 +233,19 @@ def test_with_a_store_systems_must_be_told_apart(tmp_path: Path) -> None:
     asked = (corpus(), "accuracy", HoldOut())
     refuse(
         SpecError,
-        "'a' cannot: it uses variables of the function around it",
+        "cannot identify 'a': it uses variables of the function around it",
         {"a": closing_over(0.5), "poor": train_poor},
         *asked,
         store=store,
     )
     source = eval("lambda inputs, targets, *, seed: lambda unseen: ['high'] * len(unseen)")
-    refuse(SpecError, "'a' cannot: its source cannot be read", {"a": source, "poor": train_poor}, *asked, store=store)
+    refuse(
+        SpecError,
+        "cannot identify 'a': its source cannot be read",
+        {"a": source, "poor": train_poor},
+        *asked,
+        store=store,
+    )
     partial = functools.partial(train_coin, colour=object())
     refuse(SpecError, "what JSON cannot hold", {"a": partial, "poor": train_poor}, *asked, store=store)
     estimator = GaussianNB(priors=FunctionTransformer(lambda x: x))

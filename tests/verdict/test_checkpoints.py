@@ -78,8 +78,18 @@ def test_a_lead_on_the_way_is_none_at_the_last_step() -> None:
 
 @EVERY
 def test_checkpoints_are_no_replicates_even_if_asked_for(ask: Ask) -> None:
-    with pytest.raises(ScoresError, match="--replicates step: values of 'step' are stages of one training"):
+    with pytest.raises(ScoresError, match=r"--replicates step: .* reject 16 to 43% of true nulls") as refused:
         ask(curves(), replicates=["seed", "step"])
+    assert "Give --last step" in str(refused.value)
+    assert "if each value is a separate training, rename the column" in str(refused.value)
+
+
+def test_whoever_says_that_each_iteration_is_a_training_is_told_how_and_what_it_means() -> None:
+    frame = curves().query("seed == 0").drop(columns="seed").rename(columns={"step": "iteration"})
+    with pytest.raises(ScoresError, match=r"if each value is a separate training, give --run iteration$"):
+        compare_systems(frame, replicates=["iteration"])
+    found = compare_systems(frame, run="iteration")
+    assert any("Each iteration counts as a training of its own, as asked" in warning for warning in found.warnings)
 
 
 def test_checkpoints_that_are_settings_as_asked_are_said() -> None:

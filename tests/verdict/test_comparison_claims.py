@@ -234,3 +234,12 @@ def test_what_has_no_limits_is_shown_alike_when_it_is_read_again(tmp_path: Path)
     assert "-inf" not in str(found)
     (tmp_path / "found.json").write_text(found.to_json())
     assert str(read_result(tmp_path / "found.json")) == str(found)
+
+
+def test_no_likelihood_ratio_is_fitted_to_thousands_of_patterns_of_missing_scores() -> None:
+    rng = np.random.default_rng(1)
+    rows = [(s, k, i) for s in "AB" for k in range(6) for i in range(2000)]
+    frame = pd.DataFrame(rows, columns=["system", "seed", "item"]).assign(score=rng.normal(size=len(rows)))
+    found = compare_systems(frame[rng.random(len(frame)) > 0.4])
+    assert found.test.note == "scores are missing in more than 1,000 different patterns"
+    assert compare_systems(frame).test.note == ""

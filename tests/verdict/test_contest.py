@@ -92,7 +92,7 @@ def test_a_reproducibility_needs_twenty_partitions(number: int, has_share: bool)
     for row in found.estimators:
         assert (row.reproducibility is not None) == has_share
         assert (row.low is not None) == has_share
-    assert ("reproducibility takes 20 partitions" in found.headline) == (not has_share)
+    assert ("reproducibility needs 20 partitions" in found.headline) == (not has_share)
     assert has_share or found.state == "unclear"
     assert (found.conclusions[0].status == "too few") == (not has_share)
     if number == 1:
@@ -301,7 +301,7 @@ def test_other_splits_have_averages_and_no_votes(strategy: str, names: list[str]
 def test_one_hold_out_has_neither_test_nor_reproducibility() -> None:
     found = judge_contest(partitions(TARGETS, TWO, number=1, strategy="holdout"), TARGETS, ACCURACY)
     assert not found.tests
-    assert "on one partition; reproducibility takes 20 partitions or more" in found.headline
+    assert "on one partition; reproducibility needs 20 partitions or more" in found.headline
 
 
 def test_several_strategies_speak_of_the_conclusion_of_the_blocked_one(many: Contest) -> None:

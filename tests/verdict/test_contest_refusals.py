@@ -27,7 +27,7 @@ def changed(partition: Partition, system: str, place: int, **values: Any) -> Par
 ONLY = MADE[0].trained["A"]
 CURVE = {"A": {4: [0.5], 8: [0.6]}}
 REFUSED = {
-    "no partition": ({"partitions": []}, SplitError, "there is none"),
+    "no partition": ({"partitions": []}, SplitError, "at least one partition"),
     "one system": ({"partitions": [Partition(strategy="blocked", trained={"A": ONLY})]}, SplitError, "two systems"),
     "strategy": ({"partitions": [replace(MADE[0], strategy="loo")]}, SplitError, "'loo'"),
     "other systems": (
@@ -35,7 +35,7 @@ REFUSED = {
     ),
     "predictions of unequal length": (
         {"partitions": [MADE[0], changed(MADE[1], "B", 2, predictions=["a"] * 11)]}, MetricError,
-        "B in fold 1 of repetition 2, partition 2: there are 11 predictions for 12 items",
+        "B in fold 1 of repetition 2, partition 2 has 11 predictions for 12 items: give one for each",
     ),
     "other items": (
         {"partitions": [changed(MADE[0], "B", 0, test=np.arange(12))]}, SplitError, "not tested on the same splits",
@@ -46,22 +46,22 @@ REFUSED = {
     ),
     "fewer splits": (
         {"partitions": [MADE[0], *partitions(TARGETS, {"A": guess(0.8), "B": guess(0.5)}, number=1, m=2)]},
-        SplitError, "has 4 splits, an earlier one 6",
+        SplitError, "has 4 splits, but earlier ones have 6",
     ),
     "nothing to score": (
         {"partitions": [changed(MADE[0], "A", 0, predictions=None)]}, MetricError, "neither predictions nor counts",
     ),
     "counts of another metric": (
-        {"partitions": [changed(MADE[0], "A", 0, counts=[1, 2, 3])]}, MetricError, "accuracy has 2 counts",
+        {"partitions": [changed(MADE[0], "A", 0, counts=[1, 2, 3])]}, MetricError, "accuracy needs 2 counts",
     ),
     "no targets": ({"targets": None}, SplitError, "give test and targets"),
-    "too few targets": ({"targets": TARGETS[:20]}, SplitError, "not among the 20 targets"),
+    "too few targets": ({"targets": TARGETS[:20]}, SplitError, "outside the 20 targets"),
     "level": ({"level": 95}, ScoresError, "level is 95"),
     "margin": ({"margin": -1.0}, ScoresError, "margin"),
     "estimator": ({"estimator": "mean"}, ScoresError, "holdout, averaged, vote"),
     "correction": ({"correction": "none"}, ScoresError, "holm, bonferroni"),
-    "conclusion": ({"conclusion": "A>C"}, ScoresError, "'A>B' with two of the systems 'A', 'B'"),
-    "pair": ({"pairs": [("A", "C")]}, ScoresError, "no pair of the systems"),
+    "conclusion": ({"conclusion": "A>C"}, ScoresError, "'A>B': name two of the systems 'A', 'B'"),
+    "pair": ({"pairs": [("A", "C")]}, ScoresError, "is not a pair of systems"),
     "pair twice": ({"pairs": [("A", "B"), ("B", "A")]}, ScoresError, "given twice"),
     "curve of one system": ({"learning_curve": CURVE}, ScoresError, "lacks 'B'"),
     "curve of one size": ({"learning_curve": {"A": {4: [0.5]}, "B": {4: [0.5]}}}, ScoresError, "two sizes"),
@@ -69,7 +69,7 @@ REFUSED = {
         {"learning_curve": {**CURVE, "B": {4: [0.5], 9: [0.5]}}}, ScoresError, "differ in sizes",
     ),
     "curve with nan": (
-        {"learning_curve": {**CURVE, "B": {4: [0.5], 8: [float("nan")]}}}, ScoresError, "no finite number",
+        {"learning_curve": {**CURVE, "B": {4: [0.5], 8: [float("nan")]}}}, ScoresError, "not a finite number",
     ),
 }  # fmt: skip
 
@@ -86,7 +86,7 @@ def test_what_cannot_be_judged_is_refused_in_one_line(
 
 def test_an_estimator_that_splits_do_not_have_is_refused() -> None:
     made = partitions(TARGETS, {"A": guess(0.8), "B": guess(0.5)}, number=1, strategy="repeated")
-    with pytest.raises(ScoresError, match="no vote estimator of these repeated splits; there is holdout, averaged"):
+    with pytest.raises(ScoresError, match="repeated splits have no vote estimator here: choose from holdout, averaged"):
         judge_contest(made, TARGETS, ACCURACY, estimator="vote", conclusion="A>B")
 
 
@@ -116,7 +116,7 @@ def test_probabilities_must_fit_predictions_and_labels() -> None:
     for system in "AB":
         for place in range(6):
             made = changed(made, system, place, probabilities=np.ones((12, 2)), labels=("a", "b", "c"))
-    with pytest.raises(MetricError, match=r"probabilities of fold 1 of repetition 1 have the shape \(12, 2\)"):
+    with pytest.raises(MetricError, match=r"probabilities of fold 1 of repetition 1 have shape \(12, 2\)"):
         judge_contest([made], TARGETS, ACCURACY)
 
 

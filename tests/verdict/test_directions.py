@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -199,3 +200,39 @@ def test_of_several_metrics_only_those_without_a_telling_name_are_said(both: pd.
     found = compare_systems(pd.concat([both, simulated("quality")]))
     assert found.warnings[-1] == "Quality: higher taken as better; --lower NAME if not."
     assert not said(compare_systems(both), "taken as better")
+
+
+def wide(*names: str) -> pd.DataFrame:
+    """Return a table with a column for each name, in which the first system has the lowest scores."""
+    rng = np.random.default_rng(1)
+    scores = {name: np.arange(4) + place + rng.normal(0, 0.1, 4) for place, name in enumerate(names)}
+    return pd.DataFrame({"system": list("ABCD"), **scores})
+
+
+def test_columns_of_datasets_tell_the_direction_by_their_names() -> None:
+    names = ("AMI WER", "Librispeech WER", "TED WER", "Earnings WER")
+    found = rank_systems(wide(*names), wide={"dataset": names}, folds=0)
+    assert found.systems[0].name == "A"
+    (caution,) = [c for c in found.cautions if c.code == "direction-by-name"]
+    assert caution.message.startswith("AMI WER, Librispeech WER, TED WER, ...: lower is better, by")
+    higher = rank_systems(wide(*names), wide={"dataset": names}, folds=0, lower_is_better=False)
+    assert higher.systems[0].name == "D"
+
+
+@pytest.mark.parametrize("second", ["Librispeech accuracy", "Librispeech"])
+def test_columns_of_datasets_that_disagree_are_refused(second: str) -> None:
+    frame, columns = wide("AMI WER", second, "TED WER"), {"dataset": ["AMI WER", second, "TED WER"]}
+    with pytest.raises(ScoresError, match=r"lower is better by the name of column 'AMI WER', but not .* --lower-is"):
+        rank_systems(frame, wide=columns, folds=0)
+    assert "opposite-columns" in {each.code for each in audit_scores(frame, wide=columns).findings}
+    assert rank_systems(frame, wide=columns, folds=0, lower_is_better=True).systems[0].name == "A"
+    assert "opposite-columns" not in {c.code for c in audit_scores(frame, wide=columns, lower_is_better=True).findings}
+
+
+def test_columns_of_systems_tell_the_direction_only_if_all_do() -> None:
+    frame = pd.DataFrame({"item": range(20), "ours WER": np.arange(20) + 1.0, "theirs WER": np.arange(20) + 2.0})
+    frame["theirs WER"] += np.random.default_rng(1).normal(0, 0.1, 20)
+    columns = ["ours WER", "theirs WER"]
+    assert compare_systems(frame, wide={"system": columns}).headline.startswith("ours WER is better")
+    named = frame.rename(columns={"ours WER": "min-loss", "theirs WER": "plain"})
+    assert compare_systems(named, wide={"system": ["min-loss", "plain"]}).headline.startswith("plain is better")

@@ -8,7 +8,7 @@ from ranking_cases import Table, lay_out, make_grid, take
 from scipy import stats
 
 from holdsup.results import Caution
-from holdsup.verdict.ranking.numbers import Companion
+from holdsup.verdict.ranking.records import Companion
 from holdsup.verdict.ranking.robustness import make_companion
 
 
@@ -86,7 +86,7 @@ def test_they_part_where_one_wins_often_and_the_other_by_much() -> None:
 def test_where_plain_means_side_with_the_ranks_it_is_the_fit_that_parts_them() -> None:
     found = rank(cells([[1.0, 1.5], [2.0, 2.5], [3.0, 3.5], [1.5, 1.0]]), "AB")
     assert found.parting.endswith(
-        "So it is by plain means, too: the model evens out nuisance factors and missing datasets."
+        "So it is by plain means; the model also adjusts for nuisance factors and missing datasets."
     )
 
 

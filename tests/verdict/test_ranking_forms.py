@@ -135,7 +135,7 @@ def test_systems_with_levels_of_their_own_are_ranked_right_by_default() -> None:
         assert contrast["A", other].difference == pytest.approx(0.01, abs=0.002)
     assert max(s.rank_high for s in found.systems[1:]) == 3
     line = rank_systems(table, treat={"lr": "numeric"}, folds=0)
-    assert "range of lr only (1e-05 to 0.001): A (1e-05 to 0.00019)" in messages(line, "narrow-range")
+    assert "range of lr (1e-05 to 0.001): A (1e-05 to 0.00019)" in messages(line, "narrow-range")
     assert "--treat lr=fixed or --treat lr=log" in messages(line, "bent-line")
 
 
@@ -228,7 +228,7 @@ def test_without_a_nuisance_factor_none_is_said_to_be_isolated(grid: Table) -> N
     assert found.answers[1].answer == "system x dataset can't be told from chance"
     assert all(table.rows for table in found.tables())
     assert [caution.message for caution in found.cautions if caution.code == "no-term"] == [
-        "No term of system:dataset: with one row a level, its variance is part of the residual."
+        "No system:dataset term: with one row per level, its variance is part of the residual."
     ]
 
 
@@ -273,7 +273,7 @@ def test_a_term_with_a_level_per_row_is_the_residual_and_that_is_said(grid: Tabl
     table = take(grid, grid["lr"] == "0.1")
     found = rank_systems(table, nuisance=["seed"], folds=0)
     assert "seed" not in found.means_formula
-    assert "No term of seed:system:dataset" in messages(found, "no-term")
+    assert "No seed:system:dataset term" in messages(found, "no-term")
 
 
 def test_a_rate_of_each_systems_own_is_found_to_be_confounded(grid: Table) -> None:
@@ -287,7 +287,7 @@ def test_a_rate_of_each_systems_own_is_found_to_be_confounded(grid: Table) -> No
 def test_a_level_that_one_system_alone_uses_is_said(grid: Table) -> None:
     lr = np.where((grid["system"] == "A") & (grid["lr"] == "0.2"), "0.9", grid["lr"])
     found = rank_systems({**grid, "lr": lr}, folds=0)
-    assert "Levels of lr that one system alone has: 0.9 (of 3)." in messages(found, "confounded-levels")
+    assert "Levels of lr that only one system has: 0.9 (of 3)." in messages(found, "confounded-levels")
 
 
 def test_a_system_without_a_row_at_some_level_is_said(grid: Table) -> None:
@@ -312,7 +312,7 @@ def test_few_systems_and_datasets_are_said(grid: Table) -> None:
 def test_empty_cells_are_counted_and_the_contrast_says_on_which_datasets(grid: Table) -> None:
     table = take(grid, ~((grid["system"] == "D") & (grid["dataset"] == "d1")))
     found = rank_systems(table, folds=0)
-    assert messages(found, "empty-cells").startswith("Cells (system x dataset) without a score: 1 of 32.")
+    assert messages(found, "empty-cells").startswith("1 of 32 cells (system x dataset) have no score.")
     assert {c.datasets for c in found.contrasts if "D" in (c.left, c.right)} == {7}
     assert "on 7 shared datasets" in found.headline
 
@@ -330,8 +330,8 @@ def test_a_variance_of_zero_is_said_to_be_one(grid: Table) -> None:
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (lambda t: take(t, t["system"] == "A"), {}, "there is one system only, 'A'"),
-        (lambda t: take(t, t["dataset"] == "d1"), {}, "there is one dataset only, 'd1'"),
+        (lambda t: take(t, t["system"] == "A"), {}, "there is only one system, 'A'"),
+        (lambda t: take(t, t["dataset"] == "d1"), {}, "there is only one dataset, 'd1'"),
         (
             lambda t: {**t, "dataset": np.char.add(t["system"], t["dataset"])},
             {},
@@ -340,7 +340,7 @@ def test_a_variance_of_zero_is_said_to_be_one(grid: Table) -> None:
         (lambda t: {**t, "score": np.ones(len(t["score"]))}, {}, "all scores equal 1"),
         (lambda t: {k: v for k, v in t.items() if k != "dataset"}, {}, "no column of datasets"),
         (lambda t: t, {"nuisance": ["nope"]}, "no column 'nope'"),
-        (lambda t: t, {"treat": {"nope": "fixed"}}, "--treat nope=fixed: it is no nuisance column"),
+        (lambda t: t, {"treat": {"nope": "fixed"}}, "--treat nope=fixed: 'nope' isn't a nuisance column"),
         (lambda t: t, {"treat": {"lr": "slope"}}, "--treat lr=slope: a column can be treated as"),
         (lambda t: {**t, "lr": t["system"] + t["lr"]}, {"treat": {"lr": "numeric"}}, "not only numbers"),
         (lambda t: t, {"formula": "score ~ lr + (1|dataset)"}, "no term of the systems"),

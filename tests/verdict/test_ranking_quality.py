@@ -11,8 +11,8 @@ from holdsup import fit_lmm
 from holdsup.fit import predict, residuals
 from holdsup.results import Caution
 from holdsup.splits import KFold
-from holdsup.verdict.ranking.numbers import CrossValidation, Quantiles
-from holdsup.verdict.ranking.quality import find_quantiles, validate_forms
+from holdsup.verdict.ranking.records import CrossValidation, Quantiles
+from holdsup.verdict.ranking.robustness import find_quantiles, validate_forms
 
 
 def find(rows: tuple[CrossValidation, ...], form: str, held_out: str) -> CrossValidation:
@@ -80,7 +80,7 @@ def test_rows_without_a_prediction_are_counted() -> None:
     assert len(validate_forms({"default": fits.variances}, fits.runs, said, folds=4)) == 3
     (caution,) = said
     assert (caution.code, caution.about) == ("not-predicted", "table:forms")
-    assert caution.message.startswith("The plain regression, with rows held out, can't predict 1 row of 187:")
+    assert caution.message.startswith("With rows held out, the plain regression can't predict 1 of 187 rows:")
 
 
 def test_a_system_that_only_one_dataset_has_is_not_predicted_there() -> None:
@@ -90,7 +90,7 @@ def test_a_system_that_only_one_dataset_has_is_not_predicted_there() -> None:
     said: list[Caution] = []
     validate_forms({"default": fits.means}, fits.runs, said, folds=8)
     (caution,) = said
-    assert caution.message.startswith("The default form, with datasets held out, can't predict 6 rows of 150:")
+    assert caution.message.startswith("With datasets held out, the default form can't predict 6 of 150 rows:")
 
 
 def test_one_score_for_each_cell_leaves_the_plain_regression_nothing() -> None:
@@ -101,7 +101,7 @@ def test_one_score_for_each_cell_leaves_the_plain_regression_nothing() -> None:
     found = validate_forms({"default": fits.variances}, fits.runs, said, folds=4)
     assert [row.held_out for row in found] == ["rows", "datasets"]
     (caution,) = said
-    assert "can't predict 32 rows of 32" in caution.message
+    assert "can't predict 32 of 32 rows" in caution.message
 
 
 def test_points_are_the_ordered_values_beside_normal_quantiles() -> None:

@@ -21,8 +21,8 @@ from holdsup.errors import ColumnError, FitError, ScoresError
 from holdsup.fit import bootstrap_fit, fit_lmm, profile_share
 from holdsup.results import schema_of
 from holdsup.verdict.variance import reliability as reliability_module
+from holdsup.verdict.variance.fits import Term, _is_dependent
 from holdsup.verdict.variance.reliability import name_band, reaches
-from holdsup.verdict.variance.terms import Term, _is_dependent
 
 Run = Callable[..., Any]
 
@@ -236,10 +236,10 @@ def test_a_system_with_one_run_is_left_out_and_the_others_are_not() -> None:
     rows = two.cast(one.schema).to_pylist() + one.to_pylist()
     found = holdsup.decompose_variance(rows)
     assert [s.system for s in found.systems] == ["A"]
-    assert any(w.startswith("B is left out: with one score an item") for w in found.warnings)
+    assert any(w.startswith("B is left out: with one score per item") for w in found.warnings)
     assert (found.rows.planned, found.rows.used) == (120, 90)
     assert found.rows.reasons == {"a system that is left out": 30}
-    with pytest.raises(ScoresError, match=r"no variance to decompose in the scores of 'B': with one score an item"):
+    with pytest.raises(ScoresError, match=r"no variance to decompose in the scores of 'B': with one score per item"):
         holdsup.decompose_variance(rows, where={"system": "B"})
 
 
@@ -298,7 +298,7 @@ def test_items_are_no_facet(cluster: dict[str, list[str]]) -> None:
 
 def test_one_score_a_run_without_items_says_what_is_lacking() -> None:
     runs = {"system": ["A", "A", "A", "B", "B"], "seed": [1, 2, 3, 1, 2], "accuracy": [0.7, 0.8, 0.75, 0.6, 0.65]}
-    with pytest.raises(ScoresError, match=r"'A', 'B': there are no items, and with one score a run .* with --item"):
+    with pytest.raises(ScoresError, match=r"'A', 'B': there are no items, and with one score per run, .* with --item"):
         holdsup.decompose_variance(runs, facets=["seed"])
 
 
@@ -313,7 +313,7 @@ def test_interactions_join_what_is_there(asked: str) -> None:
     _, table = crossed(5, 3, 2, seed=1)
     if asked == "item":
         asked = "item:item"
-    with pytest.raises(ScoresError, match="must join two or more of 'item', 'rater', 'occasion'"):
+    with pytest.raises(ScoresError, match="is not an interaction: join two or more of 'item', 'rater', 'occasion'"):
         holdsup.decompose_variance(table, facets=["rater", "occasion"], interactions=[asked])
 
 
@@ -406,10 +406,11 @@ def test_the_command_line_gives_the_same_numbers(run: Run, tmp_path: Path) -> No
     [
         (["--where", "system"], 2, "'system' is not of the form system=A."),
         (["--levels", "seed=none"], 2, "'none' is not whole numbers such as 3,5."),
-        (["--levels", "lr=3"], 1, "levels are asked for of 'lr', which is no facet here; there are 'seed'"),
+        (["--levels", "lr=3"], 1, "there is no facet 'lr' to plan levels of: choose from 'seed'"),
         (["--where", "system=Z"], 1, "no row has system=Z: 'system' has 'A'"),
         (["--by", "length"], 1, "no column 'length'"),
-        (["--interactions", "seed:lr"], 1, "the interaction 'seed:lr' must join two or more of 'item', 'seed'"),
+        (["--interactions", "seed:lr"], 1, "'seed:lr' is not an interaction: join two or more of 'item', 'seed'"),
+        (["--interactions", "seed"], 1, "'seed' is not an interaction: join two or more of 'item', 'seed'"),
     ],
 )
 def test_bad_requests_get_one_line(run: Run, tmp_path: Path, options: list[str], code: int, line: str) -> None:
@@ -446,3 +447,18 @@ def test_levels_that_would_give_any_scores_exactly_leave_nothing_to_decompose() 
     table = [{"system": "A", "dataset": dataset, "seed": seed, "score": score} for dataset, seed, score in rows]
     with pytest.raises(ScoresError, match="dataset and seed have as many levels as there are scores"):
         holdsup.decompose_variance(table)
+
+
+def test_uneven_items_do_not_stretch_what_a_facet_with_few_levels_leaves_open() -> None:
+    # 128 datasets x 5 seeds whose names recur, each dataset as noisy as it is; a share of .01% is of the seeds.
+    rng = np.random.default_rng(1)
+    accuracy = rng.beta(4, 1, 128)
+    noise = 0.03 * np.exp(rng.normal(size=128)) * np.sqrt(accuracy * (1 - accuracy))
+    dataset, seed = (axis.ravel() for axis in np.indices((128, 5)))
+    score = accuracy[dataset] + rng.normal(0, noise[dataset]) + 0.001 * seed
+    table = pd.DataFrame({"system": ["A"] * 640, "dataset": dataset.astype(str), "seed": seed, "accuracy": score})
+    crossed, nested = (holdsup.decompose_variance(table, nested_runs=each).reliability for each in (False, True))
+    assert crossed is not None
+    assert nested is not None
+    assert (crossed.low, crossed.high) == pytest.approx((nested.low, nested.high), abs=0.01)
+    assert crossed.low > 0.8

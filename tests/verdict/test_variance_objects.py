@@ -118,7 +118,7 @@ def test_an_interaction_with_datasets_that_is_asked_for_stands_once() -> None:
 
 def test_a_facet_called_like_the_clusters_is_refused() -> None:
     _, table = clustered()
-    with pytest.raises(ScoresError, match="the facet 'cluster' is called like the clusters"):
+    with pytest.raises(ScoresError, match="the facet 'cluster' has the same name as the clusters"):
         holdsup.decompose_variance(table.rename(columns={"seed": "cluster"}), cluster="document", facets=["cluster"])
 
 

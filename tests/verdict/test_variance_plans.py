@@ -16,7 +16,8 @@ from holdsup.numerics.settings import FacetPart
 from holdsup.numerics.spread import Spread, total_variance
 from holdsup.verdict.claims import pair_systems
 from holdsup.verdict.evaluation import lay_out
-from holdsup.verdict.variance.study import PairStudy, Study
+from holdsup.verdict.planning import PairPlan
+from holdsup.verdict.variance.study import Study, list_plans, say_worth
 
 Facets = tuple[tuple[FacetPart, ...], ...]
 BRENNAN = Study(
@@ -73,7 +74,7 @@ def test_impossible_numbers_of_levels_are_refused(levels: dict[str, Any]) -> Non
 # Two systems
 
 
-def pair(run: float = 1e-4, item: float = 0.02, residual: float = 0.01, facets: Facets = ((), ())) -> PairStudy:
+def pair(run: float = 1e-4, item: float = 0.02, residual: float = 0.01, facets: Facets = ((), ())) -> PairPlan:
     """Two systems, five runs each on 1,000 items, with these variances."""
     runs, items = 5, 1000
     noise = residual / runs / items
@@ -82,11 +83,11 @@ def pair(run: float = 1e-4, item: float = 0.02, residual: float = 0.01, facets: 
         runs=(np.asarray(run / runs + noise),) * 2, noise=(np.asarray(noise),) * 2, run_df=(runs - 1,) * 2,
     )  # fmt: skip
     settings = tuple(math.prod(facet.df + 1 for facet in own) for own in facets)
-    return PairStudy("B", "A", None, spread, items, (runs, runs), settings, facets)
+    return PairPlan("B", "A", None, spread, items, (runs, runs), settings, facets)
 
 
 def test_the_standard_error_of_a_plan_is_that_of_its_parts() -> None:
-    plans = list(pair().plans())
+    plans = list(list_plans(pair()))
     now = plans[0]
     assert now.current
     assert now.se == pytest.approx(math.sqrt(2 * (1e-4 + 0.01 / 1000) / 5 + 0.02 / 1000))
@@ -98,7 +99,7 @@ def test_the_standard_error_of_a_plan_is_that_of_its_parts() -> None:
 
 def test_a_detectable_difference_is_that_of_the_cautious_test() -> None:
     """Not less than the quantiles of t at the planned df say: the standard error is measured, too."""
-    plan = next(iter(pair().plans()))
+    plan = next(list_plans(pair()))
     assert plan.detectable == pytest.approx(find_detectable(pair().spread, 0.05))
     quantiles = stats.t.ppf(0.975, plan.df) + stats.t.ppf(0.8, plan.df)
     assert 1 < plan.detectable / (quantiles * plan.se) < 1.1
@@ -108,7 +109,7 @@ def test_a_detectable_difference_is_that_of_the_cautious_test() -> None:
 
 def test_settings_are_averaged_over_when_they_are_drawn() -> None:
     facet = FacetPart(np.asarray(0.003 / 3 + (1e-4 + 1e-5) / 5), 2, 1 / 3)  # variance .003, and that of the runs
-    found = list(pair(facets=((facet,), ())).plans())
+    found = list(list_plans(pair(facets=((facet,), ()))))
     now = {plan.claim: plan for plan in found if plan.current}
     assert now["new-settings"].se ** 2 - now["new-runs"].se ** 2 == pytest.approx(0.003 / 3)
     double = next(plan for plan in found if plan.left_settings == 6)
@@ -118,20 +119,20 @@ def test_settings_are_averaged_over_when_they_are_drawn() -> None:
 
 def test_a_grid_with_twice_as_many_levels_has_four_times_as_many_settings() -> None:
     facets = tuple(FacetPart(np.asarray(0.003 / n), n - 1, 1 / n) for n in (3, 2))
-    plans = [plan for plan in pair(facets=(facets, ())).plans() if plan.claim == "new-settings"]
+    plans = [plan for plan in list_plans(pair(facets=(facets, ()))) if plan.claim == "new-settings"]
     assert [(p.left_settings, p.right_settings) for p in plans][-2:] == [(24, 1), (96, 1)]
 
 
 def test_the_sentence_says_how_many_items_three_runs_are_worth() -> None:
     few = pair(run=1e-6, residual=0.05)
-    said = few.sentence()
+    said = say_worth(few)
     wanted = _se(few.planned(more_runs=3))
     words = said.split()
     more = int(words[words.index("more", words.index("much")) - 1].replace(",", ""))
     assert _se(few.planned(items=1000 + more)) <= wanted < _se(few.planned(items=1000 + more - 1))
     noisy = pair(item=0.002)
     assert _se(noisy.planned(more_runs=3)) < _se(noisy.planned(items=10**12))
-    assert noisy.sentence().endswith("no number of items does.")
+    assert say_worth(noisy).endswith("no number of items would.")
 
 
 def _se(spread: Spread) -> float:

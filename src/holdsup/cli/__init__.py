@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from holdsup.cli.interrupts import Interrupts
+from holdsup.cli.endings import Interrupts, end_with
 
 __all__ = ["main"]
 
@@ -23,7 +23,5 @@ def main(args: Sequence[str] | None = None, prog_name: str = "holdsup") -> None:
                 print("holdsup: stopped", file=sys.stderr)
                 code = 128 + signal.SIGINT
             else:
-                from holdsup.cli.endings import end_with
-
                 code = end_with(error)
     sys.exit(code)

@@ -6,11 +6,22 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import GroupedCommand, direction_option, parse_range, scores_options, split_roles
+from holdsup.cli.options import GroupedCommand, direction_option, join_properties, scores_options
 from holdsup.cli.output import Output, output_options
 from holdsup.errors import ScoresError
 
-__all__ = ["command"]
+
+def _read_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
+    """Return the two numbers of ``--range LOW,HIGH``."""
+    if value is None:
+        return None
+    try:
+        low, high = (float(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not two numbers such as 0,1.") from None
+    if not low < high:
+        raise click.BadParameter(f"{value!r}: the first number must be below the second.")
+    return low, high
 
 
 @click.command(
@@ -20,45 +31,28 @@ __all__ = ["command"]
     epilog="""\b
     Examples:
       holdsup check scores.csv --range 0,1
-      holdsup check a.txt b.txt                    one score a line, paired by line
-      holdsup check scores.csv --wide system=A,B   a column for each system
+      holdsup check a.txt b.txt                    one score per line, paired by line
+      holdsup check scores.csv --wide system=A,B   one column per system
       holdsup check runs/ --names "{system}_seed{seed}" --plot coverage.svg""",
 )
 @click.argument("data", nargs=-1, required=True)
 @scores_options
-@click.option("--range", "score_range", callback=parse_range, metavar="LOW,HIGH", help="Scores that can occur: 0,1")
+@click.option("--range", "score_range", callback=_read_range, metavar="LOW,HIGH", help="Possible scores, such as 0,1.")
 @direction_option
-@click.option("--strict", is_flag=True, help="Exit with 1 if there is an error.")
+@click.option("--strict", is_flag=True, help="Exit with code 1 if the table has errors.")
 @output_options
 def command(
-    data: tuple[str, ...],
-    score_range: tuple[float, float] | None,
-    lower_is_better: bool | None,
-    strict: bool,
-    shown: Output,
-    seed: int,
-    level: float,
-    jobs: int,
-    quiet: bool,
-    **roles: Any,
+    data: tuple[str, ...], strict: bool, shown: Output, seed: int, level: float, jobs: int, **given: Any
 ) -> None:
     """Is this table of scores fit for use?
 
-    DATA is a file (CSV, TSV, JSONL, Parquet, also gzipped), a folder or a pattern of them, several
-    files, or - for standard input. The check finds duplicate and missing rows, scores that are not
-    numbers, columns that change only together, copied runs and more. --full says what each does to a
-    result and what to do.
+    DATA is a file (CSV, TSV, JSONL or Parquet, gzipped or not), a folder, a pattern, several files, or - for
+    standard input. The check finds duplicate and missing rows, scores that are not numbers, columns that only
+    change together, copied runs and more. --full says how each affects a result and what to do about it.
     """
-    from holdsup.cli.bar import show_progress
     from holdsup.scores import audit_scores
 
-    arguments = split_roles(roles)
-    shown.refuse_to_overwrite(data)
-    with show_progress(quiet=quiet) as progress:
-        audit = audit_scores(
-            list(data), score_range=score_range, lower_is_better=lower_is_better, progress=progress, **arguments
-        )
-    shown.emit(audit)
+    audit = shown.answer(audit_scores, data, **join_properties(given))
     errors = [finding.code for finding in audit.findings if finding.severity == "error"]
     if strict and errors:
         raise ScoresError(f"the table has errors ({', '.join(dict.fromkeys(errors))}), and --strict was given")

@@ -11,8 +11,6 @@ import click
 from holdsup.cli.output import find_width, name_file
 from holdsup.errors import ResultError
 
-__all__ = ["command"]
-
 LABEL = 10  # columns of the words on the left
 
 
@@ -26,17 +24,17 @@ LABEL = 10  # columns of the words on the left
     metavar="PAGE.html",
     help="The page to write.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of everything random.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 def command(output: Path, seed: int) -> None:
-    """Show why a leaderboard gap may not hold up: six questions on data whose truth is known.
+    """Show six answers on data whose truth is known.
 
-    It takes about half a minute, needs no network and ends with a page: a card for each, and all tables below.
-    The data are simulated, published, or come with scikit-learn.
+    It takes about half a minute, works offline and writes a page: a card per question, with all tables below.
+    The data are simulated, published, or ship with scikit-learn.
     """
     if output.suffix.lower() != ".html":
         raise ResultError(f"cannot write the page to {output}: its name must end in .html")
     if not output.parent.is_dir():
-        raise ResultError(f"cannot write the page to {output}: there is no folder {output.parent}; make it first")
+        raise ResultError(f"cannot write the page to {output}: there is no folder {output.parent}; create it first")
     started = time.monotonic()
     from holdsup.demo import QUESTIONS, write_page
 

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import click
-
-__all__ = [
-    "ROLES",
-    "GroupedCommand",
-    "direction_option",
-    "last_option",
-    "nested_option",
-    "parse_range",
-    "scores_options",
-    "split_names",
-    "split_pairs",
-    "split_roles",
-]
 
 F = TypeVar("F", bound=Callable[..., Any])
 SEVERAL = ("facets", "replicates", "shared", "properties")
@@ -41,7 +29,7 @@ ROLES = (
     "names",
 )
 
-COLUMNS = "Columns (found by name; lists have commas; '-' for none)"
+COLUMNS = "Columns (found by name; comma-separated; '-' for none)"
 # The group of each option that several commands have; a command names the groups of its own options.
 GROUPS = {
     "Rows and scores": "where last lower-is-better higher-is-better lower average nested-runs",
@@ -94,66 +82,20 @@ def direction_option(command: F) -> F:
 
     higher = click.option(
         "--higher-is-better", is_flag=True, is_eager=True, expose_value=False, callback=note,
-        help="Higher scores are better, by every metric.",
+        help="Higher scores are better, for every metric.",
     )  # fmt: skip
     lower = click.option(
         "--lower-is-better", is_flag=True, callback=choose,
-        help="Lower scores are better [as the name says: ter, loss].",
+        help="Lower scores are better [by name: ter, loss].",
     )  # fmt: skip
     return lower(higher(command))
 
 
-last_option = click.option("--last", metavar="COL", help="Use the last checkpoint: the largest COL of each run.")
-nested_option = click.option("--nested-runs", is_flag=True, help="Runs of one name on two datasets are two trainings.")
-
-
-def scores_options(command: F) -> F:
-    """Add the options that say which column has which role."""
-    for option in reversed(
-        [
-            click.option("--score", metavar="COL", help="The score."),
-            click.option("--system", metavar="COL", help="What is compared: system, model, ..."),
-            click.option("--item", metavar="COL", help="What is scored: item, id, sentence_id, ..."),
-            click.option("--run", metavar="COL", help="One trained or sampled instance of a system."),
-            click.option("--facets", metavar="COLS", multiple=True,
-                         help="What differs between runs: seed,learning_rate."),
-            click.option("--replicates", metavar="COLS", multiple=True,
-                         help="Facets that only repeat runs, as a seed does."),
-            click.option("--shared", metavar="COLS", multiple=True,
-                         help="Facets whose levels mean the same in every system."),
-            click.option("--dataset", metavar="COL", help="Where items come from: dataset, task, ..."),
-            click.option("--metric", metavar="COL", help="What the score measures, if there are several."),
-            click.option("--cluster", metavar="COL", help="Items that belong together: a document's."),
-            click.option("--status", metavar="COL", help="Whether a row's score counts: ok, or why not."),
-            click.option("--properties", metavar="COLS", multiple=True, help="Facts about items: length,genre."),
-            click.option("--property", metavar="NAME=EXPR", multiple=True,
-                         help="One computed from texts: ease=flesch(source)."),
-            click.option("--wide", metavar="ROLE=COLS", help="One column for each: system=A,B metric=bleu,ter."),
-            click.option("--names", metavar="PATTERN", help="Columns in names of files: {system}_seed{seed}."),
-        ]
-    ):  # fmt: skip
+def add_options(command: F, options: Sequence[Callable[[F], F]]) -> F:
+    """Add options that are listed in this order."""
+    for option in reversed(options):
         command = option(command)
     return command
-
-
-def split_roles(roles: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of `scores_options` as the arguments of `read_scores`; "a,b" names two columns."""
-    for given in roles["property"]:
-        if "=" not in given:
-            raise click.BadParameter(
-                f"{given!r} is not of the form NAME=EXPR; a column that holds a property is named with --properties.",
-                param_hint="--property",
-            )
-    arguments: dict[str, Any] = {role: split_names(roles[role]) for role in SEVERAL}
-    arguments["properties"] += tuple(roles["property"])
-    arguments.update({role: column for role, column in roles.items() if role not in (*SEVERAL, "property", "wide")})
-    if (wide := roles["wide"]) is not None:
-        role, equals, columns = wide.partition("=")
-        if role not in WIDE or not equals or not columns:
-            known = ", ".join(f"{role}=A,B" for role in WIDE)
-            raise click.BadParameter(f"{wide!r} is none of {known}.", param_hint="--wide")
-        arguments["wide"] = {role: split_names([columns])}
-    return arguments
 
 
 def split_names(given: Iterable[str]) -> tuple[str, ...]:
@@ -170,10 +112,17 @@ def split_names(given: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def split_pairs(given: Iterable[str], option: str, example: str) -> Iterable[tuple[str, list[str]]]:
+def _read_names(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
+    return split_names(given)
+
+
+names_option = partial(click.option, multiple=True, callback=_read_names)  # "a,b" names two, given once or twice
+
+
+def split_pairs(given: Iterable[str], example: str) -> dict[str, list[str]]:
     """Return the values given for each name in NAME=VALUE; a name may come several times, and may be quoted.
 
-    >>> dict(split_pairs(['"lr (peak), x"=numeric', "seed=random"], "--treat", "lr=fixed"))
+    >>> split_pairs(['"lr (peak), x"=numeric', "seed=random"], "lr=fixed")
     {'lr (peak), x': ['numeric'], 'seed': ['random']}
     """
     found: dict[str, list[str]] = {}
@@ -181,19 +130,75 @@ def split_pairs(given: Iterable[str], option: str, example: str) -> Iterable[tup
         name, equals, value = (part.strip() for part in pair.partition("="))
         names = split_names([name]) if name.startswith('"') else (name,)
         if not (len(names) == 1 and names[0] and equals and value):
-            raise click.BadParameter(f"{pair!r} is not of the form {example}.", param_hint=option)
+            raise click.BadParameter(f"{pair!r} is not of the form {example}.")
         found.setdefault(names[0], []).append(value)
-    return found.items()
+    return found
 
 
-def parse_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, float] | None:
-    """Return the two numbers of ``--range LOW,HIGH``."""
-    if value is None:
+def pairs_option(name: str, example: str, **more: Any) -> Callable[[F], F]:
+    """Return an option for NAME=VALUE, which may be given several times: a dict of lists of values."""
+
+    def read(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, list[str]]:
+        return split_pairs(given, example)
+
+    return click.option(name, multiple=True, callback=read, **more)
+
+
+def rows_options(command: F) -> F:
+    """Add the options that choose rows, and say what a run is."""
+    return add_options(
+        command,
+        [
+            pairs_option("--where", "system=A", metavar="COL=VALUE", help="Use only rows with this value; repeatable."),
+            click.option("--last", metavar="COL", help="Use each run's last checkpoint: its largest COL."),
+            click.option("--nested-runs", is_flag=True, help="A run name on two datasets means two trainings."),
+        ],
+    )
+
+
+def scores_options(command: F) -> F:
+    """Add the options that say which column has which role."""
+    return add_options(
+        command,
+        [
+            click.option("--score", metavar="COL", help="The score."),
+            click.option("--system", metavar="COL", help="What is compared: system, model, ..."),
+            click.option("--item", metavar="COL", help="What is scored: item, id, sentence_id, ..."),
+            click.option("--run", metavar="COL", help="One training, or one sample, of a system."),
+            names_option("--facets", metavar="COLS", help="What varies between runs: seed,learning_rate."),
+            names_option("--replicates", metavar="COLS", help="Facets that only repeat a run, like a seed."),
+            names_option("--shared", metavar="COLS", help="Facets whose values mean the same for all systems."),
+            click.option("--dataset", metavar="COL", help="Where items come from: dataset, task, ..."),
+            click.option("--metric", metavar="COL", help="Which metric a score is, if there are several."),
+            click.option("--cluster", metavar="COL", help="What ties items together, such as a document."),
+            click.option("--status", metavar="COL", help="Whether a row counts: ok, or the reason why not."),
+            names_option("--properties", metavar="COLS", help="Facts about items: length,genre."),
+            click.option("--property", metavar="NAME=EXPR", multiple=True, callback=_require_expressions,
+                         help="A property of the text: ease=flesch(source)."),
+            click.option("--wide", metavar="ROLE=COLS", callback=_read_wide,
+                         help="Columns of scores: system=A,B or metric=bleu,ter."),
+            click.option("--names", metavar="PATTERN", help="Columns in file names: {system}_seed{seed}."),
+        ],
+    )  # fmt: skip
+
+
+def _require_expressions(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    for each in given:
+        if "=" not in each:
+            raise click.BadParameter(f"{each!r} is not of the form NAME=EXPR; name a column with --properties.")
+    return given
+
+
+def _read_wide(ctx: click.Context, param: click.Parameter, given: str | None) -> dict[str, tuple[str, ...]] | None:
+    if given is None:
         return None
-    try:
-        low, high = (float(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not two numbers such as 0,1.") from None
-    if not low < high:
-        raise click.BadParameter(f"{value!r}: the first number must be below the second.")
-    return low, high
+    role, equals, columns = given.partition("=")
+    if role not in WIDE or not equals or not columns:
+        raise click.BadParameter(f"{given!r} is none of {', '.join(f'{role}=A,B' for role in WIDE)}.")
+    return {role: split_names([columns])}
+
+
+def join_properties(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as the arguments of `read_scores`: it takes both kinds of properties as one."""
+    properties = (*given["properties"], *given["property"])
+    return {**{name: value for name, value in given.items() if name != "property"}, "properties": properties}

@@ -1,4 +1,4 @@
-"""Where a result goes, and in what form: options that every command takes, and what is done with them."""
+"""What the user sees: options that every command takes, where a result goes and in what form, a progress bar."""
 
 from __future__ import annotations
 
@@ -6,27 +6,32 @@ import functools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from holdsup.cli.options import F, add_options
 from holdsup.errors import HoldsupError, ResultError
+from holdsup.progress import Progress, no_progress
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bar, TaskID
+
     from holdsup.rendering import Table
     from holdsup.rendering.text import Ink
     from holdsup.results import Result
 
-__all__ = ["Output", "find_width", "name_file", "output_options", "print_tables"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound="Result")
 FORMATS = ("text", "json", "markdown", "latex")
 PIPED_WIDTH = 100  # columns of full answers when the output is no terminal
 WIDEST = 80  # columns of a short answer: what every terminal, mail and comment has
 STANDARD_OUTPUT = Path("-")
+PATIENCE = 2.0  # seconds before a progress bar shows
 
 
 def name_file(ctx: click.Context, param: click.Parameter, value: str | None) -> Path | None:
@@ -42,23 +47,23 @@ def output_options(command: F) -> F:
     """Add the options that every command takes; those of what is shown and written arrive as one `Output`."""
     options = [
         click.option("--full", is_flag=True, help="Show everything: all tables, tests and caveats."),
-        click.option("--pairs", is_flag=True, help="List all pairs, too."),
+        click.option("--pairs", is_flag=True, help="List all pairs as well."),
         click.option("--format", "style", type=click.Choice(FORMATS), default="text", metavar="FORMAT",
                      help="text, json (for holdsup report), markdown or latex."),
         click.option("-o", "--output", "file", callback=name_file, metavar="FILE",
                      help="Write to FILE (-: standard output)."),
         click.option("--plot", "picture", callback=name_file, metavar="FILE",
                      help="Draw the answer: FILE.svg, FILE.pdf or FILE.png."),
-        click.option("--figure", metavar="NAME", help="Draw this picture; a wrong name lists them."),
+        click.option("--figure", metavar="NAME", help="Draw this figure; a wrong name lists them all."),
         click.option("--plot-all", "folder", callback=name_file, metavar="FOLDER",
-                     help="Draw every picture, each in a file of its own."),
+                     help="Draw every figure, one file each."),
         click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
-                     metavar="P", show_default=True, help="Coverage of intervals; tests are at 1 - P."),
+                     metavar="P", show_default=True, help="Confidence level; tests use 1 - P."),
         click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", show_default=True,
-                     help="Seed of everything random."),
+                     help="Random seed."),
         click.option("--jobs", type=click.IntRange(min=1), default=1, metavar="N", show_default=True,
-                     help="Processes to use."),
-        click.option("--quiet", is_flag=True, help="Show no progress."),
+                     help="Number of processes."),
+        click.option("--quiet", is_flag=True, help="Hide the progress bar."),
     ]  # fmt: skip
 
     @functools.wraps(command)
@@ -66,9 +71,7 @@ def output_options(command: F) -> F:
         shown = {field.name: given.pop(field.name) for field in fields(Output)}
         return command(shown=Output(**shown), **given)
 
-    for option in reversed(options):
-        packed = option(packed)
-    return cast(F, packed)
+    return add_options(cast(F, packed), options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,24 +85,33 @@ class Output:
     picture: Path | None  # where the answer is drawn
     figure: str | None  # the name of another picture to draw there
     folder: Path | None  # where every picture is drawn
+    quiet: bool  # whether no progress bar is drawn
+
+    def answer(self, ask: Callable[..., R], data: Sequence[str], **arguments: Any) -> R:
+        """Ask a question of some data, and show what came out."""
+        self.refuse_to_overwrite(data)
+        with show_progress(quiet=self.quiet) as progress:
+            result = ask(list(data), progress=progress, **arguments)
+        self.emit(result)
+        return result
 
     def refuse_to_overwrite(self, data: Sequence[str], *others: Path | None) -> None:
         """Raise if a file to be written is one of those to be read, or is to be written twice."""
         from holdsup.columns.sources import find_sources
 
         if self.figure is not None and self.picture is None:
-            raise click.UsageError("--figure says what --plot FILE draws: give --plot as well.")
+            raise click.UsageError("--figure needs --plot FILE: say where to draw it.")
         written = (self.file, self.picture, *others)
         named = [path.resolve() for path in written if path is not None and path != STANDARD_OUTPUT]
         if twice := next((path for path in named if named.count(path) > 1), None):
-            raise ResultError(f"cannot write {twice.name} twice: give each file that is written a name of its own")
+            raise ResultError(f"cannot write {twice.name} twice: give each output its own name")
         targets = [path for path in written if path is not None and path != STANDARD_OUTPUT and path.is_file()]
         if not targets:
             return
         read = [source.path for asked in data for source in find_sources(asked) if source.path is not None]
         for target in targets:
             if any(target.samefile(path) for path in read):
-                raise ResultError(f"cannot write {target}: it is one of the files to read; give another name")
+                raise ResultError(f"cannot write {target}: it is one of the files to read; use another name")
 
     def emit(self, result: Result) -> None:
         """Print a result or write it to a file, and draw it if asked; files appear whole or not at all."""
@@ -173,3 +185,50 @@ def find_width(terminal: bool) -> int:
     """Return how many columns text may take."""
     asked = terminal or "COLUMNS" in os.environ
     return max(40, shutil.get_terminal_size().columns if asked else PIPED_WIDTH)
+
+
+@contextmanager
+def show_progress(*, quiet: bool) -> Iterator[Progress]:
+    """Give a `progress` callback that draws a bar on stderr: on a terminal, once the work has taken a while."""
+    if quiet or not getattr(sys.stderr, "isatty", bool)():
+        yield no_progress
+        return
+    drawn = _DrawnLate()
+    try:
+        yield drawn
+    finally:
+        drawn.stop()
+
+
+class _DrawnLate:
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+        self.bar: Bar | None = None
+        self.task: TaskID | None = None
+
+    def __call__(self, done: int, total: int | None, label: str) -> None:
+        if time.monotonic() - self.started < PATIENCE:
+            return
+        if self.bar is None:
+            self._start()
+        assert self.bar is not None
+        if self.task is None:
+            self.task = self.bar.add_task(label, total=total)
+        self.bar.update(self.task, completed=done, total=total, description=label)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.text import Text
+
+        class PlainText(TextColumn):  # labels come from files: never read as rich's markup
+            def render(self, task):  # type: ignore[no-untyped-def]
+                return Text(task.description)
+
+        columns = (PlainText(""), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.bar.start()
+
+    def stop(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()

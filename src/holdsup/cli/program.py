@@ -13,8 +13,6 @@ import click
 
 from holdsup import __version__
 
-__all__ = ["COMMANDS", "program", "run"]
-
 COMMANDS = ("check", "compare", "variance", "rank", "qra", "contest", "tune", "run", "fit", "report", "demo")
 TRAINING = ("contest", "tune", "run", "demo")  # these run code that may need any package
 
@@ -58,7 +56,7 @@ def _refuse_repeated(ctx: click.Context, args: list[str]) -> None:
     single = (p for p in given if isinstance(p, click.Option) and not (p.multiple or p.is_flag or p.count))
     for option, times in Counter(single).items():
         if times > 1:
-            raise click.BadParameter(f"it is given {times} times, and takes one value.", ctx, option)
+            raise click.BadParameter(f"given {times} times, but it takes one value.", ctx, option)
 
 
 class NoPandas(MetaPathFinder):
@@ -79,9 +77,9 @@ class NoPandas(MetaPathFinder):
 def program() -> None:
     """Does this result hold up?
 
-    Point holdsup at the scores you have: a table with a row for each score of a system on an item in
-    a run (CSV, TSV, JSONL, Parquet, also gzipped), or two files with one score a line. It answers in
-    one sentence, shows the table behind it, and signs it with a line from which others can redo it.
+    Point holdsup at your scores: a table with one row per score of a system on an item in a run (CSV,
+    TSV, JSONL or Parquet, gzipped or not), or two files with one score per line. It answers in one
+    sentence, shows the numbers behind it, and ends with a line from which others can reproduce it.
     """
 
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import click
 
-from holdsup.cli.options import ROLES, GroupedCommand, scores_options, split_pairs, split_roles
-from holdsup.cli.output import Output, name_file, output_options
-
-__all__ = ["command"]
+from holdsup.cli.options import ROLES, GroupedCommand, join_properties, pairs_option, scores_options
+from holdsup.cli.output import Output, name_file, output_options, show_progress
 
 KINDS = ("values", "scores", "labels", "findings")
 SCALES = ("nominal", "ordinal", "interval")
@@ -36,7 +34,7 @@ def _read_percent(ctx: click.Context, param: click.Parameter, value: str | None)
     try:
         return None if value is None else float(value.removesuffix("%"))
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no percentage such as 5%.") from None
+        raise click.BadParameter(f"{value!r} is not a percentage such as 5%.") from None
 
 
 @click.command(
@@ -61,35 +59,37 @@ def _read_percent(ctx: click.Context, param: click.Parameter, value: str | None)
     show_default=True,
     help="Compare values, scores, labels or findings.",
 )
-@click.option("--seeds", is_flag=True, help="DATA are scores: assess the runs of each system.")
-@click.option("--validate", is_flag=True, help="Say only what is missing or odd; exit 1 on errors.")
-@click.option("--where", metavar="NAME=VALUE", multiple=True, help="Keep one object, measurand or condition.")
+@click.option("--seeds", is_flag=True, help="DATA holds scores: assess the runs of each system.")
+@click.option("--validate", is_flag=True, help="Only report what is missing or odd; exit 1 on errors.")
+@pairs_option("--where", "object=PASS", metavar="NAME=VALUE", help="Use only this object, measurand or condition.")
 @click.option(
     "--no-reference",
     "reference",
     is_flag=True,
     flag_value=False,
     default=True,
-    help="Do not compare with the paper's 18 results.",
+    help="Don't compare with the paper's 18 results.",
 )
-@click.option("--card", callback=name_file, metavar="FILE", help="Write a card, too: FILE.html, .md or .tex.")
+@click.option("--card", callback=name_file, metavar="FILE", help="Also write a card: FILE.html, .md or .tex.")
 @click.option("--init", "template", callback=name_file, metavar="FILE", help="Write an empty table: FILE.csv or .json.")
 @click.option("--example", is_flag=True, help="Use the paper's 116 measurements as DATA.")
 @click.option("--scale-minimum", type=float, metavar="N", help="Lowest possible value [0, or 1 if rated 1 to 7].")
 @click.option("--original", metavar="STUDY", help="The study to compare with (scores, findings).")
 @click.option("--study", metavar="COL", help="Who gave a score or label (scores, labels).")
 @click.option("--label", metavar="COL", help="The label (labels).")
-@click.option("--scale", type=click.Choice(SCALES), metavar="SCALE", help="Of labels: nominal, ordinal or interval.")
+@click.option(
+    "--scale", type=click.Choice(SCALES), metavar="SCALE", help="Scale of labels: nominal, ordinal or interval."
+)
 @scores_options
 @output_options
-def command(data: str | None, template: Path | None, shown: Output, quiet: bool, **given: Any) -> None:
+def command(data: str | None, template: Path | None, shown: Output, **given: Any) -> None:
     """How closely was a result reproduced?
 
-    DATA has a row for each measurement: object, measurand, value, conditions.
+    DATA has one row per measurement: object, measurand, value, conditions.
     """
     if template is not None:
         if data is not None or given["example"]:
-            raise click.UsageError("--init FILE writes an empty table and reads none: leave out DATA and --example.")
+            raise click.UsageError("--init FILE only writes an empty table: leave out DATA and --example.")
         from holdsup.measurements import write_template
 
         write_template(template)
@@ -99,9 +99,7 @@ def command(data: str | None, template: Path | None, shown: Output, quiet: bool,
         raise click.UsageError("Give DATA, or --example for the paper's measurements, or --init FILE for a template.")
     asked = _what_is_asked(given)
     shown.refuse_to_overwrite([] if data is None else [data], given["card"])
-    from holdsup.cli.bar import show_progress
-
-    with show_progress(quiet=quiet) as progress:
+    with show_progress(quiet=shown.quiet) as progress:
         result = _answer(asked, _source(data), {**given, "progress": progress})
     if given["card"] is not None:
         from holdsup.verdict import write_card
@@ -125,7 +123,7 @@ def _what_is_asked(given: dict[str, Any]) -> str:
         is_given = bool(given[name]) or isinstance(given[name], float)  # 0 is something, too
         if is_given and kind not in uses:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} does nothing here ({kind}); use it with {_listed(uses)}."
+                f"--{name.replace('_', '-')} has no effect here ({kind}); use it with {_listed(uses)}."
             )
     return kind
 
@@ -149,11 +147,10 @@ def _answer(asked: str, source: Any, given: dict[str, Any]) -> Any:
 
     common = {name: given[name] for name in ("within", "level", "reference", "seed", "progress")}
     named = {name: given[name] for name in ("study", "item")}
-    where = dict(split_pairs(given["where"], "--where", "object=PASS"))
     if asked == "validate":
         return verdict.audit_measurements(source)
     if asked == "seeds":
-        roles = split_roles({name: given[name] for name in ROLES})
+        roles = join_properties({name: given[name] for name in ROLES})
         return verdict.assess_repeatability(source, scale_minimum=given["scale_minimum"], **common, **roles)
     if asked == "scores":
         given_names = {**named, "score": given["score"], "original": given["original"]}
@@ -161,5 +158,5 @@ def _answer(asked: str, source: Any, given: dict[str, Any]) -> Any:
     if asked == "labels":
         return verdict.agree_on_labels(source, label=given["label"], scale=given["scale"] or "nominal", **named)
     if asked == "findings":
-        return verdict.compare_findings(source, original=given["original"], where=where)
-    return verdict.assess_reproduction(source, where=where, scale_minimum=given["scale_minimum"], **common)
+        return verdict.compare_findings(source, original=given["original"], where=given["where"])
+    return verdict.assess_reproduction(source, where=given["where"], scale_minimum=given["scale_minimum"], **common)

@@ -9,8 +9,6 @@ import click
 from holdsup.cli.output import name_file
 from holdsup.errors import ResultError
 
-__all__ = ["command"]
-
 LARGE = 2_000_000  # bytes; a larger page is slow to open and to send
 
 
@@ -29,19 +27,19 @@ LARGE = 2_000_000  # bytes; a larger page is slow to open and to send
     "--paper",
     callback=name_file,
     metavar="FOLDER",
-    help="Write a figure (SVG, PDF) and a LaTeX table for each result, methods in words and BibTeX.",
+    help="Write a figure (SVG, PDF) and a LaTeX table per result, a methods text and BibTeX.",
 )
-@click.option("--full", is_flag=True, help="With --paper: every figure and every table, not one of each a result.")
+@click.option("--full", is_flag=True, help="With --paper: all figures and tables, not one of each per result.")
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, full: bool, title: str | None) -> None:
-    """Turn saved results into one page that can be read, printed, sent and checked.
+    """Turn saved results into a page or files for a paper.
 
-    RESULT.json is what any command writes with --format json -o FILE. The page shows results in the order
-    given: question, answer, picture, small table; all tables are folded below. PAGE.html needs no network.
-    With it, or instead of it, --paper FOLDER writes what a paper needs.
+    RESULT.json is what any command writes with --format json -o FILE. The page shows the results in the order
+    given: question, answer, figure and a small table, with all other tables folded below. It works offline.
+    --paper FOLDER writes what a paper needs, with or without a page.
     """
     if output is None and paper is None:
-        raise click.UsageError("Say where the report goes: -o PAGE.html, -o PAGE.md, or --paper FOLDER.")
+        raise click.UsageError("Nothing to write: give -o PAGE.html, -o PAGE.md or --paper FOLDER.")
     from holdsup.report import write_paper, write_report
     from holdsup.report.view import make_view
     from holdsup.report.writing import list_written, read_entries
@@ -56,7 +54,9 @@ def command(results: tuple[Path, ...], output: Path | None, paper: Path | None, 
         write_report(entries, output, title=title)
         size = output.stat().st_size
         if size > LARGE:
-            click.echo(f"{output} has {size / 1e6:.1f} MB: fewer results make a page that opens faster", err=True)
+            click.echo(
+                f"{output} has {size / 1e6:.1f} MB and may open slowly: report fewer results at a time", err=True
+            )
     if paper is not None:
         write_paper(entries, paper, full=full)
 
@@ -65,4 +65,4 @@ def refuse_inputs(read: tuple[Path, ...], written: list[Path]) -> None:
     """Raise if a file to be written is one of those that were read."""
     for target in written:
         if target.exists() and any(target.samefile(path) for path in read):
-            raise ResultError(f"cannot write {target}: it is one of the results to read; give another name")
+            raise ResultError(f"cannot write {target}: it is one of the results to read; use another name")

@@ -8,67 +8,56 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from holdsup.cli.executors import LOCAL, open_executor
-from holdsup.cli.output import Output, name_file, output_options, print_tables
-from holdsup.errors import MetricError, RunError, SpecError
+from holdsup.cli.options import GroupedCommand
+from holdsup.cli.output import Output, name_file, output_options, print_tables, show_progress
+from holdsup.cli.specs import open_executor, open_spec, show_preview, spec_options
+from holdsup.errors import MetricError, RunError
 
 if TYPE_CHECKING:
     from holdsup.experiment import Plan, RunReport
-    from holdsup.studies import Spec
-
-__all__ = ["command"]
 
 
 @click.command(
     "run",
+    cls=GroupedCommand,
+    groups={
+        "Instead of running": "dry-run status export metric per rescue",
+        "Tasks and store": "retry-failed retries store dask",
+    },
     epilog="""\b
     Examples:
-      holdsup run run.toml --dry-run                    what would be imported and executed
-      holdsup run run.toml --jobs 4                     again after a crash: it goes on
+      holdsup run run.toml --dry-run                    what would be imported and run
+      holdsup run run.toml --jobs 4                     the same again resumes after a crash
       holdsup run run.toml --status
       holdsup run run.toml --export scores.parquet      then: holdsup compare scores.parquet
       holdsup run run.toml --export f1.csv --metric f1,average=macro
       holdsup run run.toml --dask tcp://10.0.0.5:8786
-      holdsup run run.toml --rescue new.db              when the store is damaged""",
+      holdsup run run.toml --rescue new.db              if the store is damaged""",
 )
-@click.argument("spec")
-@click.option("--dry-run", is_flag=True, help="Say what would be imported and executed; import and run nothing.")
-@click.option("--status", is_flag=True, help="Say how far the work is; run nothing.")
-@click.option("--retry-failed", is_flag=True, help="Try again what failed before.")
+@spec_options
+@click.option("--status", is_flag=True, help="Show the progress so far.")
 @click.option(
     "--retries",
     type=click.IntRange(min=0),
     default=0,
+    metavar="N",
     show_default=True,
-    help="Times that a failing task is tried again.",
+    help="Retry a failing task N times.",
 )
-@click.option(
-    "--export",
-    callback=name_file,
-    metavar="FILE",
-    help="Write the scores that the store holds to FILE.parquet or FILE.csv, for compare and variance; run nothing.",
-)
-@click.option(
-    "--metric", metavar="NAME", help="Export by another metric, such as f1,average=macro; nothing is trained."
-)
+@click.option("--export", callback=name_file, metavar="FILE", help="Write the stored scores: FILE.parquet or FILE.csv.")
+@click.option("--metric", metavar="NAME", help="Export another metric: f1,average=macro.")
 @click.option(
     "--per",
     type=click.Choice(["item", "run"]),
-    help="Export a row per item or per run; by default as the metric allows.",
-)
-@click.option("--store", callback=name_file, metavar="FILE", help="Keep results in FILE instead of the spec's store.")
-@click.option(
-    "--rescue",
-    callback=name_file,
-    metavar="NEW.db",
-    help="Copy every sound row of a damaged store to NEW.db; run nothing. For the store of a contest or a tuning, too.",
+    metavar="WHAT",
+    help="Export a row per item or run [item if the metric allows].",
 )
 @click.option(
-    "--dask", metavar="ADDRESS", help=f"Run on a Dask cluster: tcp://host:port, or {LOCAL} for one on this machine."
+    "--rescue", callback=name_file, metavar="NEW.db", help="Copy the sound rows of a damaged store to NEW.db."
 )
 @output_options
 def command(
-    spec: str,
+    path: str,
     dry_run: bool,
     status: bool,
     retry_failed: bool,
@@ -80,53 +69,48 @@ def command(
     rescue: Path | None,
     dask: str | None,
     shown: Output,
-    seed: int,
-    level: float,
     jobs: int,
-    quiet: bool,
+    **_: Any,
 ) -> None:
-    """Train and test what a spec asks for, once each, however often the run is stopped.
+    """Train and test every system in a spec, each task once.
 
-    SPEC is a TOML file: datasets, systems (Python functions, scikit-learn estimators, programs), splits,
-    facets such as seeds. A spec is code: run it only as you would run a script. Tasks run in processes of
-    their own, --jobs at a time. What a task gives is on the disk, with its predictions, a tenth of a second
-    after it is done; the same command goes on after a crash, and several may share one store. A task that
-    fails or crashes is recorded with its error, and the rest goes on; the exit code is then 1. Seeds are the
-    spec's: --seed and --level are accepted as everywhere, and change nothing.
+    SPEC is a TOML file: datasets, systems (Python functions, scikit-learn estimators, programs), splits, and
+    facets such as seeds. A spec runs code: trust it only as you would a script. Tasks run in separate
+    processes, --jobs at a time. A finished task is on disk within a tenth of a second, predictions included.
+    After a crash, the same command resumes; several can share one store. A task that fails is recorded with its
+    error, the others continue, and the exit code is 1. Seeds come from the spec: --seed and --level have no
+    effect.
     """
-    from holdsup.studies import make_plan, read_spec
-
     _require_one_part(
         {"--dry-run": dry_run, "--status": status, "--export": export, "--rescue": rescue},
         of_export={"--metric": metric, "--per": per},
         of_running={"--retry-failed": retry_failed, "--retries": retries, "--dask": dask},
     )
-    asked = read_spec(spec)
-    place = store or asked.store
-    if rescue is not None:
-        _rescue(place, rescue)
-        return
-    if asked.kind != "run":
-        raise SpecError(f"{asked.file.name} is of the kind {asked.kind!r}: use holdsup {asked.kind} {spec}")
-    shown.refuse_to_overwrite([spec, *(str(source.path) for source in asked.data.values())], export, place)
-    if dry_run:
-        _show_preview(asked)
-        return
-    plan = make_plan(asked)
-    if export is not None:
-        report = _export(plan, place, export, _parse_metric(metric, asked.metric), per)
-    elif status:
-        from holdsup.experiment import read_status
+    from holdsup.studies import make_plan, read_spec
 
+    if rescue is not None:
+        _rescue(store or read_spec(path).store, rescue)
+        return
+    spec = open_spec(path, "run", shown, store, export)
+    if dry_run:
+        from holdsup.studies.specs import preview_spec
+
+        show_preview(preview_spec(spec))
+        return
+    from holdsup.experiment import read_status, run_plan
+
+    plan, place = make_plan(spec), store or spec.store
+    if export is not None:
+        report = _export(plan, place, export, _parse_metric(metric, spec.metric), per)
+    elif status:
         report = read_status(plan, place)
     else:
-        report = _run(plan, place, jobs, dask, retries, retry_failed, quiet)
+        with open_executor(jobs, dask) as executor, show_progress(quiet=shown.quiet) as progress:
+            report = run_plan(plan, place, executor, progress, retries=retries, retry_failed=retry_failed)
     shown.emit(report)
     failed = report.statuses["failed"]
     if failed and export is None and not status:
-        raise RunError(
-            f"{_count_failed(failed, len(plan.tasks))}. When the cause is gone, run the same with --retry-failed"
-        )
+        raise RunError(f"{_count_failed(failed, len(plan.tasks))}. Fix the cause, then add --retry-failed")
 
 
 def _count_failed(failed: int, tasks: int) -> str:
@@ -143,20 +127,11 @@ def _require_one_part(
         [name for name, value in group.items() if value] for group in (parts, of_export, of_running)
     )
     if len(asked) > 1:
-        raise click.UsageError(f"{' and '.join(asked)} are different things to do: ask for one at a time.")
+        raise click.UsageError(f"{' and '.join(asked)} exclude each other: give one.")
     if exporting and "--export" not in asked:
-        raise click.UsageError(
-            f"{' and '.join(exporting)} without --export would change nothing: give --export FILE, too."
-        )
+        raise click.UsageError(f"{' and '.join(exporting)} needs --export FILE: it says what is exported.")
     if running and asked:
         raise click.UsageError(f"{asked[0]} runs nothing: leave out {' and '.join(running)}.")
-
-
-def _show_preview(spec: Spec) -> None:
-    from holdsup.studies.specs import preview_spec
-
-    preview = preview_spec(spec)
-    print_tables(preview.sentence, preview.tables)
 
 
 def _rescue(damaged: Path, fresh: Path) -> None:
@@ -169,20 +144,10 @@ def _rescue(damaged: Path, fresh: Path) -> None:
     unknown = "".join(f" {entry.reason[:1].upper()}{entry.reason[1:]}." for entry in lost if entry.place == "file")
     saved = "" if unknown and not rows else f"; {format_counted(rows, 'row')} could not be saved"
     print_tables(
-        f"{fresh} holds every sound row of {damaged.name}{saved}.{unknown} Put it in the place of the store, or give "
-        "it with --store, and run the same again.",
+        f"{fresh} holds every sound row of {damaged.name}{saved}.{unknown} Replace the store with it, or name "
+        "it with --store, and run the same command again.",
         [list_damage(lost)] if lost else [],
     )
-
-
-def _run(
-    plan: Plan, store: Path, jobs: int, dask: str | None, retries: int, retry_failed: bool, quiet: bool
-) -> RunReport:
-    from holdsup.cli.bar import show_progress
-    from holdsup.experiment import run_plan
-
-    with open_executor(jobs, dask) as executor, show_progress(quiet=quiet) as progress:
-        return run_plan(plan, store, executor, progress, retries=retries, retry_failed=retry_failed)
 
 
 def _export(

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holdsup.cli.options import GroupedCommand
-from holdsup.cli.output import Output, name_file, output_options, print_tables
-from holdsup.errors import SpecError
+from holdsup.cli.output import Output, output_options, show_progress
+from holdsup.cli.specs import open_executor, open_spec, show_preview, spec_options
 
 if TYPE_CHECKING:
     from holdsup.results import Result
-    from holdsup.studies import Spec
-
-__all__ = ["command"]
 
 
 @click.command(
     "tune",
     cls=GroupedCommand,
-    groups={"Question": "advise status dry-run", "Store and cluster": "retry-failed store dask"},
+    groups={"Question": "advise status", "Spec and store": "dry-run retry-failed store dask"},
     epilog="""\b
     A spec:
       holdsup = 1
@@ -48,16 +45,12 @@ __all__ = ["command"]
       holdsup tune tune.toml --advise
       holdsup tune tune.toml --jobs 4 --plot tune.svg""",
 )
-@click.argument("spec")
-@click.option("--advise", is_flag=True, help="Which J and K are best for the budget? Tune nothing.")
-@click.option("--status", is_flag=True, help="Show how far the work is; run nothing.")
-@click.option("--dry-run", is_flag=True, help="Show what would be imported and run; do neither.")
-@click.option("--retry-failed", is_flag=True, help="Try again what failed before.")
-@click.option("--store", callback=name_file, metavar="FILE", help="Keep results in FILE, not in the spec's store.")
-@click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:port, or local.")
+@spec_options
+@click.option("--advise", is_flag=True, help="Which J and K suit the budget best? Tune nothing.")
+@click.option("--status", is_flag=True, help="Show the progress so far; run nothing.")
 @output_options
 def command(
-    spec: str,
+    path: str,
     advise: bool,
     status: bool,
     dry_run: bool,
@@ -65,51 +58,29 @@ def command(
     store: Path | None,
     dask: str | None,
     shown: Output,
-    seed: int,
     level: float,
     jobs: int,
-    quiet: bool,
+    **_: Any,
 ) -> None:
     """Is the pick safe from the luck of the partition?
 
     SPEC is a TOML file: a corpus, a system, a metric, J partitions of K folds, and the values to try for each
     parameter. Every candidate is trained on the same partitions; the answer says which to take, and how much
-    better another could be. A spec runs code: trust it as you would a script. Nothing is trained twice, also
-    after a crash. The seed is the spec's; --seed changes nothing.
+    better another could be. A spec runs code: trust it only as you would a script. Nothing is trained twice,
+    even after a crash. The seed is the one in the spec; --seed has no effect.
     """
-    from holdsup.studies import read_spec
-
-    asked = read_spec(spec)
-    if asked.kind != "tune":
-        raise SpecError(f"{asked.file.name} is of the kind {asked.kind!r}: use holdsup {asked.kind} {spec}")
-    read = [spec, *(str(source.path) for source in asked.data.values())]
-    shown.refuse_to_overwrite(read, store or asked.store)
+    spec = open_spec(path, "tune", shown, store)
     if dry_run:
-        _show_preview(asked)
+        from holdsup.studies.specs import preview_spec
+
+        show_preview(preview_spec(spec))
         return
     from holdsup.studies.tuning import advise_tuning_spec, read_tuning_status, run_tuning_spec
 
     if status:
-        shown.emit(read_tuning_status(asked, store=store))
+        shown.emit(read_tuning_status(spec, store=store))
         return
-    from holdsup.cli.bar import show_progress
-    from holdsup.cli.executors import open_executor
-
-    with open_executor(jobs, dask) as executor, show_progress(quiet=quiet) as progress:
-        found: Result
-        if advise:
-            found = advise_tuning_spec(
-                asked, store=store, executor=executor, progress=progress, retry_failed=retry_failed
-            )
-        else:
-            found = run_tuning_spec(
-                asked, store=store, executor=executor, progress=progress, retry_failed=retry_failed, level=level
-            )
+    with open_executor(jobs, dask) as executor, show_progress(quiet=shown.quiet) as progress:
+        running: Any = {"store": store, "executor": executor, "progress": progress, "retry_failed": retry_failed}
+        found: Result = advise_tuning_spec(spec, **running) if advise else run_tuning_spec(spec, level=level, **running)
     shown.emit(found)
-
-
-def _show_preview(spec: Spec) -> None:
-    from holdsup.studies.specs import preview_spec
-
-    preview = preview_spec(spec)
-    print_tables(preview.sentence, preview.tables)

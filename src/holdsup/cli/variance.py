@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from holdsup.cli.options import (
     GroupedCommand,
-    last_option,
-    nested_option,
+    join_properties,
+    names_option,
+    pairs_option,
+    rows_options,
     scores_options,
     split_names,
-    split_pairs,
-    split_roles,
 )
 from holdsup.cli.output import Output, output_options
-
-__all__ = ["command"]
 
 
 @click.command(
@@ -39,56 +36,29 @@ __all__ = ["command"]
     default=0.80,
     show_default=True,
     metavar="PHI",
-    help="The reliability a single score should have.",
+    help="How reliable a single score should be.",
 )
-@click.option("--interactions", metavar="A:B", multiple=True, help="Further sources: seed:prompt,item:rater.")
-@click.option("--by", metavar="PROPS", multiple=True, help="Does a facet's effect depend on these? length,genre")
-@click.option("--levels", metavar="FACET=N", multiple=True, help="Plan for these numbers of levels: seed=3,10.")
-@click.option("--where", metavar="COL=VALUE", multiple=True, help="Use only rows with this value; may be repeated.")
-@last_option
-@nested_option
+@names_option("--interactions", metavar="A:B", help="Further sources: seed:prompt,item:rater.")
+@names_option("--by", metavar="PROPS", help="Does a facet's effect depend on these? length,genre")
+@pairs_option("--levels", "seed=3,5", metavar="FACET=N", help="Predict reliability with so many: seed=3,10.")
+@rows_options
 @scores_options
 @output_options
-def command(
-    data: tuple[str, ...],
-    interactions: tuple[str, ...],
-    where: tuple[str, ...],
-    last: str | None,
-    nested_runs: bool,
-    by: tuple[str, ...],
-    levels: tuple[str, ...],
-    threshold: float,
-    shown: Output,
-    seed: int,
-    level: float,
-    jobs: int,
-    quiet: bool,
-    **roles: Any,
-) -> None:
-    """Is a single score reliable, and where does the variance come from?
+def command(data: tuple[str, ...], levels: dict[str, list[str]], shown: Output, jobs: int, **given: Any) -> None:
+    """Is one score reliable, and where does its variance come from?
 
-    DATA is a table with a row for each score of a system on an item in a run, or a file for each system.
+    DATA is a table with one row per score of a system on an item in a run, or one file per system.
     Reliability, phi, is the share of the variance that is between items. Near 1, a score would be much the
     same with another seed; near 0, it is mostly noise.
     """
-    from holdsup.cli.bar import show_progress
     from holdsup.verdict import decompose_variance
 
-    arguments = split_roles(roles)
-    chosen = dict(split_pairs(where, "--where", "system=A"))
-    planned = {facet: _counts(values) for facet, values in split_pairs(levels, "--levels", "seed=3,5")}
-    shown.refuse_to_overwrite(data)
-    with show_progress(quiet=quiet) as progress:
-        found = decompose_variance(
-            list(data), interactions=split_names(interactions), where=chosen, last=last,
-            nested_runs=nested_runs, by=split_names(by),
-            levels=planned, threshold=threshold, level=level, seed=seed, processes=jobs if jobs > 1 else None,
-            progress=progress, **arguments,
-        )  # fmt: skip
-    shown.emit(found)
+    planned = {facet: _counts(values) for facet, values in levels.items()}
+    processes = jobs if jobs > 1 else None
+    shown.answer(decompose_variance, data, levels=planned, processes=processes, **join_properties(given))
 
 
-def _counts(values: Iterable[str]) -> list[int]:
+def _counts(values: list[str]) -> list[int]:
     """Return the numbers in "3,5"."""
     numbers = split_names(values)
     if not numbers or not all(number.isascii() and number.isdigit() and int(number) for number in numbers):

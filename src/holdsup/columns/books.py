@@ -14,8 +14,6 @@ from holdsup.columns.encoding import Labels, codes_of, follows, order_labels
 from holdsup.columns.values import same_buffers, to_dictionary
 from holdsup.numerics.layout import run_starts
 
-__all__ = ["LevelBook"]
-
 Codes = NDArray[np.int32]
 UNKNOWN, NEW = -2, -3  # marks in a table of integers
 WIDEST = 2**24  # integers this far apart are found in a table, others by their text

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from holdsup.columns.encoding import Labels
 
-__all__ = ["Crossing", "cross"]
-
 DENSE = 4  # a table of all combinations is used while it has at most this many places a row
 SMALL = 2**17  # or this many places in all
 PIECE = 2**18  # rows looked at together: they stay in the cache

@@ -19,8 +19,6 @@ from holdsup.columns.values import MISSING_TOKENS, TEXT
 from holdsup.errors import ReadError, quote_text
 from holdsup.rendering.spreadsheet import FORMULA
 
-__all__ = ["DelimitedTable", "blank_comments", "open_delimited", "rearm_texts"]
-
 SAMPLE = 256 * 2**10  # bytes from which the layout is found, unless the first line alone is longer
 MARK = b"\xef\xbb\xbf"  # of the order of bytes, in UTF-8
 PIECE = 2**18  # bytes looked at together: they stay in the cache

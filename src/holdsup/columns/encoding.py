@@ -15,18 +15,6 @@ from numpy.typing import NDArray
 
 from holdsup.columns.values import MISSING_TOKENS, TRUTHS, is_text, parse_number, same_buffers, to_dictionary
 
-__all__ = [
-    "BadNumber",
-    "Labels",
-    "codes_of",
-    "encode_labels",
-    "encode_numbers",
-    "fold_truths",
-    "follows",
-    "is_truth",
-    "order_labels",
-]
-
 SHOWN = 4  # values, that are no numbers, in a message
 PIECE = 2**16  # rows looked at together: they stay in the cache
 

@@ -17,8 +17,6 @@ from holdsup.columns.limits import DEEPEST, LARGEST_DOCUMENT, LONGEST_LINE, reas
 from holdsup.columns.typed import TypedTable, flatten, hold_table, open_frame, open_records
 from holdsup.errors import ReadError
 
-__all__ = ["Document", "is_shallow", "open_json"]
-
 SAMPLE, MOST_FIELDS = 2**16, 1000  # bytes looked at, and different fields in them that Arrow may have
 OPENING, CLOSING, NEWLINE, RETURN = (ord(mark) for mark in "{}\n\r")
 

@@ -12,8 +12,6 @@ from holdsup.columns.typed import check_names
 from holdsup.columns.values import MISSING_TOKENS, TRUTHS, parse_number
 from holdsup.errors import ReadError
 
-__all__ = ["BLANKS", "STATED_FACET", "THOUSANDS", "UNNAMED", "FileLayout", "find_layout"]
-
 SAMPLE_ROWS = 200
 BLANKS = " \t"  # a pseudo-delimiter: any run of blanks
 COMMA_NUMBER = re.compile(r"[-+]?\d*,\d+([eE][-+]?\d+)?")

@@ -2,22 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "DEEPEST",
-    "FLATTENED",
-    "LARGEST_DOCUMENT",
-    "LARGEST_STREAM",
-    "LONGEST_LINE",
-    "LONGEST_NAME",
-    "MOST_COLUMNS",
-    "MOST_IN_MEMORY",
-    "MOST_MEASUREMENTS",
-    "MOST_ROWS",
-    "check_expansion",
-    "check_ratio",
-    "reason_of",
-]
-
 LONGEST_LINE = 4 * 2**20  # bytes; a row of scores has hundreds, a row with a text a few thousand
 LARGEST_STREAM = 8 * 2**30  # bytes taken from a pipe or out of a compressed file; Parquet has no such limit
 LARGEST_DOCUMENT = 256 * 2**20  # bytes of JSON that is one value, not a record a line

@@ -12,8 +12,6 @@ from holdsup.columns.limits import FLATTENED, MOST_COLUMNS, check_expansion, rea
 from holdsup.columns.values import write_value
 from holdsup.errors import ReadError, list_names
 
-__all__ = ["from_columns", "from_records", "to_arrow"]
-
 CELL = 8  # bytes that a value takes in a list, a missing one too
 
 

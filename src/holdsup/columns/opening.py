@@ -15,8 +15,6 @@ from holdsup.columns.typed import open_frame, open_parquet
 from holdsup.errors import ReadError
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["OpenTable", "open_tables"]
-
 
 class OpenTable(Protocol):
     """A table whose columns are known and can be read."""

@@ -23,8 +23,6 @@ from holdsup.progress import Progress, no_progress
 if TYPE_CHECKING:
     from holdsup.columns.opening import OpenTable
 
-__all__ = ["Column", "Columns", "Numbers", "convert_numbers", "converting", "read_columns"]
-
 NUMERAL = re.compile(r"[-+\d.,eE]*\d[-+\d.,eE]*")
 RIGHT = "Write decimals with a point, and no mark for thousands."
 

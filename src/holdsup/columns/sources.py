@@ -17,8 +17,6 @@ import pyarrow as pa
 from holdsup.columns.limits import LARGEST_STREAM, check_expansion, reason_of
 from holdsup.errors import ColumnError, ReadError, list_names
 
-__all__ = ["Source", "columns_in_names", "find_sources", "read_bytes", "without_endings"]
-
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")  # what is read out of a folder
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 OTHERS = {

@@ -19,19 +19,6 @@ from holdsup.errors import ReadError, list_names
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
-__all__ = [
-    "ROLES",
-    "TypedTable",
-    "check_names",
-    "damaged",
-    "flatten",
-    "hold_table",
-    "open_frame",
-    "open_parquet",
-    "open_records",
-    "parquet_file",
-]
-
 ROLES = "holdsup.roles"  # key in the metadata of a schema: the roles of columns, as JSON
 UNNAMED_INDEX = re.compile(r"__index_level_\d+__")  # what Arrow calls the index of a pandas frame that has no name
 

@@ -9,17 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = [
-    "MISSING_TOKENS",
-    "TEXT",
-    "TRUTHS",
-    "is_text",
-    "parse_number",
-    "same_buffers",
-    "to_dictionary",
-    "write_value",
-]
-
 TEXT = pa.dictionary(pa.int32(), pa.string())
 # In a column of numbers these say "there is none"; in a column of labels they are labels.
 DASHES = ("-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", "\N{MINUS SIGN}")

@@ -10,8 +10,6 @@ import pyarrow as pa
 
 from holdsup.errors import ScoresError
 
-__all__ = ["PublishedEffect", "carmona2025", "carmona2025_contributions", "simulate_carmona2025"]
-
 ROWS = 5154
 THINNING = 2025  # which rows of the full grid are there is the same in every simulated table
 EPOCH_SD = 0.03 * 52**0.5  # the largest spread of slopes that the printed standard error of their mean allows

@@ -10,8 +10,6 @@ import pyarrow as pa
 from holdsup.arguments import check_count, check_finite, check_pairs
 from holdsup.errors import ScoresError
 
-__all__ = ["simulate_scores"]
-
 
 def simulate_scores(
     means: Mapping[str, float],

@@ -11,8 +11,6 @@ import pyarrow.parquet as pq
 
 from holdsup.measurements import Measurement, read_measurements
 
-__all__ = ["PublishedGroup", "PublishedPrecision", "belz2022", "belz2022_groups", "belz2022_table", "text_classifiers"]
-
 
 @dataclass(frozen=True, slots=True)
 class PublishedPrecision:

@@ -21,8 +21,6 @@ from holdsup.columns.values import MISSING_TOKENS, is_text, parse_number, to_dic
 from holdsup.errors import ColumnError, ReadError, list_names
 from holdsup.experiment.sources import digest_file, find_held
 
-__all__ = ["Corpus", "read_corpus"]
-
 KEPT = 8  # corpora that a process holds: tasks come dataset by dataset
 # No sign of plus, no zeros in front: what is written so may be a code.
 NUMERAL = re.compile(r"-?(?:0|[1-9]\d*|(?=\.\d))(?:\.\d*)?(?:[eE][-+]?\d+)?")
@@ -63,10 +61,10 @@ def _read(described: str) -> Corpus:
     path, columns, target, numbers = source["path"], source["input"], source["target"], source.get("numbers", False)
     inputs, group, item = [columns] if isinstance(columns, str) else columns, source.get("group"), source.get("item")
     if digest_file(Path(path)) != source["digest"]:
-        raise ReadError(f"{path} has changed since the tasks were planned: run the spec again to plan them anew")
+        raise ReadError(f"{path} has changed since the tasks were planned: run the spec again")
     table, *more = open_tables(Path(path))
     if more:
-        raise ReadError(f"{path} is {1 + len(more)} tables: a dataset is one file")
+        raise ReadError(f"{path} is {1 + len(more)} tables: give one file per dataset")
     for column in (*inputs, target, group, item):
         if column is not None and column not in table.columns:
             raise ColumnError.not_found(column, table.columns, where=path)
@@ -75,7 +73,7 @@ def _read(described: str) -> Corpus:
     if isinstance(table, DelimitedTable):  # in a file that has no null, an empty cell is how a missing one is written
         _require(table, target, targets, lambda value: isinstance(value, str) and not value.strip())
     if len(targets) < 2:
-        raise ReadError(f"{path} has {len(targets)} rows: a system needs some to train on and some to be tested on")
+        raise ReadError(f"{path} has {len(targets)} rows: give at least 2, to train on and to test on")
     parts = [cells[column].values for column in inputs]
     return Corpus(
         items=_read_names(table, item, len(targets)),
@@ -98,7 +96,7 @@ def _read_names(table: OpenTable, item: str | None, rows: int) -> tuple[str, ...
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ColumnError(
-            f"column {item!r} of {table.name} has {list_names(twice, most=3)} more than once: ids must differ"
+            f"column {item!r} of {table.name} has {list_names(twice, most=3)} more than once: give each item its own id"
         )
     return tuple(names)
 
@@ -135,7 +133,7 @@ def _read_numbers(table: OpenTable, column: str) -> list[Any]:
         number = parse_number(_clean(value), table.decimal(column)) if isinstance(value, str) else value
         if not isinstance(number, int | float):
             raise ColumnError(
-                f"{table.locate(row)} of {table.name} has {value!r:.60} as {column!r}, which is no number"
+                f"{table.locate(row)} of {table.name} has {value!r:.60} as {column!r}, which is not a number"
             )
         numbers.append(number)
     return _whole(numbers)

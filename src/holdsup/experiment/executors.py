@@ -25,8 +25,6 @@ from holdsup.errors import MissingExtra, RunError
 from holdsup.experiment.work import Interrupted, end_process_when_stuck
 from holdsup.numerics.processes import out_of_reach
 
-__all__ = ["ProcessExecutor", "SerialExecutor", "WorkerDied", "dask_executor", "workers_of"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 LOOK = 1.0  # seconds between looks at a worker
@@ -63,7 +61,7 @@ class ProcessExecutor(Executor):
 
     def __init__(self, processes: int) -> None:
         if processes < 1:
-            raise RunError(f"{processes} processes cannot work: ask for 1 or more")
+            raise RunError(f"processes is {processes}: give 1 or more")
         self.processes = processes
         self._orders: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._closed = False
@@ -107,7 +105,7 @@ def workers_of(executor: Executor) -> int:
         try:
             return sum(map(int, client.ncores().values()))
         except OSError as error:
-            raise RunError(f"the Dask scheduler does not answer ({error}): run again when it does") from error
+            raise RunError(f"the Dask scheduler does not respond ({error}): run again when it does") from error
     return int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
 
 
@@ -129,7 +127,9 @@ def dask_executor(address: str | None = None, *, workers: int | None = None) -> 
     try:
         client = distributed.Client(address, timeout="10s")
     except (OSError, ValueError) as error:
-        raise RunError(f"no Dask scheduler answers at {address} ({error}): start one, or give another") from error
+        raise RunError(
+            f"no Dask scheduler responds at {address} ({error}): start one, or give another address"
+        ) from error
     with client, client.get_executor(pure=False) as executor:
         yield executor
 
@@ -250,7 +250,7 @@ class Worker:
             if process.exitcode is not None and process.exitcode < 0:  # a signal: no script ends it so
                 raise WorkerDied(process.exitcode, time.perf_counter() - started) from None
             raise RunError(
-                "a worker process ended before it could begin: a script that asks for processes must stand under "
+                "a worker process ended before it started: put the code that asks for processes under "
                 'if __name__ == "__main__":'
             ) from None
 

@@ -16,31 +16,31 @@ import pyarrow.parquet as pq
 from holdsup.errors import MetricError, ResultError
 from holdsup.experiment.corpora import Corpus, read_corpus
 from holdsup.experiment.plan import Label, Plan, Task
-from holdsup.experiment.scoring import Scored, check_metric, find_metric, score_counts, score_predictions
 from holdsup.experiment.sources import import_from
 from holdsup.experiment.store import Recorded, Store
-from holdsup.experiment.training import COUNT, find_split
+from holdsup.experiment.training import (
+    COUNT,
+    Scored,
+    check_metric,
+    find_metric,
+    find_split,
+    score_counts,
+    score_predictions,
+)
 from holdsup.metrics import Metric, make_metric
 from holdsup.metrics.catalogue import write_metric
-from holdsup.metrics.streams import divert_output
+from holdsup.metrics.scorers import divert_output
 from holdsup.rendering.spreadsheet import disarm_text
 from holdsup.results import write_file
-from holdsup.scores.role_finding import state_in_names, state_roles
-from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate
+from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate, state_in_names, state_roles
 from holdsup.splits import make_splitter
-
-__all__ = ["check_ending", "export_scores", "rows_by_run", "write_scores"]
 
 ENDINGS = (".parquet", ".csv")
 Run = tuple[tuple[str, Label], ...]  # the labels of a run
 
 
 def export_scores(
-    plan: Plan,
-    store: Store,
-    *,
-    metric: Mapping[str, Any] | None = None,
-    per: Literal["item", "run"] | None = None,
+    plan: Plan, store: Store, *, metric: Mapping[str, Any] | None = None, per: Literal["item", "run"] | None = None
 ) -> pa.Table:
     """Return the scores of a plan's tasks: dataset, system, run, item, metric, score, status, facets, reason.
 
@@ -217,8 +217,7 @@ def _state_roles(table: pa.Table, facets: Sequence[str]) -> pa.Table:
 def _is_by_item(metric: Metric, per: str | None) -> bool:
     if per == "item" and not metric.is_mean:
         raise MetricError(
-            f"{metric.name} of a run is no mean over its items, so that scores of single items would be those of "
-            "another metric: export it with --per run"
+            f"the {metric.name} of a run is not the mean over its items, so these have no score: use --per run"
         )
     return metric.is_mean and per != "run"
 

@@ -1,5 +1,6 @@
-"""What makes a task the same task: its settings, its data, its code. Its hash is its name in the store.
+"""What makes a task the same task: settings, data, code; and what else numbers may depend on, the environment.
 
+The hash of the first three is the name of a task in the store.
 The metric is not part of it: predictions are kept, so that another metric needs no other training. Nor are names
 of systems and datasets, paths and timeouts, which change no prediction.
 """
@@ -9,30 +10,27 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import os
+import platform
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_info
+
+from holdsup import __version__
 from holdsup.errors import SpecError
 from holdsup.experiment.sources import digest_file
 
-__all__ = [
-    "Imported",
-    "find_matching",
-    "find_module",
-    "follow_imports",
-    "identify",
-    "is_python",
-    "name_module",
-    "probe_sources",
-]
-
 PROBE = Path(__file__).with_name("probe.py")
-PATIENCE = 600.0  # seconds that importing a module may take
+PATIENCE, GIT_PATIENCE = 600.0, 10.0  # seconds that importing a module, and a command of git, may take
+ALWAYS = ("numpy", "scipy", "scikit-learn", "pyarrow")
+VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONHASHSEED")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +90,11 @@ def _probe(folder: Path, request: Mapping[str, Any]) -> Any:
         return json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         raise SpecError(
-            f"importing {named} takes more than {PATIENCE:g} seconds: move work into the function"
+            f"importing {named} takes more than {PATIENCE:g} seconds: move the slow work into the function"
         ) from None
     except ValueError:
         said = " ".join(done.stderr.split())[-300:]
-        raise SpecError(f"importing {named} ended Python with code {done.returncode}; it said: {said}") from None
+        raise SpecError(f"importing {named} ended Python (exit code {done.returncode}); it printed: {said}") from None
 
 
 def follow_imports(files: Iterable[Path], folders: Sequence[Path]) -> list[Path]:
@@ -156,9 +154,11 @@ def find_matching(folder: Path, patterns: Iterable[str]) -> dict[str, Path]:
         try:
             files = sorted(file for file in folder.glob(pattern) if file.is_file())
         except (ValueError, NotImplementedError) as error:
-            raise SpecError(f"code has {pattern!r}, which is no pattern below the spec's folder: {error}") from error
+            raise SpecError(
+                f"code has {pattern!r}, which is not a pattern inside the spec's folder: {error}"
+            ) from error
         if not files:
-            raise SpecError(f"code has {pattern!r}, which matches no file below the spec's folder")
+            raise SpecError(f"code has {pattern!r}, which matches no file in the spec's folder")
         found |= {file.relative_to(folder).as_posix(): file for file in files}
     return found
 
@@ -185,3 +185,69 @@ def _find(name: str, folders: Sequence[Path]) -> Iterator[Path]:
         if found := find_module(name, folder):
             yield from found
             return
+
+
+def describe_environment(folder: str, *, executor: str, distributions: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the record of this environment, which JSON can hold.
+
+    Parameters
+    ----------
+    folder : where the code of the tasks lies; its commit is noted
+    executor : what the tasks run on
+    distributions : names of installed packages that the tasks use
+    """
+    names = sorted({*ALWAYS, *distributions})
+    return {
+        "holdsup": __version__,
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "cpu": _processor(),
+        "cores": os.cpu_count(),
+        "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "executor": executor,
+        "versions": {name: found for name in names if (found := _version(name))},
+        "commit": _commit(folder),
+        "threads": {name: os.environ[name] for name in VARIABLES if name in os.environ},
+        "blas": _libraries(),
+    }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    """Return the name of the processor, as far as the system tells it."""
+    listed = Path("/proc/cpuinfo")
+    if listed.exists():
+        for line in listed.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _commit(folder: str) -> dict[str, Any] | None:
+    """Return the commit that the folder is at and whether files were changed since; None outside git."""
+    head, changed = _git(folder, "rev-parse", "HEAD"), _git(folder, "status", "--porcelain", "-uno", ".")
+    return None if head is None else {"id": head, "changed": bool(changed)}
+
+
+def _git(folder: str, *words: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", folder, *words], capture_output=True, text=True, timeout=GIT_PATIENCE, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _libraries() -> list[dict[str, Any]]:
+    """Return the numerical libraries that are loaded, with their threads."""
+    kept = ("user_api", "internal_api", "version", "num_threads", "architecture")
+    return [{name: library.get(name) for name in kept} for library in threadpool_info()]

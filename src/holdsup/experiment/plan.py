@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Label", "Outcome", "Plan", "Task"]
-
 Label: TypeAlias = str | int | float | bool | None
 
 

@@ -14,8 +14,6 @@ from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results import KINDS, Asked, Caution, Result, Rows, order_cautions, write_caveats
 
-__all__ = ["FailedTask", "RunReport", "TaskGroup", "list_damage", "report_run"]
-
 SHOWN = 20  # failures, and damaged rows, that a report lists
 MOST_GROUPS, MOST_FAILURES = 5, 3  # of a short answer
 LONGEST = 160  # characters of an error in it

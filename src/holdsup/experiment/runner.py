@@ -17,15 +17,13 @@ from types import FrameType
 from typing import Any, Self
 
 from holdsup.errors import RunError, list_names
-from holdsup.experiment.environment import describe_environment
 from holdsup.experiment.executors import SerialExecutor, WorkerDied, workers_of
+from holdsup.experiment.identity import describe_environment
 from holdsup.experiment.plan import Plan
 from holdsup.experiment.report import RunReport, report_run
 from holdsup.experiment.store import Failure, OpenRun, Store, Success
 from holdsup.experiment.work import GRACE, STUCK, Interrupted, Order, carry_out
 from holdsup.progress import Progress, no_progress
-
-__all__ = ["RunInterrupted", "read_status", "run_plan"]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 TOGETHER = 0.1  # seconds between records: a commit waits for the disk, and short tasks share one
@@ -86,7 +84,7 @@ def run_plan(
         if interruption.asked:
             raise RunInterrupted(
                 f"stopped by {interruption.asked.name}: {runner.settled:,} of {len(plan.tasks):,} tasks are recorded "
-                f"in {opened.path.name}; run the same again to go on",
+                f"in {opened.path.name}; run the same command again to continue",
                 interruption.asked,
             )
         return report_run(plan, opened, executed=runner.executed, seconds=time.monotonic() - started)
@@ -105,10 +103,10 @@ def read_status(plan: Plan, store: Store | str | Path) -> RunReport:
 
 def _require_distinct(plan: Plan) -> None:
     if not plan.tasks:
-        raise RunError("the plan has no tasks: give it some")
+        raise RunError("the plan has no tasks: there is nothing to run")
     twice = [task for task, count in Counter(task.id for task in plan.tasks).items() if count > 1]
     if twice:
-        raise RunError(f"{len(twice)} tasks of the plan have the id of another ({list_names(twice, most=3)})")
+        raise RunError(f"several tasks of the plan share an id ({list_names(twice, most=3)}): give each its own")
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -253,7 +251,7 @@ class Runner:
         if found:
             self.workers, self._peopled = found, self._counted
         elif self._counted - self._peopled > LONELY:
-            raise RunError(f"the cluster has had no worker for {LONELY:.0f} seconds: start some, and run again")
+            raise RunError(f"the cluster has had no worker for {LONELY:.0f} seconds: start workers, and run again")
 
     def _claim(self) -> bool:
         if not self.waiting:
@@ -354,4 +352,4 @@ class Runner:
 
 def _given_up(error: BaseException) -> RunError:
     kind = type(error).__name__
-    return RunError(f"the executor gave up ({kind}: {error}): what was done is recorded; run again to go on")
+    return RunError(f"the executor failed ({kind}: {error}): finished tasks are recorded; run again to continue")

@@ -12,17 +12,6 @@ from typing import Any
 
 from holdsup.errors import ReadError, TaskError
 
-__all__ = [
-    "PREPARE",
-    "digest_file",
-    "find_held",
-    "forget",
-    "hold",
-    "import_from",
-    "load_callable",
-    "split_source",
-]
-
 PREPARE = "prepare"  # attribute of work: what imports and reads, given its arguments, before its time counts
 _callables: dict[tuple[str, tuple[tuple[str, str], ...]], Callable[..., Any]] = {}
 _loaded: dict[str, str] = {}  # modules of users that this process has loaded, each with the hash of its source
@@ -48,11 +37,7 @@ def split_source(source: str) -> tuple[str, str] | None:
 
 
 def load_callable(
-    source: str,
-    modules: Mapping[str, str],
-    later: Mapping[str, Sequence[str]] | None = None,
-    *,
-    pinned: bool = True,
+    source: str, modules: Mapping[str, str], later: Mapping[str, Sequence[str]] | None = None, *, pinned: bool = True
 ) -> Callable[..., Any]:
     """Return what an import string names, its modules being those whose sources the plan has hashed.
 
@@ -134,7 +119,7 @@ def _note(name: str, path: str | None, digest: str, *, pinned: bool) -> None:
 def _import(source: str) -> Callable[..., Any]:
     parts = split_source(source)
     if parts is None:
-        raise TaskError(f"{source!r} is no import string: write module:function")
+        raise TaskError(f"{source!r} is not an import string: write module:function")
     importlib.invalidate_caches()
     found: Any = importlib.import_module(parts[0])
     for name in parts[1].split("."):

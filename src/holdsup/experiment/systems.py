@@ -22,16 +22,6 @@ from holdsup.errors import TaskError
 from holdsup.experiment.sources import find_held, load_callable
 from holdsup.splits.routing import route_groups
 
-__all__ = [
-    "FILLED",
-    "KINDS",
-    "fill_arguments",
-    "find_placeholders",
-    "load_system",
-    "split_settings",
-    "train_system",
-]
-
 FILLED = ("train", "test", "out", "seed", "python")  # placeholders that a run fills; the others are settings
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 GUARD = Path(__file__).with_name("guard.py")  # ends a program when this process is killed
@@ -50,34 +40,25 @@ class Trained(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """What one training is given: examples with targets, inputs to predict, a seed, groups of the examples if any."""
+    """What one training is given: examples with targets, inputs to predict, a seed, groups if any."""
 
     inputs: Sequence[Any]
     targets: Sequence[Any]
     unseen: Sequence[Any]
     seed: int
-    groups: Sequence[Any] | None
+    groups: Sequence[Any] | None = None
 
 
-def train_system(
-    system: Mapping[str, Any],
-    inputs: Sequence[Any],
-    targets: Sequence[Any],
-    unseen: Sequence[Any],
-    *,
-    seed: int,
-    groups: Sequence[Any] | None = None,
-) -> Trained:
-    """Train a system on inputs and targets, and predict the targets of unseen inputs.
+def train_system(system: Mapping[str, Any], given: Examples) -> Trained:
+    """Train a system, and predict the targets of unseen inputs.
 
     Parameters
     ----------
     system : a task's `system`: kind, source (import string or argument list), settings; for what is imported, the
         modules that the plan has hashed; for what is in memory, the name it is held under; for programs, folder and
         timeout
-    groups : what each of the inputs belongs to, for an estimator that asks for it
     """
-    return KINDS[system["kind"]](system, Examples(inputs, targets, unseen, seed, groups))
+    return KINDS[system["kind"]](system, given)
 
 
 def load_system(system: Mapping[str, Any]) -> None:
@@ -91,10 +72,7 @@ def _call(system: Mapping[str, Any], given: Examples) -> Trained:
     started = time.perf_counter()
     predict = function(given.inputs, given.targets, seed=given.seed, **system["settings"])
     if not callable(predict):
-        raise TaskError(
-            f"{system['source']} returned a {type(predict).__name__}: it must return a function that predicts, "
-            "predict(inputs)"
-        )
+        raise TaskError(f"{system['source']} returned a {type(predict).__name__}: return a function, predict(inputs)")
     return _predict(predict, given, started)
 
 
@@ -104,7 +82,7 @@ def _estimator(system: Mapping[str, Any], given: Examples) -> Trained:
     lacks = [name for name in ("fit", "predict", "get_params", "set_params") if not hasattr(estimator, name)]
     if lacks:
         raise TaskError(
-            f"{system['source']} returned a {type(estimator).__name__} without {', '.join(lacks)}: it must return a "
+            f"{system['source']} returned a {type(estimator).__name__} without {', '.join(lacks)}: return a "
             "scikit-learn estimator"
         )
     random = [name for name in estimator.get_params(deep=True) if name.split("__")[-1] == "random_state"]
@@ -127,7 +105,7 @@ def _command(system: Mapping[str, Any], given: Examples) -> Trained:
         code = _run(filled, system["folder"], log, timeout)
         program = " ".join(Path(part).name for part in filled[:2])
         if code is None:
-            raise TaskError(f"{program} was stopped after {timeout:g} seconds: give it a longer timeout{_last(log)}")
+            raise TaskError(f"{program} was stopped after {timeout:g} seconds: raise its timeout{_last(log)}")
         if code != 0:
             raise TaskError(f"{program} ended with code {code}{_last(log)}")
         predictions = _read_predictions(files["out"], program, log)
@@ -211,9 +189,7 @@ def _read_predictions(out: Path, program: str, log: Path) -> list[Any]:
     if not out.exists():
         raise TaskError(f"{program} wrote no file {{out}}{_last(log)}")
     if out.stat().st_size > LARGEST_DOCUMENT:
-        raise TaskError(
-            f"{program} wrote {out.stat().st_size:,} bytes to {{out}}: one JSON prediction a line is wanted"
-        )
+        raise TaskError(f"{program} wrote {out.stat().st_size:,} bytes to {{out}}: write one JSON prediction per line")
     predictions = []
     for number, line in enumerate(out.read_bytes().splitlines(), start=1):
         try:

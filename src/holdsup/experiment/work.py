@@ -26,9 +26,7 @@ from holdsup.experiment.plan import Outcome
 from holdsup.experiment.sources import PREPARE, import_from, load_callable
 from holdsup.experiment.store import Failure, Success
 from holdsup.experiment.store.records import encode_table, encode_values
-from holdsup.metrics.streams import divert_output
-
-__all__ = ["GRACE", "STUCK", "Interrupted", "Order", "carry_out", "end_process_when_stuck"]
+from holdsup.metrics.scorers import divert_output
 
 GRACE = 5.0  # seconds in which a task may clean up before its process is ended
 STUCK = 1  # exit code of a process that was ended so

@@ -50,6 +50,12 @@ class PartialFit:
         estimate = float(inside @ self.engine.solution.beta) + shift
         return make_contrast("", estimate, variance, partial(inference.degrees, inside), level)
 
+    def estimate(self, weights: Floats) -> Floats:
+        """Return the values of several such combinations, shape (combinations, columns)."""
+        inside = (weights @ self.design.transform)[:, self.engine.kept]
+        shift = self.design.shift * weights[:, list(self.design.constant)].sum(axis=1)
+        return np.asarray(inside @ self.engine.solution.beta + shift)
+
     def predict(self, rows: Ints, *, random: bool = True) -> Floats:
         """Return predictions for rows of the design: the fixed part and (`random`) the effects of levels fitted."""
         layout, sample = _take(self.design, rows)

@@ -6,17 +6,14 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from holdsup.errors import MetricError, list_names
+from holdsup.errors import MetricError, hint_at, list_names
 from holdsup.metrics.chunks import ChunkMetric
 from holdsup.metrics.labels import AveragedMetric, LabelMetric
 from holdsup.metrics.means import Agreement, NumberError, TokenAgreement
 from holdsup.metrics.metric import Metric
 from holdsup.metrics.scorers import FunctionMetric
-
-__all__ = ["METRICS", "make_metric", "read_metric", "write_metric"]
 
 LABELS = ("average", "positive", "labels", "zero_division", "allow_unknown")
 CHUNKS = ("scheme", "zero_division")
@@ -38,9 +35,9 @@ AVERAGES = ("micro", "macro", "weighted")
 TYPES = {
     "normalize": (bool, "true or false"),
     "allow_unknown": (bool, "true or false"),
-    "average": (str, "a text"),
-    "scheme": (str, "a text"),
-    "positive": (str | int | float, "a label: a text or a number"),
+    "average": (str, "text"),
+    "scheme": (str, "text"),
+    "positive": (str | int | float, "a label: text or a number"),
     "labels": (list | tuple, "a list of labels"),
     "zero_division": (int | float, "0, 1 or nan"),
 }
@@ -101,18 +98,16 @@ def _label_metric(
 
 def _check_labels(name: str, labels: Sequence[Any]) -> tuple[Any, ...]:
     if not labels or not all(isinstance(label, str | int | float) for label in labels):
-        raise MetricError(f"labels = {labels!r:.40} of the metric {name}: it must be a list of texts or numbers.")
+        raise MetricError(f"labels = {labels!r:.40} of the metric {name}: give a list of text or numbers.")
     return tuple(dict.fromkeys(labels))
 
 
 def _check_options(name: str, options: dict[str, Any]) -> None:
     """Refuse a metric that is not there, and options that it does not take."""
     if name not in METRICS:
-        near = get_close_matches(name.lower(), METRICS, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise MetricError(f"no metric {name!r}; there are {', '.join(METRICS)}.{hint}")
+        raise MetricError(f"unknown metric {name!r}; choose from {', '.join(METRICS)}.{hint_at(name, METRICS)}")
     if strange := [option for option in options if option not in METRICS[name]]:
-        raise MetricError(f"the metric {name} takes no {list_names(strange)}; it takes {list_names(METRICS[name])}.")
+        raise MetricError(f"the metric {name} has no option {list_names(strange)}; it has {list_names(METRICS[name])}.")
     for option, value in options.items():
         kind, words = TYPES[option]
         if not isinstance(value, kind):

@@ -18,10 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
-from holdsup.metrics.metric import Counts, RatioMetric
-from holdsup.metrics.pairs import BadItem, read_sequences, require_lists, show
-
-__all__ = ["SCHEMES", "ChunkMetric", "convert_tags", "decode_chunks", "encode_chunks", "repair_tags"]
+from holdsup.metrics.metric import BadItem, Counts, RatioMetric, read_sequences, require_lists, show
 
 Tags = Sequence[Sequence[str]]
 
@@ -85,7 +82,7 @@ class Chunks:
 def require_scheme(scheme: str) -> dict[str, int]:
     """Return the letters of a scheme and what they mean; refuse a scheme that there is none of."""
     if scheme not in SCHEMES:
-        raise MetricError(f"no tag scheme {scheme!r}; there are {', '.join(SCHEMES)}.")
+        raise MetricError(f"unknown tag scheme {scheme!r}; choose from {', '.join(SCHEMES)}.")
     return SCHEMES[scheme]
 
 
@@ -167,7 +164,7 @@ def _read(tags: Tags, scheme: str) -> tuple[NDArray[np.intp], NDArray[np.intp], 
         if tag != "O" and letter not in letters:
             item = next(i for i, sequence in enumerate(tags) if tag in map(str, sequence))
             shown = ", ".join(["O", *(f"{known}-TYPE" for known in letters)])
-            raise BadItem(f"{show(tag)} of ", item, f" is no tag of {scheme}, which has {shown}.")
+            raise BadItem(f"{show(tag)} of ", item, f" is not a tag of {scheme}, which has {shown}.")
         kind = types.setdefault(name, len(types))
         book[tag] = kind * ROLES + letters.get(letter, OUTSIDE)
     codes = np.fromiter(map(book.__getitem__, flat), dtype=np.intp, count=len(flat))

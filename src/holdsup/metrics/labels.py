@@ -16,10 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError, list_names
-from holdsup.metrics.metric import MATCHES, Counts, Floats, RatioMetric, ratio
-from holdsup.metrics.pairs import BadItem, plain_values, read_pairs, show
-
-__all__ = ["AveragedMetric", "LabelMetric"]
+from holdsup.metrics.metric import MATCHES, BadItem, Counts, Floats, RatioMetric, plain_values, ratio, read_pairs, show
 
 Ints = NDArray[np.intp]
 SEVERAL = (list, tuple, set, frozenset)  # an item that is one of these has several labels
@@ -74,7 +71,7 @@ class LabelMetric(RatioMetric):
             predicted = list_columns(predicted, self.width, what="prediction")
         check_labels(known, self.known, what="target", advice="Call for_targets with all targets.")
         if not self.allow_unknown:
-            advice = "Name all labels with labels = [...], or set allow_unknown = true to take it for a wrong answer."
+            advice = "Name all labels with labels = [...], or set allow_unknown = true to count it as wrong."
             check_labels(predicted, {*self.known, *(self.labels or ())}, what="prediction", advice=advice)
         return known, predicted, self.known if self.labels is None else self.labels
 
@@ -213,7 +210,7 @@ def _spread(values: list[Any]) -> tuple[Ints, list[Any]]:
         if not issubclass(kind, str | int | float):
             found = next(label for label in labels if type(label) is kind)
             raise MetricError(
-                f"a label is a text or a number, or an item has a list of such, but here is {show(found)}."
+                f"a label must be text or a number, or an item a list of these, but here is {show(found)}."
             )
     if labels is not values and len(set(zip(items.tolist(), labels, strict=True))) < len(labels):
         _refuse_repeated(values)
@@ -227,7 +224,6 @@ def _refuse_repeated(values: list[Any]) -> None:
             raise BadItem(
                 "",
                 item,
-                f" is {show(value)}, which has a label twice. An item's labels are a list of different ones, or an "
-                "indicator row of 0 and 1, as long for all items. For a tag of each token there are chunk_f1 and "
-                "token_accuracy.",
+                f" is {show(value)}, which has a label twice. Give a list of different labels, or an indicator row of "
+                "0s and 1s, as long for every item. For one tag per token, use chunk_f1 or token_accuracy.",
             )

@@ -14,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
-from holdsup.metrics.metric import Counts, Floats, Metric
-from holdsup.metrics.pairs import BadItem, read_pairs, read_sequences, show
-
-__all__ = ["Agreement", "NumberError", "TokenAgreement"]
+from holdsup.metrics.metric import BadItem, Counts, Floats, Metric, read_pairs, read_sequences, show
 
 ARTICLE = re.compile(r"\b(a|an|the)\b")
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -115,7 +112,7 @@ def _check_kinds(known: list[Any], predicted: list[Any]) -> None:
     if known and not kinds[0] & kinds[1]:
         raise MetricError(
             f"targets such as {show(known[0])} and predictions such as {show(predicted[0])} are of different kinds: "
-            "no prediction could be right. Give both as texts, or both as numbers."
+            "no prediction could be right. Give both as text, or both as numbers."
         )
 
 

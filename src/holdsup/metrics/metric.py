@@ -1,4 +1,4 @@
-"""What a metric is: counts of each item, and the score of their sum.
+"""What a metric is: targets and predictions of each item become counts, and the sum of counts a score.
 
 A metric that is made of counts never reads a prediction twice. Any set of items, a bootstrap draw among them, is
 a sum of rows, and `score` takes thousands of such sums at once.
@@ -16,19 +16,81 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
-from holdsup.metrics.pairs import read_pairs
 from holdsup.results import Caution
 
-__all__ = [
-    "MATCHES",
-    "Counted",
-    "Counts",
-    "Floats",
-    "Metric",
-    "RatioMetric",
-    "count_systems",
-    "ratio",
-]
+SHOWN = 40  # characters of a value in a message
+
+
+class BadItem(MetricError):
+    """One item cannot be counted.
+
+    Attributes
+    ----------
+    item : its place, counted from 0; predictions that are read after all targets count on
+    """
+
+    def __init__(self, before: str, item: int, after: str) -> None:
+        super().__init__(f"{before}item {item} (counted from 0){after}")
+        self.item = item
+        self._parts = (before, after)
+
+    def naming(self, names: Sequence[str]) -> str:
+        """Return the message with the name of the item instead of its place.
+
+        >>> BadItem("the target of ", 1, " is missing.").naming(["q7", "q8"])
+        "the target of item 'q8' is missing."
+        """
+        before, after = self._parts
+        return f"{before}item {names[self.item % len(names)]!r}{after}"
+
+
+def read_pairs(targets: Sequence[Any], predictions: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return targets and predictions as plain values; one of each for every item, none of them missing."""
+    known, predicted = plain_values(targets), plain_values(predictions)
+    if len(known) != len(predicted):
+        raise MetricError(
+            f"there are {len(known)} targets but {len(predicted)} predictions: one prediction is needed for each item."
+        )
+    for what, values in (("target", known), ("prediction", predicted)):
+        for item, value in enumerate(values):
+            if value is None or value != value:  # only NaN is not equal to itself
+                raise BadItem(f"the {what} of ", item, f" is missing: it is {value}.")
+    return known, predicted
+
+
+def read_sequences(targets: Sequence[Any], predictions: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return targets and predictions that are lists of tags, equally long for each item."""
+    known, predicted = read_pairs(targets, predictions)
+    require_lists(known)
+    require_lists(predicted)
+    for item, (tags, guesses) in enumerate(zip(known, predicted, strict=True)):
+        if len(tags) != len(guesses):
+            were = f"{len(guesses)} were predicted: one tag is needed for each token."
+            raise BadItem("", item, f" has {len(tags)} tags, but {were}")
+    return known, predicted
+
+
+def require_lists(values: Sequence[Any]) -> None:
+    """Refuse an item that is no list of tags."""
+    for item, value in enumerate(values):
+        if not isinstance(value, list | tuple):
+            raise BadItem("", item, f" is {show(value)}, but must be a list of tags.")
+
+
+def plain_values(values: Sequence[Any]) -> list[Any]:
+    """Return values as Python's own, so that a NumPy label and a JSON label are the same label."""
+    if isinstance(values, str):
+        raise MetricError(f"give a list with one value per item, not one text: {show(values)}.")
+    if isinstance(values, np.ndarray):
+        return list(values.tolist())
+    return [value.tolist() if hasattr(value, "tolist") else value for value in values]
+
+
+def show(value: object) -> str:
+    """Return a value for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+
 
 Floats = NDArray[np.float64]
 Counts = Any  # an array (items, counts), or a scipy.sparse.csr_array where every label has its counts

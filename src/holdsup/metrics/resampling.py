@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from holdsup.metrics.metric import Counts, Floats
 
-__all__ = ["Bootstrap", "Permutation", "bootstrap_difference", "bootstrap_score", "permute_systems"]
-
 Score = Callable[[Floats], Floats]  # (..., counts) -> (...)
 BLOCK = 2**22  # weights that are held at once
 DEAR = 5  # a binomial number costs about as much as drawing five items
@@ -87,13 +85,7 @@ def bootstrap_score(
 
 
 def bootstrap_difference(
-    left: Counts,
-    right: Counts,
-    score: Score,
-    *,
-    draws: int,
-    seed: int,
-    clusters: NDArray[np.integer] | None = None,
+    left: Counts, right: Counts, score: Score, *, draws: int, seed: int, clusters: NDArray[np.integer] | None = None
 ) -> Bootstrap:
     """Return the score of left minus that of right in samples of items; both systems are scored on the same items."""
     _check_pair(left, right)
@@ -108,13 +100,7 @@ def bootstrap_difference(
 
 
 def permute_systems(
-    left: Counts,
-    right: Counts,
-    score: Score,
-    *,
-    draws: int,
-    seed: int,
-    clusters: NDArray[np.integer] | None = None,
+    left: Counts, right: Counts, score: Score, *, draws: int, seed: int, clusters: NDArray[np.integer] | None = None
 ) -> Permutation:
     """Return the test of left against right that swaps the two, with probability 1/2, on each item or cluster.
 

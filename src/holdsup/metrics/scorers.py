@@ -1,30 +1,67 @@
-"""Any function of targets and predictions as a metric: it has no counts, and predictions are scored again each time."""
+"""Any function of targets and predictions as a metric: it has no counts, and predictions are scored again each time.
+
+It may be a function of the user's. Standard output is for the report, so what such code prints goes to standard error.
+"""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import os
+import sys
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns.limits import reason_of
-from holdsup.errors import HoldsupError, MetricError
-from holdsup.metrics.metric import Counts, Floats, Metric
-from holdsup.metrics.pairs import read_pairs
-from holdsup.metrics.streams import divert_output
+from holdsup.errors import HoldsupError, MetricError, hint_at
+from holdsup.metrics.metric import Counts, Floats, Metric, read_pairs
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution
 from holdsup.results.direction_names import find_direction
 
-__all__ = ["FunctionMetric"]
+_lock = threading.Lock()
+_inside = 0  # threads that are in a block: what the first has diverted, the last puts back
+_diverted = ExitStack()
+
+
+@contextmanager
+def divert_output() -> Iterator[None]:
+    """Send standard output to standard error: what Python prints, and what programs write that are started inside."""
+    global _inside, _diverted  # streams and descriptors are those of the whole process
+    with _lock:
+        _inside += 1
+        if _inside == 1:
+            _diverted = _divert()
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                _diverted.close()
+
+
+def _divert() -> ExitStack:
+    stack = ExitStack()
+    if sys.stdout is not None:
+        with suppress(OSError, ValueError):  # nobody reads it any more, or it is closed
+            sys.stdout.flush()
+    with suppress(OSError):  # a process without a standard output, or without a standard error
+        kept = os.dup(1)
+        stack.callback(os.close, kept)
+        os.dup2(2, 1)
+        stack.callback(os.dup2, kept, 1)
+    stack.enter_context(redirect_stdout(sys.stderr))
+    return stack
+
 
 SKLEARN = "sklearn"
 
@@ -129,7 +166,7 @@ def _find(name: str) -> Callable[..., Any]:
     except (ImportError, AttributeError) as err:
         raise MetricError(f"the metric {name!r} cannot be imported: {err}.") from err
     if not callable(found):
-        raise MetricError(f"the metric {name!r} is no function, but a {type(found).__name__}.")
+        raise MetricError(f"the metric {name!r} is a {type(found).__name__}, not a function.")
     return found  # type: ignore[no-any-return]
 
 
@@ -140,12 +177,13 @@ def _find_scorer(name: str) -> Callable[..., Any]:
     except ImportError as err:
         raise MetricError(f"the metric sklearn:{name} needs scikit-learn: pip install scikit-learn") from err
     if name not in get_scorer_names():
-        near = get_close_matches(name, get_scorer_names(), n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else " sklearn.metrics.get_scorer_names() lists them."
+        hint = hint_at(name, get_scorer_names()) or " sklearn.metrics.get_scorer_names() lists them."
         raise MetricError(f"scikit-learn has no scorer {name!r}.{hint}")
     scorer = get_scorer(name)
     if scorer._response_method != "predict":
-        raise MetricError(f"the metric sklearn:{name} needs {scorer._response_method!s:.40}, but predictions are kept.")
+        raise MetricError(
+            f"the metric sklearn:{name} needs {scorer._response_method!s:.40}, but only predictions are kept."
+        )
     return lambda known, predicted, **options: (
         scorer._sign * scorer._score_func(known, predicted, **{**scorer._kwargs, **options})
     )

@@ -104,17 +104,14 @@ def independent_columns(moments: Moments) -> Ints:
     """Return the fixed columns that are no combination of earlier ones; the later one goes, as in lme4."""
     q2, p = moments.q2, moments.p
     gram = moments.C[q2 : q2 + p, q2 : q2 + p]
+    left = gram.copy()  # of which the columns kept so far explain nothing
     kept: list[int] = []
-    L = np.zeros((p, p))
+    # A squared length is known to about p roundings of the whole: below that, nothing is new.
+    nil = max(DEPENDENT**2, 4 * p * np.finfo(float).eps)
     for j in range(p):
-        row = np.zeros(len(kept))
-        for i in range(len(kept)):
-            row[i] = (gram[j, kept[i]] - row[:i] @ L[i, :i]) / L[i, i]
-        left = gram[j, j] - row @ row
-        # A squared length is known to about p roundings of the whole: below that, nothing is new.
-        if gram[j, j] > 0 and left > max(DEPENDENT**2, 4 * p * np.finfo(float).eps) * gram[j, j]:
-            L[len(kept), : len(kept)] = row
-            L[len(kept), len(kept)] = math.sqrt(left)
+        if gram[j, j] > 0 and left[j, j] > nil * gram[j, j]:
+            column = left[j:, j] / math.sqrt(left[j, j])
+            left[j:, j:] -= np.outer(column, column)
             kept.append(j)
     return np.array(kept, dtype=np.int64)
 

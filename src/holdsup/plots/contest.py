@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from holdsup.verdict.contest import Contest
     from holdsup.verdict.contest.records import EstimatorRow
 
-__all__ = ["panels_of_contest", "plot_estimators", "plot_learning_curve", "plot_stability"]
-
 BOX, FRAME = 0.3, 0.8  # inches a box, and beside the boxes
 TALL = 3.0  # inches of the boxes with their names
 MOST_BOXES = 40

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdsup.errors import ResultError
 from holdsup.plots.heatmap import plot_interactions
 from holdsup.plots.panels import Panel
-from holdsup.plots.ranking_fit import plot_quantiles, plot_terms, plot_waterfall
 from holdsup.plots.style import (
+    COLOURS,
     FAINT,
     INK,
     MARK,
@@ -24,6 +24,7 @@ from holdsup.plots.style import (
     figure_of,
     in_style,
     new_axes,
+    rasterize_many,
     say_estimate,
     short,
     short_apart,
@@ -31,23 +32,31 @@ from holdsup.plots.style import (
     tell,
     write_beside,
 )
+from holdsup.rendering.numbers import format_number, format_percent
 from holdsup.results import find_scored
 from holdsup.verdict.phrases import say_level
+from holdsup.verdict.ranking.words import name_places, name_term
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from holdsup.verdict.ranking import Ranking
-    from holdsup.verdict.ranking.records import Contribution, NuisanceEffect, RankContrast
+    from holdsup.verdict.ranking.records import Contribution, NuisanceEffect, Quantiles, RankContrast
 
-__all__ = ["panels_of_ranking", "plot_contributions", "plot_leads", "plot_means", "plot_nuisance", "plot_ranks"]
 
 FRAME = 0.85  # inches around the lines
 MOST_LINES = 40
-LONGEST = 22  # letters of a name in a column
+LONGEST = 24  # letters of a name in a column
 CLIQUE = "#666666"
 ASIDE = 0.4  # of the axis of ranks: room for the bars of groups
+BAR = 0.26  # inches a bar
+GAP, MORE, LESS = COLOURS[0], COLOURS[2], COLOURS[4]
+SHRINKAGE = "shrinkage"
+SIDE = 2.4  # inches of a Q-Q plot
+TOLD = 15  # points at each end that say what they are: there it shows what is not normal
+MOST_DRAWN = 60  # points between them that are drawn one by one; more are one picture
+QUARTILE = 0.6744897501960817  # of the standard normal distribution
 
 
 def panels_of_ranking(result: Ranking) -> list[Panel]:
@@ -105,7 +114,7 @@ def plot_means(result: Ranking, *, ax: Axes | None = None) -> Figure:
     ax = _lines(names, [(s.low, s.mean, s.high) for s in systems], [colour[s.name] for s in systems], ax)
     ax.plot([s.raw_mean for s in systems], range(len(systems)), "|", color=INK, markersize=9, zorder=3)
     for place, s in enumerate(systems):
-        places = f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}–{s.rank_high}"
+        places = name_places(s)
         chance = "–" if math.isnan(s.p_best) else f"{s.p_best:.2f}"
         write_beside(ax, place, f"{places:<7}{chance}", family="monospace")
     write_beside(ax, -0.95, "places best", family="monospace")
@@ -219,3 +228,111 @@ def _lines(labels: list[str], ends: list[tuple[float, float, float]], colours: l
     says = [f"{label}: {say_estimate(m, low, high)}" for label, (low, m, high) in zip(labels, ends, strict=True)]
     draw_intervals(ax, labels, ends, colours, says)
     return ax
+
+
+@in_style
+def plot_terms(result: Ranking, *, ax: Axes | None = None) -> Figure:
+    """Draw the share of each random term, slopes weighed by their regressors; a tick where the paper's share differs.
+
+    Grey are terms whose variance can't be told from zero, and the residual, which has no test.
+    """
+    ax = ax or new_axes(BAR * len(result.random) + FRAME)
+    terms = result.random
+    shares = [term.percent_exact for term in terms]
+    told = [term.p is not None and term.p <= 1 - result.level for term in terms]
+    bars = ax.barh(range(len(terms)), shares, height=0.7, color=[MARK if sure else UNSURE for sure in told])
+    for place, (term, bar) in enumerate(zip(terms, bars, strict=True)):
+        tell(bar, [f"{name_term(term)}: {format_percent(term.percent_exact)} of the variance"])
+        end = (max(term.percent, term.percent_exact), place)
+        words = format_percent(term.percent_exact)
+        ax.annotate(words, end, (4, 0), textcoords="offset points", va="center", fontsize=SMALL - 1)
+    differ = [i for i, term in enumerate(terms) if abs(term.percent - term.percent_exact) > 0.05]
+    ax.plot([terms[i].percent for i in differ], differ, "|", color=INK, markersize=9)
+    ax.set_yticks(range(len(terms)), short_apart(map(name_term, terms), LONGEST))
+    ax.set_ylim(len(terms) - 0.4, -0.6)
+    ax.set_xlim(0, 1.2 * max(1.0, *shares, *(term.percent for term in terms)))  # room for the numbers
+    tick = "\n(tick: approximate share, as published)" if differ else ""
+    explain_axis(ax, f"share of the variance, percent{tick}", "grey: can't be told from zero, or the residual")
+    return figure_of(ax)
+
+
+class _Bar(NamedTuple):
+    """A bar from one gap to another; a whole gap starts at zero."""
+
+    name: str
+    start: float
+    end: float
+    whole: bool
+
+
+@in_style
+def plot_waterfall(result: Ranking, *, ax: Axes | None = None) -> Figure:
+    """Draw the gaps as bars from zero, and between them what each isolated cause adds or takes."""
+    bars = _bars(result)
+    ax = ax or new_axes(BAR * len(bars) + FRAME)
+    size = max(abs(end) for bar in bars for end in bar[1:3]) or 1.0
+    for place, bar in enumerate(bars):
+        colour = GAP if bar.whole else MORE if bar.end >= bar.start else LESS
+        change = format_number(bar.end - bar.start, uncertainty=size / 10)
+        (drawn,) = ax.barh(place, bar.end - bar.start, left=bar.start, height=0.7, color=colour)
+        tell(drawn, [f"{bar.name}: {change}"])
+        rises = not bar.whole and bar.end > bar.start and change.strip("0.")  # as far as the digits show
+        words = f"+{change}" if rises else change
+        right = max(bar.start, bar.end, 0.0)
+        ax.annotate(words, (right, place), (3, 0), textcoords="offset points", va="center", fontsize=SMALL - 1)
+        if place + 1 < len(bars):
+            ax.plot([bar.end, bar.end], [place - 0.35, place + 1.35], color=MUTED, linewidth=0.6, zorder=0)
+    ax.axvline(0, color=MUTED, linewidth=0.6, zorder=0)
+    low, high = ax.get_xlim()
+    ax.set_xlim(low, high + 0.12 * (high - low))  # room for the numbers
+    ax.set_yticks(range(len(bars)), [short(bar.name, LONGEST) for bar in bars])
+    ax.set_ylim(len(bars) - 0.4, -0.6)
+    first = result.waterfall[0]
+    explain_axis(ax, f"{short(first.left, LONGEST)} minus", short(first.right, LONGEST))
+    return figure_of(ax)
+
+
+def _bars(result: Ranking) -> list[_Bar]:
+    """Return the steps, with the isolated gap before its shrinkage, and the shrunken one at the end."""
+    first, *steps = result.waterfall
+    bars, gap = [_Bar(first.step, 0.0, first.gap, True)], first.gap
+    isolated = False
+    for step in steps:
+        if step.step == SHRINKAGE:
+            bars.append(_Bar("isolated gap", 0.0, gap, True))
+            isolated = True
+        bars.append(_Bar(step.step, gap, step.gap, False))
+        gap = step.gap
+    return [*bars, _Bar("shrunken gap" if isolated else "isolated gap", 0.0, gap, True)]
+
+
+@in_style
+def plot_quantiles(result: Ranking, which: int = 0, *, ax: Axes | None = None) -> Figure:
+    """Draw residuals, or the predicted effects of a random term, against normal quantiles, with the line of these."""
+    ax = ax or new_axes(SIDE)
+    _draw(ax, result.diagnostics[which])
+    explain_axis(ax, "normal quantile")
+    return figure_of(ax)
+
+
+def _draw(ax: Axes, quantiles: Quantiles) -> None:
+    points = list(zip(quantiles.normal, quantiles.observed, strict=True))  # in order
+    inner = points[TOLD:-TOLD]
+    ends = points[:TOLD] + points[max(TOLD, len(points) - TOLD) :]
+    for shown in (inner, ends):
+        (dots,) = ax.plot(*zip(*shown, strict=True), "o", color=MARK, markersize=2.5) if shown else ax.plot([], [])
+        if shown is ends:
+            tell(dots, [f"{quantiles.name}: {format_number(value)}" for _, value in ends])
+        else:
+            rasterize_many(dots, len(inner), most=MOST_DRAWN)
+    low, high = (_at(quantiles, end * QUARTILE) for end in (-1, 1))
+    ax.axline((-QUARTILE, low), (QUARTILE, high), color=MUTED, linewidth=0.8, zorder=0)
+    ax.set_title(short(quantiles.name, LONGEST), fontsize=SMALL, loc="left")
+    ax.tick_params(labelsize=SMALL - 1)
+
+
+def _at(quantiles: Quantiles, normal: float) -> float:
+    """Return the value at a normal quantile, between the two points next to it."""
+    import numpy as np
+
+    return float(np.interp(normal, quantiles.normal, quantiles.observed))

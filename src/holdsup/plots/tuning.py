@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from holdsup.verdict.tuning import Tuning
     from holdsup.verdict.tuning.candidates import CandidateRow
 
-__all__ = [
-    "panels_of_estimates", "panels_of_study", "panels_of_tuning", "plot_choices", "plot_estimates", "plot_returns",
-    "plot_tuning",
-]  # fmt: skip
-
 NEAR = {"pick": COLOURS[1], "alike": MARK}
 MOST_LINES = 30
 TALL = 2.6  # inches of the pictures of a study

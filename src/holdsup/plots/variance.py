@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from holdsup.verdict import Decomposition
     from holdsup.verdict.variance.records import FacetByProperty, StudyPlan
 
-__all__ = ["panels_of_variance", "plot_facet_lines", "plot_shares", "plot_study"]
-
 HATCHES = ("//", "..", "xx")  # when the colours are used up
 DARK = ("#0072B2", "#D55E00", "#009E73", INK)  # on which numbers are white
 LABELLED = 12.0  # percent that a bar needs to have room for its number

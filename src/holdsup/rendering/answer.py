@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from holdsup.rendering.gauge import Gauge
@@ -17,13 +18,14 @@ from holdsup.rendering.markup import (
     render_markdown,
 )
 from holdsup.rendering.table import Table, visible
-from holdsup.rendering.text import UNICODE, Ink, render_text, wrap_text
+from holdsup.rendering.text import UNICODE, Ink, render_text, shorten, wrap_text
 
 __all__ = ["STYLE", "Answer", "State"]
 
 State: TypeAlias = Literal["yes", "no", "unclear"]
 LABELS = 11  # columns of what stands before a line at the foot: "holds for", "settle it", "caveat"
 HOLDS = "holds for"  # the label of the line that says what the answer covers
+LONGEST_NAME = 30  # columns of a name in a short answer
 WIDEST = 80  # columns of a short answer: what every terminal, mail and comment has
 
 # What a notebook needs to show answers and tables as such: it sets all cells flush right, and lets wide tables run out
@@ -57,16 +59,41 @@ class Answer:
     foot: tuple[tuple[str, str], ...] = ()  # lines with a label: what it holds for, what would settle it, caveats
     more: tuple[str, ...] = ()  # where to look for more, such as "--full (tests, model)"
     signature: str  # the line from which a stranger can redo the numbers
+    names: tuple[str, ...] = ()  # what users named, such as systems: text shortens them to fit
 
     def text(self, *, width: int = WIDEST, ink: Ink = UNICODE) -> str:
         """Return plain text no wider than `width`; the signature, which must stay whole, is the last line."""
-        head = "\n".join(self.head(width, ink))
+        short = self._shorten_names(min(LONGEST_NAME, width // 3))
+        head = "\n".join(short.head(width, ink))
         parts = [
             part.text(width, ink) if isinstance(part, Gauge) else render_text(part, width=width, ink=ink, compact=True)
-            for part in self.parts
+            for part in short.parts
         ]
         more = wrap_text("more: " + "   ".join(self.more), width, indent="  ") if self.more else []
-        return "\n\n".join([head, *parts, "\n".join([*self.lines(width), *more, visible(self.signature)])]) + "\n"
+        return "\n\n".join([head, *parts, "\n".join([*short.lines(width), *more, visible(self.signature)])]) + "\n"
+
+    def _shorten_names(self, longest: int) -> Answer:
+        """Return the answer with the middle of long names left out; those that would look alike end in a number."""
+        short: dict[str, str] = {}
+        for name in self.names:
+            if (cut := shorten(name, longest)) != visible(name):
+                alike = cut in short.values()
+                short[name] = f"{shorten(name, longest - 5)} #{len(short) + 1}" if alike else cut
+        if not short:
+            return self
+        known = re.compile("|".join(map(re.escape, sorted(short, key=len, reverse=True))))  # one may be part of another
+
+        def cut_all(text: str) -> str:
+            return known.sub(lambda found: short[found[0]], text)
+
+        tables = [
+            replace(part, rows=tuple(tuple(cut_all(c) if isinstance(c, str) else c for c in row) for row in part.rows))
+            if isinstance(part, Table)
+            else part
+            for part in self.parts
+        ]
+        foot = tuple((label, cut_all(said)) for label, said in self.foot)
+        return replace(self, headline=cut_all(self.headline), parts=tuple(tables), foot=foot)
 
     def head(self, width: int, ink: Ink) -> list[str]:
         """Return the question with the answer's word at the right edge, and the sentence below."""

@@ -117,6 +117,30 @@ def display_width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_char_width, text))
 
 
+def shorten(name: str, width: int) -> str:
+    """Return a name that takes at most `width` terminal columns, its middle left out where it is longer.
+
+    >>> shorten("questions-on-law", 12), shorten("模型模型模型", 8)
+    ('questi…n-law', '模型…型')
+    """
+    shown = visible(name)
+    if display_width(shown) <= width:
+        return shown
+    tail = (width - 1) // 2
+    start, end = first_columns(shown, width - 1 - tail), first_columns(shown[::-1], tail)[::-1]
+    return f"{start}…{end}"
+
+
+def first_columns(text: str, width: int) -> str:
+    """Return the beginning of a text that fits so many columns."""
+    used = 0
+    for place, char in enumerate(text):
+        used += _char_width(char)
+        if used > width:
+            return text[:place]
+    return text
+
+
 def _char_width(char: str) -> int:
     return 0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
 

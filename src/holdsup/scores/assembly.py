@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from holdsup.columns import Column, Columns, Labels, Numbers, OpenTable
 from holdsup.columns.crossing import cross
 from holdsup.columns.layout import UNNAMED
-from holdsup.errors import ColumnError, ScoresError, list_names
+from holdsup.errors import ColumnError, ScoresError
+from holdsup.results.cautions import Caution
+from holdsup.scores.faults import note
 from holdsup.scores.properties import TextProperty, compute_property
 from holdsup.scores.roles import FILE, Roles
 from holdsup.scores.settings import keep_settings, leave_out_outcomes
 from holdsup.scores.spreadsheets import leave_out_rows
 from holdsup.scores.table import STATUSES, Scores, take_rows
-
-__all__ = ["assemble", "name_runs"]
 
 MOST_SYSTEMS = 20  # different texts in a column that may be the systems
 OK = frozenset("ok success succeeded completed complete done finished".split())  # in lower case
@@ -36,7 +36,7 @@ def assemble(
     by_line: bool,
     stated: bool,
     guessed: Collection[str],
-    notes: tuple[str, ...],
+    notes: tuple[Caution, ...],
 ) -> Scores:
     """Return the columns in their places; a wide table becomes as many times longer as it has score columns.
 
@@ -54,7 +54,11 @@ def assemble(
     columns, left_out, said = leave_out_rows(columns, roles)
     if not sum(columns.lengths):
         raise ScoresError(f"{_source(tables)} has a header but no rows")
-    empty = (f"{t.name} has no rows." for t, rows in zip(tables, columns.lengths, strict=True) if not rows)
+    empty = (
+        note("empty-table", f"{t.name} has no rows.")
+        for t, rows in zip(tables, columns.lengths, strict=True)
+        if not rows
+    )
     said = [*notes, *said, *empty]
     named = {**columns.named, **_spread(virtual, columns.lengths)}
     values, absent, source, rows = _stack(tables, roles, columns)
@@ -71,14 +75,14 @@ def assemble(
     if roles.wide:
         found[roles.wide] = Labels.of(source, roles.score_columns)
     if roles.system == FILE and FILE in virtual:
-        said.append(f"There is no system column: each of the {len(tables)} tables counts as a system.")
+        said.append(note("tables-as-systems", f"No system column: each of the {len(tables)} tables is a system."))
     system = found.pop("system") or _only_system(
         tables[0], len(values), _like_systems(roles, labels, found["item"]), said
     )
     texts = {asked.column for asked in computed}
     if by_line and found["item"] is None and _only_scores(named, roles, {*virtual, *texts}):
         found["item"] = _item_of_lines(tables, columns.lengths, rows)
-        said.append("There is no item column: the lines are the items, paired by their number.")
+        said.append(note("lines-as-items", "No item column: line 1 of every file is the first item, and so on."))
     roles = _check_status(roles, labels, said, stated=stated)
     status = _status(values, absent, labels[roles.status] if roles.status else None)
     if status.names != ("ok",):
@@ -133,13 +137,14 @@ def _counts(column: Numbers, lengths: tuple[int, ...]) -> bool:
     return any(np.array_equal(column.values, counts + start) for start in (0, 1))
 
 
-def _check_status(roles: Roles, labels: Mapping[str, Labels], notes: list[str], *, stated: bool) -> Roles:
+def _check_status(roles: Roles, labels: Mapping[str, Labels], notes: list[Caution], *, stated: bool) -> Roles:
     """Return the roles without a status column that never says ok: it is about something else."""
     if roles.status is None or any(_is_ok(name) for name in labels[roles.status].names):
         return roles
     if stated:
         raise ColumnError(f"no row of column {roles.status!r} says ok: one of {', '.join(sorted(OK))} must occur")
-    notes.append(f"No row of column {roles.status!r} says ok: it is not read as the status of the scores.")
+    said = f"Column {roles.status!r} was not read as the status of the scores: no row says ok."
+    notes.append(note("status-not-read", said))
     return replace(roles, status=None)
 
 
@@ -147,10 +152,12 @@ def _is_ok(name: str) -> bool:
     return name.strip().lower() in OK
 
 
-def _only_system(table: OpenTable, rows: int, perhaps: list[str], notes: list[str]) -> Labels:
+def _only_system(table: OpenTable, rows: int, perhaps: list[str], notes: list[Caution]) -> Labels:
     """Return one system for all rows; `notes` gets which columns it may be instead."""
-    advice = f" If {list_names(perhaps)} may be it, give --system {shlex.quote(perhaps[0])}." if perhaps else ""
-    notes.append(f"There is no system column: all rows count as one system, named after the file.{advice}")
+    said = "No system column: all rows count as one system, named after the file."
+    if perhaps:
+        said += f" Is it {' or '.join(map(repr, perhaps))}? Then give --system {shlex.quote(perhaps[0])}."
+    notes.append(note("one-system", said))
     return Labels.of(np.zeros(rows, int), [table.stem])
 
 

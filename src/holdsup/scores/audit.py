@@ -17,19 +17,18 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results import KINDS, Asked, Caution, Method, Result, order_cautions, tabulate_findings
 from holdsup.results.cautions import show_finding
 from holdsup.scores.column_faults import find_column_faults
-from holdsup.scores.design_faults import find_design_faults, find_mixtures
-from holdsup.scores.directions import choose_directions
+from holdsup.scores.design_faults import find_design_faults, find_misread_runs, find_run_faults
+from holdsup.scores.directions import choose_directions, find_opposite_columns
 from holdsup.scores.faults import extremes
 from holdsup.scores.item_groups import find_groupings
+from holdsup.scores.mixtures import find_mixtures
 from holdsup.scores.reading import read_scores
+from holdsup.scores.refusals import find_refusals
 from holdsup.scores.roles import is_replicate
 from holdsup.scores.row_faults import find_gaps, find_row_faults, find_score_faults, find_unlabelled
-from holdsup.scores.run_faults import find_misread_runs, find_run_faults
 from holdsup.scores.table import COLUMNS, Scores, describe_columns
 
-__all__ = ["Audit", "SystemCoverage", "audit_scores", "find_wrong_numbers", "list_roles"]
-
-SHOWN, MOST_COLUMNS = 4, 8  # findings and columns of a short answer
+SHOWN, MOST_COLUMNS = 3, 8  # findings and columns of a short answer
 SIGNED = ("score", "system", "item", "run", "dataset", "metric", "cluster", "status")
 
 
@@ -93,8 +92,9 @@ class Audit(Result):
             headline=_headline(errors, grave),
             parts=(self._read(most=MOST_COLUMNS),),
             foot=(
-                *(("read", each.sentence()) for each in self.cautions if each.code == "as-read"),
+                *(("read", each.sentence()) for each in self.remarks() if each.about == "data"),
                 *((each.severity, show_finding(each)) for each in grave[:SHOWN]),
+                *(("fix", each.advice) for each in errors[:1]),
                 *(("", said) for said in left),
                 ("rows", f"{self.rows.sentence()[:-1]}; {self.size}" if self.size else self.rows.sentence()),
             ),
@@ -180,15 +180,15 @@ def audit_scores(
     scores = data if isinstance(data, Scores) else read_scores(data, **roles)
     # A row that does not say what it belongs to is one finding; it must not make others.
     labelled = scores.only(scores.labelled)
-    directions = choose_directions(scores, lower_is_better)
-    found = [*find_gaps(scores, lower_is_better=directions.are_lower()), *_faults(labelled, limits)]
+    opposite = [] if isinstance(lower_is_better, bool) else list(find_opposite_columns(scores))
+    directions = choose_directions(scores, False if opposite else lower_is_better)
+    found = [*opposite, *find_gaps(scores, lower_is_better=directions.are_lower()), *_faults(labelled, limits)]
     if roles.get("cluster") is None:  # or else the user has said what belongs together
         found.extend(find_groupings(labelled))
-    notes = (Caution(code="as-read", severity="note", about="data", message=note) for note in scores.notes)
     return Audit(
         asked=_signature(scores, limits, lower_is_better),
         seed=None,
-        cautions=order_cautions((*found, *notes, *directions.cautions())),
+        cautions=order_cautions((*found, *scores.notes, *directions.cautions())),
         rows=scores.rows(),
         size=_size(labelled),
         source=scores.source,
@@ -212,11 +212,13 @@ def _read_range(score_range: Any) -> tuple[float, float] | None:
 
 def _faults(labelled: Scores, limits: tuple[float, float] | None) -> Iterator[Caution]:
     if len(labelled):
-        yield from find_row_faults(labelled, limits)
+        refused = list(find_refusals(labelled))
+        yield from refused
+        told_apart = any(fault.code == "told-apart" for fault in refused)
+        yield from (each for each in find_row_faults(labelled, limits) if each.code != "duplicates" or not told_apart)
         yield from find_run_faults(labelled)
         yield from find_design_faults(labelled)
         yield from find_column_faults(labelled)
-        yield from find_mixtures(labelled)
 
 
 def find_wrong_numbers(scores: Scores) -> Iterator[Caution]:

@@ -19,8 +19,6 @@ from holdsup.scores.roles import FILE
 from holdsup.scores.suggestions import MOST_SETTINGS, is_remark
 from holdsup.scores.table import Scores
 
-__all__ = ["find_column_faults", "find_lookalikes"]
-
 PLAIN = r"^([a-z][!-~]*|[1-9][0-9]{0,39})$"  # in lower case
 NUMERAL = re.compile(r"[-+]?\d{1,40}(\.\d{0,40})?")
 

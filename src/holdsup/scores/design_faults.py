@@ -1,29 +1,157 @@
-"""What can be wrong with the design of an evaluation, and with its scales: one function per kind of fault."""
+"""What can be wrong with the runs of an evaluation and with its design: one function per kind of fault."""
 
 from __future__ import annotations
 
 import itertools
-import shlex
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.columns import Labels, Numbers
-from holdsup.columns.crossing import cross
-from holdsup.errors import ScoresError
+from holdsup.columns import Labels
+from holdsup.columns.crossing import Crossing, cross
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
-from holdsup.results.direction_names import tell_direction
 from holdsup.scores.faults import count_have, extremes, make_fault, show_rows, write_row
-from holdsup.scores.table import Scores
+from holdsup.scores.roles import is_replicate
+from holdsup.scores.suggestions import suggest_replicates
+from holdsup.scores.table import Scores, hash_rows
 
-__all__ = ["check_mixtures", "find_design_faults", "find_mixtures"]
 
-CLOSE = 1e-6  # relative: scores may be rounded
-LARGE = 5.0  # a mean of scores that are no shares, where those of other datasets are
-FAR = 100.0  # times as large: such datasets decide alone
+def find_run_faults(scores: Scores) -> Iterator[Caution]:
+    """Yield what is wrong with whole runs, in rows that have all labels."""
+    usable = scores.only(scores.usable)
+    if len(usable):
+        groups = cross(usable.metric, usable.run)
+        low, high = extremes(usable.score, groups.codes, groups.count)
+        if low.min() < high.max():
+            yield from _constant_runs(usable, groups, low == high)
+            yield from _identical_runs(usable)
+    yield from find_misread_runs(scores)
+    yield from _single_runs(scores)
+    yield from _no_repeats(scores)
+
+
+def find_misread_runs(scores: Scores) -> Iterator[Caution]:
+    """Yield the runs that are not what they seem: on another scale, or torn by empty cells."""
+    yield from _different_scales(scores.only(scores.usable))
+    yield from _facet_gaps(scores)
+
+
+def _constant_runs(scores: Scores, groups: Crossing, flat: NDArray[np.bool_]) -> Iterator[Caution]:
+    stuck = np.flatnonzero(flat & (groups.sizes() > 1))
+    if len(stuck):
+        yield make_fault(
+            "constant-runs",
+            f"{count_have(len(stuck), 'run', groups.count)} the same score on every item.",
+            count=len(stuck),
+            examples=show_rows(scores, groups.first[stuck], roles=("system", "run", "metric"), with_score=True),
+        )
+
+
+def _identical_runs(scores: Scores) -> Iterator[Caution]:
+    """Find runs with the same score on each item: their rows, in any order, have the same hashes."""
+    if scores.item is None:
+        return
+    cells = cross(scores.dataset, scores.item, scores.metric).codes
+    runs = cross(scores.run)
+    sums = np.zeros(runs.count, np.uint64)
+    for rows, hashes in hash_rows({}, {"cell": cells, "score": scores.score}):
+        np.add.at(sums, runs.codes[rows], hashes)
+    low, high = extremes(scores.score, runs.codes, runs.count)
+    varied = np.flatnonzero(low < high)  # so that there are two items or more
+    _, alike = np.unique(sums[varied], return_inverse=True)
+    groups = sorted(
+        (varied[alike == group] for group in np.flatnonzero(np.bincount(alike) > 1)), key=lambda g: int(g[0])
+    )
+    if groups:
+        count = sum(len(group) for group in groups)
+        names = [[scores.run.names[scores.run.codes[runs.first[run]]] for run in group] for group in groups]
+        yield make_fault(
+            "identical-runs",
+            f"{count_have(count, 'run', runs.count)} exactly the scores of another run.",
+            count=count,
+            examples=(" = ".join([*n[:3], "..."] if len(n) > 3 else n) for n in names),
+        )
+
+
+def _different_scales(scores: Scores) -> Iterator[Caution]:
+    """Find runs scored 0-1 beside runs scored 0-100: the commonest slip in a merged table."""
+    values = np.abs(scores.score)
+    if not len(values) or values.max() <= 1:
+        return
+    groups = cross(scores.metric, scores.run)
+    _, largest = extremes(values, groups.codes, groups.count)
+    mean = np.bincount(groups.codes, values, groups.count) / groups.sizes()
+    metric = scores.metric.codes[groups.first] if scores.metric is not None else np.zeros(groups.count)
+    odd: list[int] = []
+    for one in np.unique(metric):
+        members = np.flatnonzero(metric == one)
+        inside = [int(g) for g in members if 0 < largest[g] <= 1]
+        outside = [int(g) for g in members if largest[g] > 1]
+        if inside and outside and min(mean[outside]) > 20 * max(mean[inside]):
+            odd.extend(inside if len(inside) <= len(outside) else outside)
+    if odd:
+        seem = "seems" if len(odd) == 1 else "seem"
+        yield make_fault(
+            "different-scales",
+            f"{format_counted(len(odd), 'run')} {seem} to be on another scale (0-1 next to 0-100).",
+            count=len(odd),
+            examples=show_rows(scores, groups.first[odd], roles=("run", "metric"), with_score=True),
+        )
+
+
+def _facet_gaps(scores: Scores) -> Iterator[Caution]:
+    """Find systems that have rows with and rows without a value of a facet."""
+    for name, facet in scores.facets.items():
+        lacks = facet.codes < 0
+        if not lacks.any():
+            continue
+        without = np.bincount(scores.system.codes[lacks], minlength=scores.system.count)
+        having = np.bincount(scores.system.codes[~lacks], minlength=scores.system.count)
+        torn = np.flatnonzero((without > 0) & (having > 0))
+        if not len(torn):
+            continue
+        count = int(without[torn].sum())
+        whose = f"system {scores.system.names[torn[0]]}" if len(torn) == 1 else f"{len(torn):,} systems"
+        counts = "it counts as a run of its" if count == 1 else "they count as a run of their"
+        own = f", so {counts} own" if scores.roles.run is None else ""
+        rows = np.flatnonzero(lacks & np.isin(scores.system.codes, torn))
+        yield make_fault(
+            "facet-gaps",
+            f"{format_counted(count, 'row')} of {whose} {'has' if count == 1 else 'have'} no {name}{own}.",
+            count=count,
+            examples=show_rows(scores, rows, roles=("dataset", "system", "item")),
+            advice=f"Fill in the {name} of these rows.",
+        )
+
+
+def _single_runs(scores: Scores) -> Iterator[Caution]:
+    pairs = cross(scores.system, scores.run)
+    runs_of = np.bincount(scores.system.codes[pairs.first], minlength=scores.system.count)
+    single = np.flatnonzero(runs_of == 1)
+    if len(single):
+        yield make_fault(
+            "single-run",
+            f"{count_have(len(single), 'system', scores.system.count)} only one run.",
+            count=len(single),
+            examples=(f"system {scores.system.names[s]}" for s in single),
+        )
+
+
+def _no_repeats(scores: Scores) -> Iterator[Caution]:
+    """Find tables whose runs differ in settings alone, so that each setting has one run."""
+    facets = [name for name, labels in scores.facets.items() if labels.count > 1]
+    if not facets or scores.roles.run is not None or any(map(is_replicate, facets)) or scores.roles.replicates:
+        return
+    settings = "a setting" if len(facets) == 1 else "settings"
+    yield make_fault(
+        "no-repeats",
+        f"Each system has one run at each level of {' and '.join(facets)}, read as {settings}.",
+        count=len(facets),
+        advice=f"If {facets[0]} only repeats training, as a seed does, give "
+        f"{suggest_replicates(scores, [facets[0]])}. Else train with two seeds or more at a setting.",
+    )
 
 
 def find_design_faults(scores: Scores) -> Iterator[Caution]:
@@ -133,116 +261,3 @@ def _pairs(a: Labels, b: Labels) -> tuple[str, ...]:
     first = cross(a, b).first
     known = [row for row in first if a.codes[row] >= 0 and b.codes[row] >= 0]
     return tuple(f"{a.names[a.codes[r]]} with {b.names[b.codes[r]]}" for r in known[:EXAMPLES])
-
-
-@dataclass(frozen=True, slots=True)
-class Mixture:
-    """Which metric the scores of each dataset are, and the option that keeps those of one."""
-
-    metrics: Mapping[int, str]
-    remedy: str
-
-    def say(self) -> str:
-        """Return which metrics there are, on how many datasets."""
-        names = list(self.metrics.values())
-        return " and ".join(f"{n} on {format_counted(names.count(n), 'dataset')}" for n in dict.fromkeys(names))
-
-
-def check_mixtures(scores: Scores) -> None:
-    """Refuse scores that are of one metric on some datasets and on another scale on others."""
-    usable = scores.only(scores.usable)
-    found = _find(usable)
-    if found is not None and not _is_one_scale(usable, found):
-        raise ScoresError(
-            f"{scores.roles.score!r} is {found.say()}, and a mean of both means nothing: choose one metric with "
-            f"{found.remedy}"
-        )
-
-
-def find_mixtures(scores: Scores) -> Iterator[Caution]:
-    """Find several metrics in one column, and datasets whose scores differ in size or sign as those of metrics do."""
-    usable = scores.only(scores.usable)
-    if usable.dataset is None or usable.dataset.count < 2:
-        return
-    found = _find(usable)
-    if found is not None:
-        yield make_fault(
-            "mixed-metrics",
-            f"Column {scores.roles.score!r} holds {found.say()}.",
-            count=len(set(found.metrics.values())),
-            severity="warning" if _is_one_scale(usable, found) else "error",
-            advice=f"Choose one with {found.remedy}.",
-        )
-        return
-    for code in range(1 if usable.metric is None else usable.metric.count):
-        rows = slice(None) if usable.metric is None else usable.metric.codes == code
-        message = _say_scales(usable.score[rows], usable.dataset.take(np.arange(len(usable))[rows]))
-        if message:
-            yield make_fault("mixed-scales", message)
-
-
-def _find(usable: Scores) -> Mixture | None:
-    """Return the metrics of datasets if they differ: as a column says, or by the columns that scores are copies of."""
-    dataset = usable.dataset
-    if dataset is None or dataset.count < 2 or usable.metric is not None or not isinstance(usable.roles.score, str):
-        return None
-    for name, column in usable.others.items():
-        if isinstance(column, Labels) and _names_metrics(column) and cross(dataset, column).count == dataset.count:
-            first = cross(dataset).first
-            named = {code: column.names[column.codes[row]] for code, row in enumerate(first) if column.codes[row] >= 0}
-            return Mixture(named, f"--where {shlex.quote(f'{name}={column.names[0]}')}")
-    copied = _find_copies(usable, dataset)
-    return Mixture(copied, f"--score {shlex.quote(min(copied.values()))}") if len(set(copied.values())) > 1 else None
-
-
-def _find_copies(usable: Scores, dataset: Labels) -> dict[int, str]:
-    """Return the column, named like a metric, that all scores of a dataset are copies of; most columns are of none.
-
-    Scores that are named like a metric themselves are its own: where accuracy equals recall it is still accuracy.
-    """
-    found: dict[int, str] = {}
-    if tell_direction(str(usable.roles.score)) is not None:
-        return found
-    for name, column in usable.others.items():
-        if not isinstance(column, Numbers) or tell_direction(name) is None:
-            continue
-        near = np.abs(np.abs(column.values) - np.abs(usable.score)) <= CLOSE * np.abs(usable.score)
-        same = np.bincount(dataset.codes, ~near, dataset.count) == 0
-        if same.all():
-            return {}
-        found |= {int(code): name for code in np.flatnonzero(same) if int(code) not in found}
-    return found
-
-
-def _names_metrics(column: Labels) -> bool:
-    """Return whether labels are names of metrics: two or more, and at least half of them all, are known."""
-    known = sum(tell_direction(name) is not None for name in column.names[:100]) if 2 <= column.count <= 100 else 0
-    return known >= 2 and 2 * known >= column.count
-
-
-def _is_one_scale(usable: Scores, found: Mixture) -> bool:
-    """Return whether metrics are better the same way and all are shares, or all percentages, as accuracy and F1."""
-    if usable.dataset is None or len({tell_direction(name) for name in found.metrics.values()}) > 1:
-        return False
-    low, high = extremes(usable.score, usable.dataset.codes.astype(np.int64), usable.dataset.count)
-    return bool(low.min() >= 0 and (high.max() <= 1 or (high.min() > 1 and high.max() <= 100)))
-
-
-def _say_scales(values: NDArray[np.float64], dataset: Labels) -> str:
-    """Return how the scores of datasets differ in sign or size, nothing where they do not."""
-    if dataset.count < 2:
-        return ""
-    low, high = extremes(values, dataset.codes.astype(np.int64), dataset.count)
-    size = np.bincount(dataset.codes, np.abs(values), dataset.count) / np.bincount(dataset.codes)
-    names = dataset.names
-    if (high < 0).any() and (low > 0).any():
-        return f"All scores are below 0 on {names[high.argmin()]} and above 0 on {names[low.argmax()]}."
-    shares = (low >= 0) & (high <= 1)
-    known = size > 0
-    largest, least = int(size.argmax()), int(np.where(known, size, np.inf).argmin())
-    if (shares.any() and size[largest] > LARGE) or (size[largest] > FAR and size[largest] > FAR * size[least]):
-        return (
-            f"Datasets are on different scales: scores average {size[least]:.3g} on {names[least]} and "
-            f"{size[largest]:.3g} on {names[largest]}."
-        )
-    return ""

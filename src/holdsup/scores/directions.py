@@ -9,10 +9,11 @@ from typing import TypeAlias
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.results.cautions import Caution
 from holdsup.results.direction_names import find_direction, say_assumed, say_by_name, tell_direction
+from holdsup.scores.faults import make_fault, refuse
+from holdsup.scores.roles import Roles
 from holdsup.scores.table import Scores
 
-__all__ = ["Directions", "LowerIsBetter", "choose_directions", "sign_direction"]
-
+MOST_NAMES = 3  # of columns in a message
 LowerIsBetter: TypeAlias = bool | str | Collection[str] | None
 
 
@@ -85,15 +86,42 @@ def choose_directions(scores: Scores, asked: LowerIsBetter) -> Directions:
 
     True is all of them and False none; where nothing is asked names tell, also beside metrics that are asked for.
     """
-    score = scores.roles.score
-    alone = score if isinstance(score, str) else "score"
-    names: dict[str | None, str] = {None: alone} if scores.metric is None else {m: m for m in scores.metric.names}
+    names: dict[str | None, str] = (
+        {None: _name_score(scores.roles)} if scores.metric is None else {m: m for m in scores.metric.names}
+    )
     if isinstance(asked, bool):
         return Directions(names, frozenset(names if asked else ()), ())
+    if scores.metric is None:
+        refuse(find_opposite_columns(scores))
     told = set() if asked is None else _named(names, asked)
     by_name = {m: n for m, n in names.items() if m not in told and find_direction(n) == "lower"}
     assumed = tuple(n for n in names.values() if tell_direction(n) is None) if asked is None else ()
     return Directions(names, frozenset((*told, *by_name)), tuple(by_name.values()), assumed)
+
+
+def _name_score(roles: Roles) -> str:
+    """Return what tells the direction: the column of the scores, or those of a wide table if all say the same."""
+    columns = roles.score_columns
+    told = {tell_direction(column) for column in columns}
+    if len(columns) > 1 and (len(told) > 1 or None in told):
+        return "score"
+    return ", ".join(columns[:MOST_NAMES]) + (", ..." if len(columns) > MOST_NAMES else "")
+
+
+def find_opposite_columns(scores: Scores) -> Iterator[Caution]:
+    """Find a wide table some of whose columns are better when lower, by their names, and others not.
+
+    A system may be called anything, so that beside columns which tell nothing its name does not count.
+    """
+    columns = scores.roles.score_columns
+    lower = [column for column in columns if tell_direction(column) == "lower"]
+    others = [column for column in columns if tell_direction(column) == "higher" or scores.roles.wide == "dataset"]
+    if scores.metric is None and lower and (others := [column for column in others if column not in lower]):
+        yield make_fault(
+            "opposite-columns",
+            f"Lower is better by the name of column {lower[0]!r}, but not by that of {others[0]!r}.",
+            count=len(lower),
+        )
 
 
 def sign_direction(asked: LowerIsBetter) -> str | bool | None:

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.errors import ScoresError
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import EXAMPLES, Caution, Severity
 from holdsup.scores.table import Scores
 
-__all__ = ["FAULTS", "count_have", "extremes", "make_fault", "show_rows", "write_row"]
-
 LEFT_OUT = "These rows are left out. If they are the hard items or the failed runs, the rest looks too good."
-NO_UNIT = "A mean over datasets then adds up what has no common unit: the largest numbers decide."
-UNEVEN = "Plain means then compare runs on different items. A mixed model allows for it, unless hard items are missing."
+NO_UNIT = "A mean over datasets then mixes units, and the largest numbers decide it."
+UNEVEN = (
+    "Plain means then compare runs on different items. A mixed model corrects for it if they are missing by chance."
+)
 
 # The severity of each fault, what it does to results, and what to do; where advice is empty, it depends on the table.
 FAULTS: dict[str, tuple[Severity, str, str]] = {
@@ -28,7 +29,7 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
     "failed-scores": ("warning", LEFT_OUT, ""),
     "unlabelled-rows": (
         "error",
-        "Nobody knows what these rows belong to, so they are left out.",
+        "It's unclear what these rows belong to, so they are left out.",
         "Fill in the labels.",
     ),
     "duplicates": ("error", "One measurement counts as several, so every interval is too narrow.", ""),
@@ -44,17 +45,17 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
     ),
     "missing-codes": (
         "warning",
-        "A code counts as a score and moves the means.",
+        "The code counts as a score and shifts the means.",
         "If it is a code, leave these cells empty. --range LOW,HIGH finds every score that cannot occur.",
     ),
     "summary-rows": (
         "warning",
-        "A summary counts as one more row, though no system was scored on it.",
+        "The summary counts as one more row, though nothing was scored there.",
         "Leave these rows out.",
     ),
     "constant-runs": (
         "warning",
-        "Such a run has usually failed. It moves its system's mean and inflates the variance between runs.",
+        "A run like this has usually failed. It shifts its system's mean and inflates the variance between runs.",
         "Look at these runs. Train them again, or leave them out and say so.",
     ),
     "identical-runs": (
@@ -70,16 +71,16 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
     "facet-gaps": ("warning", "One run is then split in two, and the number of runs is wrong.", ""),
     "single-run": (
         "warning",
-        "Results then hold for these trained instances only; a new seed may give others.",
+        "Results then hold only for these trained models; another seed may give different ones.",
         "Train each system with two seeds or more. If the table has several runs, name the column that tells them "
         "apart with --replicates or --run.",
     ),
     "no-repeats": (
         "warning",
-        "How much runs of one setting differ is not measured, so nothing can be said about new runs.",
+        "The spread between runs at one setting isn't measured, so results say nothing about new runs.",
         "",
     ),
-    "confounded": ("warning", "Nobody can tell which of the two causes a difference.", ""),
+    "confounded": ("warning", "Either one could cause a difference, and the table can't say which.", ""),
     "item-names-dataset": (
         "warning",
         "With one item in each dataset, items and datasets can't be told apart.",
@@ -100,7 +101,7 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
     "lookalike-labels": (
         "warning",
         "They count as different, so one thing is split in two.",
-        "If they mean the same, write them alike.",
+        "If they mean the same, spell them the same way.",
     ),
     "one-level": (
         "note",
@@ -119,7 +120,17 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
         "If the metrics differ, name their column with --metric. Else bring datasets to one scale, or compare one at a "
         "time with --where.",
     ),
-    "grouped-items": ("note", "Each item counts as new evidence; items that belong together are less.", ""),
+    "opposite-columns": (
+        "error",
+        "A ranking by both is wrong for one of them.",
+        "Give --lower-is-better or --higher-is-better; if they are metrics, --wide metric=... instead.",
+    ),
+    "scores-beyond-computing": ("error", "Their squares overflow or vanish, so no variance can be computed.", ""),
+    "broken-clusters": ("error", "It's unclear which items belong together.", ""),
+    "item-facet": ("error", "It can't explain how runs differ.", ""),
+    "measured-facet": ("error", "Its levels never repeat, so they have no variance of their own.", ""),
+    "told-apart": ("error", "Averaging them would give a score that no run ever had.", ""),
+    "grouped-items": ("note", "Each item counts as independent evidence; related items carry less.", ""),
 }
 
 
@@ -144,6 +155,19 @@ def make_fault(
         count=count,
         examples=tuple(itertools.islice(examples, EXAMPLES)),
     )
+
+
+def note(code: str, message: str) -> Caution:
+    """Return what the reader of a table decided."""
+    return Caution(code=code, severity="note", about="data", message=message)
+
+
+def refuse(faults: Iterable[Caution]) -> None:
+    """Raise the first of the faults with which no question can be asked."""
+    for fault in faults:
+        message = f"{fault.message[0].lower()}{fault.message[1:].removesuffix('.')}"
+        advice = f"{fault.advice[0].lower()}{fault.advice[1:].removesuffix('.')}"
+        raise ScoresError(f"{message}: {advice}")
 
 
 def count_have(count: int, noun: str, total: int | None = None) -> str:

@@ -16,8 +16,6 @@ from holdsup.scores.roles import FILE, bare_name
 from holdsup.scores.suggestions import is_outcome
 from holdsup.scores.table import Scores
 
-__all__ = ["find_groupings"]
-
 MOST_LABELS = 2000  # that are looked at: in the order of labels, those of a group stand together
 LONGEST_LABEL = 200  # characters; a longer one is a text
 FEWEST_GROUPS = 5  # of a column; fewer are classes
@@ -44,7 +42,7 @@ def find_groupings(scores: Scores) -> Iterator[Caution]:
         message = f"Column {name!r} puts the {scores.items.count:,} items into {found[name]:,} groups."
         way = f"give --cluster {shell_names([name])}"
     elif pair := _find_parts(scores, scores.item, scores.items.first):
-        message = f"Items are labelled as parts of groups, such as {pair[0]!r} and {pair[1]!r}."
+        message = f"Item names look like parts of groups, such as {pair[0]!r} and {pair[1]!r}."
         way = "give the group a column of its own and name it with --cluster"
     else:
         return

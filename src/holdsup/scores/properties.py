@@ -17,23 +17,9 @@ from holdsup.columns.crossing import cross
 from holdsup.columns.values import parse_number
 from holdsup.errors import ColumnError, ReadError, ScoresError, list_names
 from holdsup.rendering.numbers import format_counted
+from holdsup.results.cautions import Caution
+from holdsup.scores.faults import note
 from holdsup.scores.texts import count_sentences, count_syllables, normalize, split_words
-
-__all__ = [
-    "FUNCTIONS",
-    "TextProperty",
-    "WordCounts",
-    "characters",
-    "compute_property",
-    "count_words",
-    "flesch",
-    "length",
-    "rarity_mean",
-    "rarity_sum",
-    "read_counts",
-    "split_properties",
-    "words_per_sentence",
-]
 
 FROM_COUNTS = ("rarity_sum", "rarity_mean")  # these may be given a table of word counts
 FUNCTIONS = ("flesch", "words_per_sentence", "length", "characters", *FROM_COUNTS)
@@ -120,7 +106,7 @@ def _parse(text: str, columns: Sequence[str]) -> TextProperty:
 
 def compute_property(
     asked: TextProperty, texts: Labels, dataset: Labels | None, item: Labels | None
-) -> tuple[Numbers, list[str]]:
+) -> tuple[Numbers, list[Caution]]:
     """Return a property row by row, and what there is to say about it.
 
     A property is a fact about an item: a row without a text takes the one that its item has in other rows, and an item
@@ -148,9 +134,8 @@ def compute_property(
     for why, rows in lacking.items():
         if rows.any():
             count = len(np.unique(owners[rows]))
-            notes.append(
-                f"{asked.name} is missing for {format_counted(count, 'row' if item is None else 'item')}: {why}."
-            )
+            whose = format_counted(count, "row" if item is None else "item")
+            notes.append(note("property-gaps", f"{asked.name} is missing for {whose}: {why}."))
     return Numbers(values[codes], np.isnan(values[codes])), notes
 
 
@@ -179,7 +164,7 @@ def _two_texts(asked: TextProperty, texts: Labels, item: Labels | None, row: int
     )
 
 
-def _measure(asked: TextProperty, texts: Sequence[str]) -> tuple[Measure, list[str]]:
+def _measure(asked: TextProperty, texts: Sequence[str]) -> tuple[Measure, list[Caution]]:
     """Return the function of a text that is asked for, and notes on the word counts it rests on."""
     if asked.function not in FROM_COUNTS:
         return MEASURES[asked.function], []
@@ -188,16 +173,17 @@ def _measure(asked: TextProperty, texts: Sequence[str]) -> tuple[Measure, list[s
     return lambda text: rarity(text, counts), [*counts.notes, *_say_unknown(asked, texts, counts)]
 
 
-def _say_unknown(asked: TextProperty, texts: Sequence[str], counts: WordCounts) -> Iterator[str]:
+def _say_unknown(asked: TextProperty, texts: Sequence[str], counts: WordCounts) -> Iterator[Caution]:
     """Yield a note on words of the texts that a table of word counts does not have."""
     if asked.counts is None:
         return
     words = count_words(texts)
     unknown = [count for word, count in words.counts.items() if word not in counts.counts]
     if unknown:
-        yield (
+        yield note(
+            "unknown-words",
             f"{asked.name}: {sum(unknown):,} of {format_counted(words.total, 'word')} ({len(unknown):,} different) are "
-            f"not in {asked.counts}, and count as rarer than any in it."
+            f"not in {asked.counts}, and count as rarer than any in it.",
         )
 
 
@@ -275,7 +261,7 @@ class WordCounts:
 
     counts: Mapping[str, int]  # how often a word, in lower case, occurs; each at least once
     total: int  # the sum of the counts
-    notes: tuple[str, ...] = ()  # what was left out of a table of counts
+    notes: tuple[Caution, ...] = ()  # what was left out of a table of counts
 
     def rarity(self, word: str) -> float:
         """Return the negative natural logarithm of a word's relative frequency, count / total.
@@ -372,5 +358,5 @@ def _fold(name: str, raw: Mapping[str, float]) -> WordCounts:
     known = {word: count for word, count in counts.items() if count}
     if not known:
         raise ColumnError(f"no entry of {name} is a word with a count above 0: is this a table of word counts?")
-    notes = (f"{left:,} of {len(raw):,} entries of {name} count for nothing: they are not one word.",) if left else ()
-    return WordCounts(known, sum(known.values()), notes)
+    said = f"{left:,} of {len(raw):,} entries of {name} are left out: they are not single words."
+    return WordCounts(known, sum(known.values()), (note("entries-left-out", said),) if left else ())

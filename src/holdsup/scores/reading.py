@@ -12,12 +12,10 @@ from holdsup.columns.sources import columns_in_names
 from holdsup.errors import ColumnError, list_names, quote_names
 from holdsup.progress import Progress, no_progress
 from holdsup.scores.assembly import assemble
+from holdsup.scores.faults import note
 from holdsup.scores.properties import TextProperty, split_properties
-from holdsup.scores.role_finding import find_roles, find_stated
-from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, is_replicate, is_setting
+from holdsup.scores.roles import FILE, NOTHING, WIDE, Roles, find_roles, find_stated, is_replicate, is_setting
 from holdsup.scores.table import Scores
-
-__all__ = ["read_scores"]
 
 
 def read_scores(
@@ -98,7 +96,7 @@ def read_scores(
         advice=" Is this the right column (--score)? A status column can say which runs failed.",
         progress=progress,
     )
-    notes = (f"Left out, because they hold lists or bytes: {list_names(odd)}.",) if odd else ()
+    notes = (note("nested-columns", f"Columns of lists or bytes are left out: {list_names(odd)}."),) if odd else ()
     stated = status not in (None, NOTHING)
     known = {*asked.facets, *asked.replicates, *asked.shared, *find_stated(tables).facets}
     guessed = [c for c in roles.facets if is_setting(c) and c not in known]

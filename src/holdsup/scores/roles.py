@@ -1,31 +1,19 @@
-"""Which column has which role, and the names people give such columns."""
+"""Which column has which role: as the user or the table says, else by the names people give such columns."""
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass, field, fields
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
-__all__ = [
-    "ASIDE",
-    "FILE",
-    "LAST_SYSTEMS",
-    "NOTHING",
-    "NUMBERED",
-    "REPLICATES",
-    "RESPLIT",
-    "SCORES",
-    "USUAL",
-    "WIDE",
-    "Roles",
-    "bare_name",
-    "is_about_scores",
-    "is_length",
-    "is_progress",
-    "is_replicate",
-    "is_setting",
-    "is_usual",
-    "plain_name",
-]
+from holdsup.columns import OpenTable
+from holdsup.columns.layout import STATED_FACET
+from holdsup.columns.typed import ROLES
+from holdsup.errors import ColumnError, ScoresError, list_names, quote_names
 
 NOTHING = "-"  # given for a role: no column has it, whatever the columns are called
 FILE = "file"
@@ -109,6 +97,10 @@ class Roles:
             found.update(dict.fromkeys(named, {"facets": "facet", "properties": "property"}.get(role.name, role.name)))
         return found
 
+    def is_repetition(self, facet: str) -> bool:
+        """Return whether the levels of a facet are mere repetitions, not settings."""
+        return facet in self.replicates or is_replicate(facet)
+
     def stated_properties(self) -> tuple[str, ...]:
         """Return the properties as a user gives them: the name of a column, or name=function(column)."""
         stated = {expression.partition("=")[0]: expression for expression in self.computed}
@@ -175,3 +167,201 @@ def bare_name(column: str) -> str:
     ('rouge_l', 'f1', 'seed')
     """
     return re.sub(r"\W+", "_", plain_name(BRACKETS.sub(" ", column))).strip("_")
+
+
+MEAN = "mean_test_"  # what scikit-learn's cv_results_ calls the mean of a metric over the splits
+ONE = ("score", *USUAL)  # roles of one column
+SEVERAL = ("facets", "replicates")
+
+
+def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:
+    """Return `asked` with the roles that the user left open filled in: as the tables state, or by names of columns.
+
+    `virtual` columns come from the names of the tables; one of them may be `file`. Without a column for
+    the system, each file is a system. A column of lists or bytes gets no role by its name.
+    """
+    columns = tuple(dict.fromkeys((*(column for table in tables for column in table.columns), *virtual)))
+    where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
+    as_asked, asked = asked, fill_in(asked, find_stated(tables))
+    refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
+    asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
+    if asked.facets == (NOTHING,):
+        refused.add("facets")
+        asked = replace(asked, facets=())
+    asked = replace(asked, facets=tuple(dict.fromkeys((*asked.facets, *asked.replicates, *asked.shared))))
+    _check_asked(asked, columns, where)
+    _check_needed(as_asked, asked, ("score",), tables, virtual)
+    taken = {*asked.columns(), *(c for table in tables for c in table.columns if table.guess(c) == "other")}
+    found: dict[str, str | tuple[str, ...]] = {}
+    for role, names in USUAL.items():
+        if getattr(asked, role) is None and role not in {asked.wide, *refused}:
+            column = _first(names, (c for c in columns if c not in taken))
+            if column:
+                found[role] = column
+                taken.add(column)
+    if "system" not in found and asked.system is None and asked.wide != "system" and FILE in columns:
+        found["system"] = FILE
+        taken.add(FILE)
+    last = _first(LAST_SYSTEMS, (c for c in columns if c not in taken))
+    if last and asked.system is None and "system" not in {asked.wide, *found, *refused}:
+        found["system"] = last
+        taken.add(last)
+    numbered = {c for t in tables for c in t.columns if bare_name(c) in NUMBERED and t.guess(c) == "number"}
+    if not (as_asked.facets or as_asked.replicates or as_asked.shared) and "facets" not in refused:
+        named = {c for c in columns if c not in taken and (is_replicate(c) or is_setting(c) or c in numbered)}
+        found["facets"] = tuple(c for c in columns if c in {*asked.facets, *named})
+        taken.update(found["facets"])
+    lost = [role for role in ("system", "item") if getattr(asked, role) is None and role not in {*found, *refused}]
+    if asked.score is None:
+        found["score"] = _find_score([c for c in columns if c not in taken], tables, where, lost)
+    _check_needed(as_asked, asked, lost, tables, virtual)
+    roles = replace(asked, **found)  # type: ignore[arg-type]  # each name is a field, each value of its type
+    repeated = (c for c in roles.facets if is_replicate(c) or c in numbered)
+    return replace(roles, replicates=tuple(dict.fromkeys((*roles.replicates, *repeated))))
+
+
+def _check_asked(asked: Roles, columns: tuple[str, ...], where: str) -> None:
+    there = set(columns)
+    for column in asked.columns():
+        if column not in there:
+            raise ColumnError.not_found(column, columns, where=where)
+    uses = Counter(c for role in fields(asked) for c in _uses(asked, role.name))
+    twice = [column for column, count in uses.items() if count > 1]
+    if twice:
+        raise ColumnError(f"one column cannot have two roles: {list_names(twice)}")
+
+
+def _check_needed(
+    as_asked: Roles, asked: Roles, needed: Iterable[str], tables: list[OpenTable], virtual: Iterable[str]
+) -> None:
+    """Refuse a column for a role if by its name it is the only one for a role that scores need."""
+    facets = {*as_asked.facets, *as_asked.replicates, *as_asked.shared} - {NOTHING}
+    given = dict.fromkeys(facets, "a facet") | dict.fromkeys(asked.properties, "a property (--by, --properties)")
+    given |= {asked.cluster: "the cluster"} if asked.cluster is not None else {}
+    if not given or not needed:
+        return
+    bare = replace(as_asked, facets=(), replicates=(), shared=(), properties=(), cluster=None)
+    try:
+        found = find_roles(bare, tables, virtual=virtual)
+    except ColumnError:  # only with these columns out of the way can the roles be found
+        return
+    for role in needed:
+        column = getattr(found, role)
+        # Systems may be a facet where their variance is asked for; files are systems for want of a column.
+        free = role == "system" and (column == FILE or given.get(column) == "a facet")
+        if column in given and not free:
+            raise ColumnError(
+                f"{column!r} is asked for as {given[column]}, but by its name it is the column of the {role}: give "
+                f"another column, or name the {role} with --{role}"
+            )
+
+
+def _uses(asked: Roles, role: str) -> tuple[str, ...]:
+    value = getattr(asked, role)
+    if role in ASIDE or value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _first(names: Iterable[str], columns: Iterable[str]) -> str | None:
+    """Return the column with the first of these names; one with a unit or a sign if none has the name alone."""
+    by_name: dict[str, str] = {}
+    there = list(columns)
+    for column, name in [(c, form(c)) for form in (plain_name, bare_name) for c in there]:
+        by_name.setdefault(name, column)
+    return next((by_name[name] for name in names if name in by_name), None)
+
+
+def _find_score(columns: list[str], tables: list[OpenTable], where: str, lost: Iterable[str]) -> str:
+    """Return the one column that is named like a score; several candidates are an error, not a guess.
+
+    The error names all at once that was not found: `lost` are the other roles for which there is no column.
+    """
+    numeric = {c for table in tables for c in table.columns if table.guess(c) == "number"}
+    named = [[c for c in columns if plain_name(c) in names] for names in SCORES]
+    named.extend([c for c in columns if c in numeric and bare_name(c) in names] for names in SCORES)  # ROUGE-L (%)
+    named.append([c for c in columns if c in numeric and "score" in plain_name(c) and not is_about_scores(c)])
+    means = {c: bare_name(c).removeprefix(MEAN) for c in columns if c in numeric and bare_name(c).startswith(MEAN)}
+    named.append([c for c, metric in means.items() if any(metric in names for names in SCORES)])
+    named.append([c for c in columns if any(bare_name(c) in names for names in SCORES)])  # its cells may be 82.2%
+    for candidates in named:
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            first = shlex.quote(candidates[0])
+            raise ColumnError(
+                f"{list_names(candidates)} in {where} all look like scores: choose one with --score {first}, "
+                f"or take them as metrics with --wide {shlex.quote(f'metric={quote_names(candidates)}')}"
+            )
+    every = list(dict.fromkeys(c for table in tables for c in table.columns))
+    if not every:
+        raise ScoresError(f"{where} has no columns")
+    hint = " Does its first line hold the names of the columns?" if any(_is_numeral(c) for c in every) else ""
+    missing = " or ".join(["a score", *({"system": "a system", "item": "an item"}[role] for role in lost)])
+    options = " and ".join(f"--{role}" for role in ("score", *lost))
+    raise ColumnError(
+        f"no column of {where} is named like {missing}; it has {list_names(every)}. Name {'them' if lost else 'it'} "
+        f"with {options}, or columns that are systems with --wide system=A,B.{hint}"
+    )
+
+
+def _is_numeral(column: str) -> bool:
+    return column.replace(",", ".").replace(".", "", 1).lstrip("-").isdigit()
+
+
+def state_roles(table: Any, roles: Roles) -> Any:
+    """Return an Arrow table whose metadata, which Parquet files keep, state the roles of its columns."""
+    stated = {role: value for role in (*ONE, *SEVERAL) if (value := getattr(roles, role))}
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), ROLES: json.dumps(stated)})
+
+
+def state_in_names(table: Any) -> Any:
+    """Return an Arrow table whose facets are known by the names of their columns, as in CSV files: facets.rate."""
+    facets = json.loads((table.schema.metadata or {}).get(ROLES.encode(), b"{}")).get("facets", ())
+    return table.rename_columns(
+        [f"{STATED_FACET}{c}" if c in facets and not is_replicate(c) else c for c in table.column_names]
+    )
+
+
+def find_stated(tables: list[OpenTable]) -> Roles:
+    """Return the roles that tables state for columns that they have; the first one that states a role decides."""
+    found: dict[str, Any] = {}
+    for table in tables:
+        stated = _check(table)
+        for role in ONE:
+            if stated.get(role) in table.columns:
+                found.setdefault(role, stated[role])
+        for role in SEVERAL:
+            there = [column for column in stated.get(role, ()) if column in table.columns]
+            found[role] = tuple(dict.fromkeys((*found.get(role, ()), *there)))
+    return Roles(**found)
+
+
+def fill_in(asked: Roles, stated: Roles) -> Roles:
+    """Return what the user asks for, and for roles that are left open what the tables state of the other columns."""
+    taken = {*asked.columns(), *asked.replicates, *asked.shared}
+    free = [role for role in ONE if getattr(asked, role) is None and role != asked.wide]
+    found: dict[str, Any] = {role: column for role in free if (column := getattr(stated, role)) not in taken}
+    if not (asked.facets or asked.replicates or asked.shared):
+        found |= {role: tuple(c for c in getattr(stated, role) if c not in taken) for role in SEVERAL}
+    return replace(asked, **found)
+
+
+def _check(table: OpenTable) -> dict[str, Any]:
+    """Return the roles that a table states; refuse what cannot be roles."""
+    stated = table.stated
+    named = [field.name for field in fields(Roles)]
+    right = isinstance(stated, dict) and all(
+        role in named and (_is_names(value) if role in SEVERAL else isinstance(value, str))
+        for role, value in stated.items()
+    )
+    if not right:
+        raise ColumnError(
+            f"the metadata {ROLES} of {table.name} are {stated!r:.80}: give each role a column, such as "
+            '{"system": "model", "facets": ["rate"]}'
+        )
+    return dict(stated)
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)

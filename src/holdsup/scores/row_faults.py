@@ -19,8 +19,6 @@ from holdsup.scores.roles import FILE, is_progress
 from holdsup.scores.suggestions import find_differing
 from holdsup.scores.table import LABELLED, REASONS, Scores
 
-__all__ = ["find_gaps", "find_row_faults", "find_score_faults", "find_unlabelled", "is_rounded"]
-
 CODES = frozenset((-1.0, *(sign * (10.0**digits - 1) for digits in range(1, 7) for sign in (-1, 1))))  # -1, -9, 99, ...
 UNSCORED = {"missing": "missing-scores", "nan": "nan-scores", "infinite": "infinite-scores"}
 FEWEST_VALUES = 5  # other than a code: with fewer, -1, 0 and 1 may be all the scores that there are

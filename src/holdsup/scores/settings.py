@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels, Numbers
 from holdsup.columns.crossing import cross
 from holdsup.errors import shell_names
+from holdsup.results.cautions import Caution
+from holdsup.scores.faults import note
 from holdsup.scores.roles import Roles, is_length
 from holdsup.scores.table import Scores
-
-__all__ = ["find_outcomes", "keep_settings", "leave_out_outcomes", "say_outcome"]
 
 Codes = NDArray[np.int64]
 
@@ -59,15 +59,15 @@ def leave_out_outcomes(
     system: Labels,
     dataset: Labels | None,
     guessed: Collection[str],
-    said: Sequence[str],
-) -> tuple[Roles, list[str]]:
+    said: Sequence[Caution],
+) -> tuple[Roles, list[Caution]]:
     """Return the roles without those of the `guessed` facets that are outcomes, and `said` with a note on each."""
     settings = [system, *(labels[c] for c in roles.facets if c not in roles.replicates and not is_length(c))]
     repeats = [labels[c] for c in (*roles.replicates, *([roles.run] if roles.run else []))]
     doubtful = [c for c in roles.facets if c in guessed and is_length(c)]
     found = [c for c in doubtful if _is_outcome(labels[c].codes, settings, dataset, repeats)]
     kept = tuple(c for c in roles.facets if c not in found)
-    notes = [say_outcome(c, "--facets", (*kept, c)) for c in found]
+    notes = [note("outcome-not-setting", say_outcome(c, "--facets", (*kept, c))) for c in found]
     return replace(roles, facets=kept), [*said, *notes]
 
 

@@ -15,11 +15,11 @@ from holdsup.columns import Columns, Labels, Numbers
 from holdsup.columns.crossing import cross
 from holdsup.errors import list_names
 from holdsup.rendering.numbers import format_counted
+from holdsup.results.cautions import Caution
+from holdsup.scores.faults import note
 from holdsup.scores.roles import Roles
 from holdsup.scores.row_faults import is_rounded
 from holdsup.scores.table import take_rows
-
-__all__ = ["leave_out_rows"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -38,7 +38,7 @@ STATISTICS: dict[str, tuple[Callable[[Floats], Any], ...]] = {
 }
 
 
-def leave_out_rows(columns: Columns, roles: Roles) -> tuple[Columns, dict[str, int], list[str]]:
+def leave_out_rows(columns: Columns, roles: Roles) -> tuple[Columns, dict[str, int], list[Caution]]:
     """Return the columns without such rows, how many of each kind there were, and a line about each.
 
     In the column of the runs, or one that numbers them, a label such as Mean or Standard deviation is no run. A system
@@ -50,16 +50,16 @@ def leave_out_rows(columns: Columns, roles: Roles) -> tuple[Columns, dict[str, i
     out = {BLANK: _find_blank(columns, labels)}
     said = []
     if count := int(out[BLANK].sum()):
-        said.append(f"{format_counted(count, 'blank row')} {'is' if count == 1 else 'are'} left out.")
+        said.append(
+            note("blank-rows", f"{format_counted(count, 'blank row')} {'is' if count == 1 else 'are'} left out.")
+        )
     out[SUMMARY] = np.zeros_like(out[BLANK])
     for name, codes in _find_summaries(columns, labels, roles):
         rows = np.isin(labels[name].codes, codes) & ~out[SUMMARY]
         count, named = int(rows.sum()), list_names(labels[name].names[code] for code in codes)
         out[SUMMARY] |= rows
-        said.append(
-            f"{format_counted(count, 'row')} with {name} {named} {'is' if count == 1 else 'are'} left out: "
-            f"{'it sums' if count == 1 else 'they sum'} up other rows."
-        )
+        left = f"{format_counted(count, 'row')} with {name} {named} {'is' if count == 1 else 'are'} left out"
+        said.append(note("summaries-left-out", f"{left}: {'it sums' if count == 1 else 'they sum'} up other rows."))
     gone = out[BLANK] | out[SUMMARY]
     if not gone.any():
         return columns, {}, []

@@ -13,18 +13,6 @@ from holdsup.errors import list_names, shell_names
 from holdsup.scores.roles import SCORES, bare_name, is_progress, is_replicate, plain_name
 from holdsup.scores.table import Scores
 
-__all__ = [
-    "MOST_SETTINGS",
-    "code_column",
-    "find_differing",
-    "is_outcome",
-    "is_remark",
-    "point_to_roles",
-    "suggest_facets",
-    "suggest_part",
-    "suggest_replicates",
-]
-
 PARTED = frozenset("split subset partition part portion fold_type data_split eval_split eval_set".split())
 PARTS = ("test", "eval", "heldout", "holdout", "dev", "val", "train")  # the first are what is usually reported
 MOST_SETTINGS = 50  # a column of more different numbers is a measurement, not a setting

@@ -22,20 +22,8 @@ from holdsup.rendering.markup import render_html
 from holdsup.rendering.numbers import format_counted
 from holdsup.rendering.table import visible
 from holdsup.rendering.text import render_text
-from holdsup.results import Rows
+from holdsup.results import Caution, Rows
 from holdsup.scores.roles import RESPLIT, Roles
-
-__all__ = [
-    "COLUMNS",
-    "LABELLED",
-    "REASONS",
-    "STATUSES",
-    "Scores",
-    "describe_columns",
-    "digest_rows",
-    "hash_rows",
-    "take_rows",
-]
 
 LABELLED = ("system", "item", "dataset", "metric")  # what a row must say to be of use, where the table has it
 STATUSES = ("ok", "missing", "nan", "infinite")
@@ -63,7 +51,7 @@ class Scores:
     facets: Mapping[str, Labels]  # named sources of variation between runs
     properties: Mapping[str, Column]  # facts about items, numbers or labels
     others: Mapping[str, Column]  # columns without a role, by which the audit can tell what was forgotten
-    notes: tuple[str, ...] = ()  # what the reader had to decide
+    notes: tuple[Caution, ...] = ()  # what the reader had to decide
     left_out: Mapping[str, int] = field(default_factory=dict)  # why rows of the input are not among these, and how many
     names: str | None = None  # the pattern by which columns were found in the names of files
 
@@ -91,6 +79,20 @@ class Scores:
         if self.item is None:
             return None
         return cross(self.dataset, self.item)
+
+    @property
+    def unit(self) -> str | None:
+        """What a run has scores on: items, else datasets; None where it has one score."""
+        if self.item is not None:
+            return "item"
+        return "dataset" if self.dataset is not None and self.dataset.count > 1 else None
+
+    @property
+    def units(self) -> Crossing:
+        """The items, or the datasets where there are none, or all rows as one."""
+        if self.items is not None:
+            return self.items
+        return cross(self.dataset if self.unit else None, rows=len(self))
 
     @cached_property
     def holes(self) -> tuple[Crossing, NDArray[np.int64], int]:
@@ -180,11 +182,13 @@ class Scores:
         return f"<Scores from {self.source}: {', '.join(counts)}; print it to see its columns>"
 
     def __str__(self) -> str:
-        return "\n".join([render_text(self.overview()), *self.notes, self.rows().sentence()])
+        return "\n".join(
+            [render_text(self.overview()), *(note.sentence() for note in self.notes), self.rows().sentence()]
+        )
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{html.escape(visible(note))}</p>\n" for note in (*self.notes, self.rows().sentence()))
-        return render_html(self.overview()) + notes
+        lines = (*(note.sentence() for note in self.notes), self.rows().sentence())
+        return render_html(self.overview()) + "".join(f"<p>{html.escape(visible(line))}</p>\n" for line in lines)
 
 
 def take_rows(column: Column, rows: NDArray[Any]) -> Column:

@@ -12,8 +12,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["IRREGULAR", "count_sentences", "count_syllables", "normalize", "split_words"]
-
 # Vowel signs and points belong to a word (Hindi, Hebrew, Arabic ...), though Python's \w leaves them out.
 MARKS = "".join(c for c in map(chr, range(0x300, 0x2000)) if unicodedata.category(c) in ("Mn", "Mc")) + "\u200c\u200d"
 RUN = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from holdsup.errors import SplitError
 
-__all__ = ["Codes", "Corpus", "Features", "Floats", "Labelled", "count_items", "encode_column"]
-
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -66,7 +64,7 @@ def count_items(**columns: Any) -> int:
     (first, n), *others = lengths.items()
     for name, length in others:
         if length != n:
-            raise SplitError(f"{first} has {n:,} items, but {name} has {length:,}: give one value for each item")
+            raise SplitError(f"{first} has {n:,} items, but {name} has {length:,}: give one value per item")
     return n
 
 
@@ -75,13 +73,13 @@ def encode_column(column: Any, name: str) -> Labelled:
     try:
         values = column if isinstance(column, pa.Array) else pa.array(column, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
-        raise SplitError(f"{name} cannot be read as labels: give one string, number or truth value per item") from None
+        raise SplitError(f"{name} cannot be read as labels: give one string, number or boolean per item") from None
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if pa.types.is_dictionary(values.type):  # it may hold levels that no item has
         values = values.dictionary_decode()
     if pa.types.is_nested(values.type):
-        raise SplitError(f"{name} holds several values per item: give one string, number or truth value per item")
+        raise SplitError(f"{name} holds several values per item: give one string, number or boolean per item")
     if values.null_count:
         row = int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
         raise SplitError(f"{name} has no value for {values.null_count:,} items, the first in row {row} (from 0)")
@@ -127,7 +125,7 @@ class Features:
         if not usable.all():
             row = int(np.flatnonzero(~usable)[0])
             raise SplitError(
-                f"{name} is missing, infinite or above {LARGEST:g} in row {row} (from 0): nothing to match"
+                f"{name} is missing, infinite or above {LARGEST:g} in row {row} (from 0): it cannot be matched"
             )
         amounts = np.ascontiguousarray(amounts)
         return cls(amounts, sha256(repr(amounts.shape).encode() + amounts.tobytes()).hexdigest()[:12])

@@ -19,8 +19,6 @@ import numpy as np
 
 from holdsup.splits.corpus import Codes, Corpus, Floats
 
-__all__ = ["UNEVEN", "alternate", "deal_groups", "deal_items", "draw_groups", "interleave"]
-
 FINENESS = 2.0**12  # whole numbers per standard deviation of an amount
 FARTHEST = 2.0**22  # of such numbers: keeps products exact, at a thousand standard deviations
 ROUNDING = 1e-12  # a deviation below this share of the largest amount is none

@@ -7,12 +7,11 @@ as well, since any order above m gives m balanced columns; a power of two is alw
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["choose_order", "make_hadamard"]
 
 Signs = NDArray[np.int64]
 
@@ -27,7 +26,7 @@ def choose_order(m: int) -> int:
     [2, 4, 4, 8, 12, 16, 20, 56]
     """
     order = 2 if m < 2 else 4 * (m // 4 + 1)
-    while not _is_reached(order):
+    while _find_maker(order) is None:
         order += 4
     return order
 
@@ -41,46 +40,35 @@ def make_hadamard(order: int) -> Signs:
            [-1,  1, -1,  1],
            [ 1, -1, -1,  1]])
     """
-    if order == 2:
-        signs = np.array([[1, 1], [1, -1]])
-    elif order == 4:
-        signs = np.array(TABLE_1)
-    elif _is_prime(order - 1):
-        signs = _paley_one(order - 1)
-    elif _is_paley_two(order):
-        signs = _paley_two(order // 2 - 1)
-    else:
-        factor = next(f for f in _factors(order) if _is_reached(f) and _is_reached(order // f))
-        signs = np.kron(make_hadamard(factor), make_hadamard(order // factor))
-    first = signs[:, :1]
-    normal: Signs = signs * first  # a row may change its sign: the first column becomes all ones
+    make = _find_maker(order)
+    assert make is not None  # the order is one that can be made
+    signs = make()
+    normal: Signs = signs * signs[:, :1]  # a row may change its sign: the first column becomes all ones
     normal.flags.writeable = False
     return normal
 
 
 @cache
-def _is_reached(order: int) -> bool:
-    if order in (2, 4):
-        return True
+def _find_maker(order: int) -> Callable[[], Signs] | None:
+    """Return what makes a matrix of an order, None where that is out of reach."""
+    if order == 2:
+        return lambda: np.array([[1, 1], [1, -1]])
+    if order == 4:
+        return lambda: np.array(TABLE_1)
     if order % 4:
-        return False
-    if _is_prime(order - 1) or _is_paley_two(order):
-        return True
-    return any(_is_reached(factor) and _is_reached(order // factor) for factor in _factors(order))
-
-
-def _factors(order: int) -> list[int]:
-    return [factor for factor in range(2, order // 2 + 1) if order % factor == 0]
+        return None
+    if _is_prime(order - 1):
+        return partial(_paley_one, order - 1)
+    if (order // 2 - 1) % 4 == 1 and _is_prime(order // 2 - 1):
+        return partial(_paley_two, order // 2 - 1)
+    for factor in range(2, order // 2 + 1):
+        if order % factor == 0 and _find_maker(factor) and _find_maker(order // factor):
+            return lambda: np.kron(make_hadamard(factor), make_hadamard(order // factor))
+    return None
 
 
 def _is_prime(number: int) -> bool:
     return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
-
-
-def _is_paley_two(order: int) -> bool:
-    """Return whether an order is 2(q + 1) for a prime q = 1 mod 4."""
-    q = order // 2 - 1
-    return q % 4 == 1 and _is_prime(q)
 
 
 def _jacobsthal(q: int) -> Signs:

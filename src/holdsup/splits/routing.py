@@ -9,8 +9,6 @@ from typing import Any, Self
 
 from holdsup.results import Caution
 
-__all__ = ["GroupsConsumer", "route_groups", "warn_of_unrouted"]
-
 
 class GroupsConsumer:
     """Takes `groups` wherever scikit-learn routes metadata, as its own ``GroupKFold`` does."""

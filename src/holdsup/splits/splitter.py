@@ -16,8 +16,6 @@ from holdsup.splits.corpus import Codes, Corpus, Features, Labelled, count_items
 from holdsup.splits.dealing import UNEVEN, deal_groups, deal_items
 from holdsup.splits.routing import GroupsConsumer
 
-__all__ = ["Promises", "Split", "Splitter", "find_copies", "skip_copies"]
-
 TARGETS = "targets"  # match= this: the labels that are given as y
 COMMON = {"seed": 0, "stratify": False, "match": None, "uneven": False}  # options of all splitters
 COUNTS = {"seed": 0, "k": 2, "j": 1, "m": 1, "repeats": 1}  # options that are whole numbers, and the least of each
@@ -81,7 +79,7 @@ class Splitter(GroupsConsumer, ABC):
         """Refuse an option that is not a whole number of at least `least`; NumPy's numbers become Python's."""
         value = getattr(self, name)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise SplitError(f"{name} of {type(self).__name__} is {value!r}: give a whole number from {least} up")
+            raise SplitError(f"{name} of {type(self).__name__} is {value!r}: give a whole number, {least} or more")
         object.__setattr__(self, name, int(value))
 
     @property

@@ -15,8 +15,6 @@ from holdsup.splits.dealing import alternate, draw_groups, interleave
 from holdsup.splits.hadamard import choose_order, make_hadamard
 from holdsup.splits.splitter import Promises, Split, Splitter
 
-__all__ = ["BlockedCV", "HoldOut", "JKFold", "KFold", "RepeatedHoldOut", "list_options", "make_splitter"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KFold(Splitter):
@@ -220,7 +218,7 @@ def make_splitter(name: str, *, seed: int = 0, **options: Any) -> Splitter:
     BlockedCV(m=3, repeats=10, seed=1)
     """
     if name not in SPLITTERS:
-        raise SplitError(f"no splitter is called {name!r}; there are {list_names(SPLITTERS)}")
+        raise SplitError(f"unknown splitter {name!r}; choose from {list_names(SPLITTERS)}")
     known = list_options(name)
     if unknown := [option for option in options if option not in known]:
         raise SplitError(f"{name} has no option {list_names(unknown)}; it has {list_names(known)}")

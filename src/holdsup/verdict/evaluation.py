@@ -13,16 +13,16 @@ from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names, shell_names
 from holdsup.scores import Scores
-from holdsup.scores.roles import RESPLIT, is_replicate
-from holdsup.scores.suggestions import point_to_roles
+from holdsup.scores.faults import refuse
+from holdsup.scores.refusals import find_broken_clusters, find_odd_scale
+from holdsup.scores.roles import RESPLIT
 from holdsup.verdict.phrases import name_items
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
-LARGEST, SMALLEST = 1e60, 1e-60  # of scores, without their sign: squares of variances of others overflow, or vanish
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SystemRuns:
     """The runs of one system."""
 
@@ -33,10 +33,15 @@ class SystemRuns:
     # code of the shared facets of each run, shape (runs,), the same in all systems; None if none are shared
     seeds: Codes | None
 
-    @property
+    @cached_property
     def has(self) -> NDArray[np.bool_]:
         """Which items have a score in some run."""
-        return np.asarray(~np.isnan(self.scores).all(axis=1))
+        return has_scores(self.scores, None)
+
+    @cached_property
+    def has_each(self) -> NDArray[np.bool_]:
+        """Which items have a score in each setting."""
+        return has_scores(self.scores, self.settings) if self.setting_count > 1 else self.has
 
     @property
     def setting_count(self) -> int:
@@ -110,7 +115,7 @@ class Evaluation:
 
         With several datasets settings may differ between these: a score in some run will do.
         """
-        return has_scores(system.scores, None if self.datasets is not None else system.settings)
+        return system.has if self.datasets is not None else system.has_each
 
     def system(self, name: str) -> SystemRuns:
         """Return the runs of one system."""
@@ -128,7 +133,8 @@ def lay_out(scores: Scores, *, nested_runs: bool = False) -> tuple[Evaluation, .
     usable = scores.only(scores.usable)
     if not len(usable):
         raise ScoresError(f"no row of {scores.source} has a finite score and all its labels: run holdsup check")
-    _check_scale(usable)
+    refuse(find_odd_scale(usable))
+    refuse(find_broken_clusters(usable))
     if usable.metric is None:
         return (lay_out_metric(usable, None, nested_runs=nested_runs),)
     return tuple(
@@ -137,69 +143,27 @@ def lay_out(scores: Scores, *, nested_runs: bool = False) -> tuple[Evaluation, .
     )
 
 
-def _check_scale(scores: Scores) -> None:
-    """Refuse scores whose variances cannot be computed with: their squares overflow, or vanish."""
-    largest = float(np.abs(scores.score).max())
-    if largest > LARGEST or 0 < largest < SMALLEST:
-        what = "large" if largest > LARGEST else "small"
-        raise ScoresError(
-            f"the largest score of {scores.source} is {largest:.3g}, too {what} to compute with: rescale the scores so "
-            "that the largest is between 1e-60 and 1e60"
-        )
-
-
 def lay_out_metric(scores: Scores, metric: str | None, *, nested_runs: bool = False) -> Evaluation:
     """Return the evaluation by one metric; all rows have a score and all labels."""
-    item, shown, per_run = _items(scores)
+    item, shown = scores.units.codes, scores.units.first
     clusters = None if scores.cluster is None else scores.cluster.codes[shown].astype(np.int64)
     datasets = None
     if scores.dataset is not None and scores.dataset.count > 1 and scores.item is not None:
         datasets = scores.dataset.codes[shown].astype(np.int64)
-    _check_clusters(scores, item, clusters)
     seeds = _shared(scores)
     return Evaluation(
-        metric=metric, scores=scores, item=item, seeds=seeds,
-        systems=tuple(_systems(scores, item, len(shown), seeds)), items=len(shown), per_run=per_run,
-        clusters=clusters, datasets=datasets,
-        dataset_names=scores.dataset.names if scores.dataset is not None else (), nested_runs=nested_runs,
-    )  # fmt: skip
-
-
-def _items(scores: Scores) -> tuple[Codes, Codes, bool]:
-    """Return the item of each row, a row that shows each, and whether there are none.
-
-    Without items, datasets are what systems are scored on; a run on a single one has one score.
-    """
-    if scores.items is not None:
-        return scores.items.codes, scores.items.first, False
-    if scores.dataset is not None and scores.dataset.count > 1:
-        found = cross(scores.dataset)
-        return found.codes, found.first, False
-    return np.zeros(len(scores), np.int64), np.zeros(1, np.int64), True
-
-
-def _check_clusters(scores: Scores, item: Codes, clusters: Codes | None) -> None:
-    if clusters is None or scores.cluster is None:
-        return
-    if (clusters < 0).any():
-        raise ScoresError(f"{int((clusters < 0).sum()):,} items have no cluster: fill the column, or give --cluster -")
-    astray = np.flatnonzero(scores.cluster.codes != clusters[item])
-    if len(astray):
-        if scores.item is None:
-            raise ScoresError(
-                f"{scores.roles.cluster!r} was read as clusters of items, but {point_to_roles(scores)}; or leave "
-                "clusters out with --cluster -"
-            )
-        row = astray[0]
-        name = scores.item.names[scores.item.codes[row]]
-        both = " and ".join(
-            repr(scores.cluster.names[code]) for code in (clusters[item[row]], scores.cluster.codes[row])
-        )
-        column = scores.roles.cluster
-        raise ScoresError(
-            f"item {name!r} is in two clusters, {both}, and can be in only one: if ids restart in each {column}, "
-            f"join {column} and id in one column; if not, leave clusters out with --cluster -"
-        )
+        metric=metric,
+        scores=scores,
+        item=item,
+        seeds=seeds,
+        systems=tuple(_systems(scores, item, len(shown), seeds)),
+        items=len(shown),
+        per_run=scores.unit is None,
+        clusters=clusters,
+        datasets=datasets,
+        dataset_names=scores.dataset.names if scores.dataset is not None else (),
+        nested_runs=nested_runs,
+    )
 
 
 def _systems(scores: Scores, item: Codes, items: int, seeds: Codes | None) -> Iterator[SystemRuns]:
@@ -219,7 +183,7 @@ def _systems(scores: Scores, item: Codes, items: int, seeds: Codes | None) -> It
 
 def is_repetition(scores: Scores, facet: str) -> bool:
     """Return whether the levels of a facet are mere repetitions, not settings."""
-    return facet in scores.roles.replicates or is_replicate(facet)
+    return scores.roles.is_repetition(facet)
 
 
 def _shared(scores: Scores) -> Codes | None:

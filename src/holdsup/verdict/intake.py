@@ -78,7 +78,7 @@ def take_in(
     directions = choose_directions(scores, lower_is_better)
     faults = (*find_wrong_numbers(scores), *find_lookalikes(scores))
     cautions = [
-        *(Caution(code="as-read", severity="note", about="data", message=note) for note in scores.notes),
+        *scores.notes,
         *stages,
         *_find_losses(scores),
         *caution_progress(scores),

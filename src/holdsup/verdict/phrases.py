@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from holdsup.rendering import Interval
+from holdsup.rendering import Answer, Interval, State, Table
 from holdsup.rendering.numbers import say_level as say_level, say_p as say_p
 
 NO_INTERVAL = (
@@ -15,6 +16,7 @@ NO_INTERVAL = (
 
 MOST_NAMES = 6
 LONGEST_NAME = 30  # characters of a system's name in a table of many
+SHORTER = 24  # characters of any name in a short answer
 # Words of a column's name that number what it names, short forms, and the nouns that a reader knows.
 NUMBERING = frozenset("id ids idx index no nr num number name key hash uid uuid".split())
 SHORT = {"seg": "segment", "sent": "sentence", "doc": "document", "q": "question", "qid": "question", "ex": "example"}
@@ -29,7 +31,24 @@ def say_groups(grouped: bool) -> str:
     """Return whether splits kept groups of items whole."""
     if grouped:
         return "Groups of items were kept whole: none is on both sides of a split."
-    return "Items were split one by one: no groups were given that belong on one side."
+    return "Items were split one by one: no groups were given to keep together."
+
+
+def judge_intervals(intervals: Iterable[tuple[float, float] | None], threshold: float) -> State:
+    """Return yes if every interval is above a threshold, no if one is below it, else unclear; None is no interval.
+
+    >>> judge_intervals([(0.82, 0.9)], 0.8), judge_intervals([(0.82, 0.9), None], 0.8), judge_intervals([(0, 0.7)], 0.8)
+    ('yes', 'unclear', 'no')
+    """
+    found = list(intervals)
+    if any(ci is not None and ci[1] < threshold for ci in found):
+        return "no"
+    return "yes" if all(ci is not None and ci[0] >= threshold for ci in found) else "unclear"
+
+
+def say_threshold(threshold: float) -> str:
+    """Return a threshold as headlines have it, such as .80."""
+    return f"{threshold:.2f}".removeprefix("0")
 
 
 def show_interval(
@@ -86,6 +105,34 @@ def cut_names(names: Iterable[str], most: int) -> dict[str, str]:
         taken.add(short)
         cut[name] = short
     return cut
+
+
+def shorten_names(answer: Answer, names: Iterable[str]) -> Answer:
+    """Return an answer in which long names are cut in the middle; of names that would look the same, by number."""
+    short: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        if (cut := cut_name(name, SHORTER)) != name:
+            short[name] = cut if cut not in short.values() else f"{cut[:-3]}#{len(short) + 1}"
+    if not short:
+        return answer
+    # The longest first: a name may be part of another one.
+    pattern = re.compile("|".join(map(re.escape, sorted(short, key=len, reverse=True))))
+
+    def cut_all(text: str) -> str:
+        return pattern.sub(lambda found: short[found[0]], text)
+
+    return replace(
+        answer,
+        headline=cut_all(answer.headline),
+        parts=tuple(_cut_cells(part, cut_all) if isinstance(part, Table) else part for part in answer.parts),
+        foot=tuple((label, cut_all(said)) for label, said in answer.foot),
+    )
+
+
+def _cut_cells(table: Table, cut_all: Callable[[str], str]) -> Table:
+    rows = tuple(tuple(cut_all(cell) if isinstance(cell, str) else cell for cell in row) for row in table.rows)
+    columns = tuple(map(cut_all, table.columns))
+    return replace(table, title=cut_all(table.title), columns=columns, rows=rows)
 
 
 def join_names(names: Sequence[str], *, most: int = MOST_NAMES) -> str:

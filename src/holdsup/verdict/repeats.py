@@ -1,6 +1,5 @@
 """Scores that repeat a run and an item, and runs that are copies of others.
 
-Checkpoints of one training are no trainings of their own: five of them counted as runs reject 16 to 43% of true nulls.
 A table in which a column tells repeated scores apart is refused by `compare`, `variance` and `rank` alike, until it is
 said what the column is. Copies come from one file under two names, or from a system that does the same whatever its
 seed is; counted as runs of their own they would lend a claim degrees of freedom that nobody measured.
@@ -17,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns.crossing import Crossing, cross
-from holdsup.errors import ScoresError, list_names, shell_names
+from holdsup.errors import shell_names
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.results import Caution
 from holdsup.scores import Scores
+from holdsup.scores.faults import refuse
+from holdsup.scores.refusals import find_told_apart
 from holdsup.scores.roles import is_progress
 from holdsup.scores.suggestions import code_column, find_differing, suggest_facets, suggest_part, suggest_replicates
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, lay_out_metric
@@ -88,19 +89,19 @@ def check_repeats(evaluation: Evaluation, *, averaged: bool) -> None:
     These are checkpoints, runs that nobody named, or items of several kinds: their average is no score of any. Where
     they are not averaged, as in a decomposition, whose residual they are, checkpoints alone are refused.
     """
-    unit = None if evaluation.per_run else "item" if evaluation.scores.item is not None else "dataset"
-    _refuse(evaluation.scores, _cells(evaluation), unit, needed=averaged and not evaluation.per_run)
+    unit = evaluation.scores.unit
+    refuse(find_told_apart(evaluation.scores, _cells(evaluation), unit, needed=averaged and not evaluation.per_run))
 
 
 def check_rows(scores: Scores, names: Iterable[str]) -> None:
     """Refuse the same of a table that is used row by row; the columns of `names` tell rows apart, too."""
-    _refuse(scores, _rows(scores, names), "item" if scores.item is not None else "dataset", needed=True)
+    refuse(find_told_apart(scores, _rows(scores, names), "item" if scores.item is not None else "dataset", needed=True))
 
 
 def caution_progress(scores: Scores) -> Iterator[Caution]:
-    """Yield what it means that a column named like the progress of a training was asked for as a setting."""
-    for name in scores.facets:
-        if is_progress(name):
+    """Yield what it means that a column named like the progress of a training was asked for as a setting, or a run."""
+    for name in (*scores.facets, scores.roles.run):
+        if name is not None and is_progress(name):
             yield Caution(
                 code="progress-as-setting",
                 message=f"Each {name} counts as a training of its own, as asked.",
@@ -117,58 +118,6 @@ def _rows(scores: Scores, names: Iterable[str]) -> Crossing:
     there = [labels for labels in (scores.run, scores.dataset, scores.item) if labels is not None]
     more = {**scores.others, **scores.properties}
     return cross(*there, *(code_column(more[name]) for name in names if name in more))
-
-
-def _refuse(scores: Scores, cells: Crossing, unit: str | None, *, needed: bool) -> None:
-    """Refuse cells with several scores; `unit` is what a cell is of besides a run, None if nothing.
-
-    A column that is named like the progress of a training is enough, wherever it differs; any other counts where it is
-    `needed`, and every unit of some system has several scores.
-    """
-    for name in scores.roles.replicates:
-        if is_progress(name) and scores.facets[name].count > 1:
-            raise ScoresError(
-                f"--replicates {shell_names([name])}: values of {name!r} are stages of one training, not trainings of "
-                f"their own: give --last {shell_names([name])} for the last one of each run, or --facets "
-                f"{shell_names([name])} if each is a training of its own at a setting that you chose"
-            )
-    sizes = cells.sizes()
-    if sizes.max(initial=0) < 2:
-        return
-    least = np.full(scores.system.count, len(scores))
-    np.minimum.at(least, scores.system.codes[cells.first], sizes)
-    differing = list(find_differing(scores, cells))
-    names = [name for name in differing if is_progress(name)] or (differing if needed and least.max() > 1 else [])
-    if not names:
-        return
-    of = f"{unit} of " if unit else "run of "
-    system, count = scores.system.names[int(least.argmax())], int(least.max())
-    in_run = " in each run" if unit else ""
-    many = f"every {of}{system!r} has {count} scores or more{in_run}" if count > 1 else (
-        f"{format_counted(len(scores) - cells.count, 'score')} repeat a run{f' and its {unit}' if unit else ''}"
-    )  # fmt: skip
-    tell = "tells" if len(names) == 1 else "tell"
-    raise ScoresError(f"{many}, and {list_names(names)} {tell} them apart: {_ways(scores, names)}")
-
-
-def _ways(scores: Scores, names: list[str]) -> str:
-    """Return what may be said about columns that tell repeated scores apart."""
-    if is_progress(names[0]):
-        return (
-            f"give --last {shell_names(names[:1])} for the last one of each run, or --where to choose one, or "
-            f"{suggest_facets(scores, names[:1])} if each is a training of its own at a setting that you chose"
-        )
-    it, them, repeat, setting = ("it", "it", "repeats", "is a setting")
-    if len(names) > 1:
-        it, them, repeat, setting = ("they", "them", "repeat", "are settings")
-    part = suggest_part(scores, names)
-    one = f"{part} to use one part of the data alone, " if part else ""
-    return (
-        f"give {one}{suggest_replicates(scores, names)} if {it} only {repeat} runs, as a seed does, or "
-        f"{suggest_facets(scores, names)} if {it} {setting} that you chose (repetitions stand for new runs, "
-        f"settings for themselves alone); if items differ in {them}, join {them} with the item's id in one column, or "
-        "name the --dataset"
-    )
 
 
 def _telling(scores: Scores, cells: Crossing) -> Iterator[str]:

@@ -12,20 +12,8 @@ from pathlib import Path
 from holdsup.errors import StoreError
 from holdsup.experiment.store.schema import APPLICATION, VERSION, create, migrate, statements
 
-__all__ = [
-    "RESCUE",
-    "DamagedStore",
-    "OldStore",
-    "clear_errors",
-    "connect",
-    "copy_and_migrate",
-    "make",
-    "open_file",
-    "transaction",
-]
-
 BUSY = 120.0  # seconds for which a writer waits for the others
-RESCUE = "holdsup run SPEC --rescue NEW.db copies every sound row to a new store, and a run goes on from there"
+RESCUE = "holdsup run SPEC --rescue NEW.db copies every sound row to a new store, from which a run continues"
 
 
 class DamagedStore(StoreError):
@@ -44,7 +32,7 @@ def clear_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _translated(path, error) from error
     except UnicodeDecodeError as error:  # SQLite's own message quotes a damaged name, and Python cannot read it
-        raise DamagedStore(f"the store {path} is damaged (its schema is no text): {RESCUE}") from error
+        raise DamagedStore(f"the store {path} is damaged (its schema is not text): {RESCUE}") from error
 
 
 def _translated(path: Path, error: sqlite3.Error) -> StoreError:
@@ -53,13 +41,13 @@ def _translated(path: Path, error: sqlite3.Error) -> StoreError:
         return DamagedStore(f"the store {path} is damaged ({error}): {RESCUE}")
     if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return StoreError(
-            f"the store {path} cannot be written ({error}): what was recorded is safe; make room on its disk, "
-            "and run again to go on"
+            f"the store {path} cannot be written ({error}): what was recorded is safe; free some disk space, "
+            "and run again to continue"
         )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return StoreError(f"the store {path} cannot be written ({error}): put it where this process may write")
+        return StoreError(f"the store {path} cannot be written ({error}): put it in a folder you can write to")
     if code == sqlite3.SQLITE_BUSY:
-        return StoreError(f"another process has kept the store {path} for {BUSY:.0f} seconds: end it, and run again")
+        return StoreError(f"another process has locked the store {path} for {BUSY:.0f} seconds: stop it, and run again")
     return StoreError(f"the store {path} refused a row ({error})")
 
 
@@ -106,7 +94,7 @@ def make(path: Path) -> None:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
         os.close(handle)
     except OSError as error:
-        raise StoreError(f"cannot make the store {path}: {error.strerror or error}") from error
+        raise StoreError(f"cannot create the store {path}: {error.strerror or error}") from error
     beside = Path(name)
     try:
         with closing(sqlite3.connect(beside, isolation_level=None)) as connection:
@@ -134,7 +122,7 @@ def open_file(path: Path, *, writing: bool) -> sqlite3.Connection:
         with clear_errors(path):
             make(path)
     if path.is_dir() or path.stat().st_size == 0:
-        raise StoreError(f"{path} is {'a folder' if path.is_dir() else 'empty'}, not a store: name another file")
+        raise StoreError(f"{path} is {'a folder' if path.is_dir() else 'empty'}, not a store: give another file")
     with clear_errors(path):
         connection = connect(path, writing=writing)
         try:
@@ -152,13 +140,13 @@ def _bring_up(connection: sqlite3.Connection, path: Path, writing: bool) -> None
     if "migrations" not in tables:
         if kind == APPLICATION:
             raise DamagedStore(f"the store {path} is damaged (its tables are gone): {RESCUE}")
-        raise StoreError(f"{path} is a database, but no store of holdsup: name another file")
+        raise StoreError(f"{path} is a database, but not a holdsup store: give another file")
     (noted,) = connection.execute("SELECT max(version) FROM migrations").fetchone()
     if (kind, version) != (APPLICATION, noted):
-        raise DamagedStore(f"the store {path} is damaged (its header says another version than its rows): {RESCUE}")
+        raise DamagedStore(f"the store {path} is damaged (its header and its rows disagree on the version): {RESCUE}")
     if version > VERSION:
         raise StoreError(
-            f"the store {path} is of version {version}; this holdsup reads up to {VERSION}: update holdsup"
+            f"the store {path} has version {version}, but this holdsup reads up to {VERSION}: update holdsup"
         )
     if version < VERSION:
         if not writing:

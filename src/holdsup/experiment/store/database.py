@@ -21,17 +21,22 @@ from holdsup.experiment.store.connection import (
     copy_and_migrate,
     open_file,
 )
-from holdsup.experiment.store.ledger import Damage, Ledger, read_rows
 from holdsup.experiment.store.recording import OpenRun, is_alive
-from holdsup.experiment.store.records import Recorded, RecordedFailure, decode_table, decode_values
+from holdsup.experiment.store.records import (
+    Damage,
+    Ledger,
+    Recorded,
+    RecordedFailure,
+    decode_table,
+    decode_values,
+    read_rows,
+)
 from holdsup.experiment.store.rescue import is_foreign, require_whole_log, rescue_store
 from holdsup.experiment.store.schema import TABLES, is_sound
 from holdsup.rendering.numbers import format_counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-__all__ = ["Store"]
 
 
 class Store:
@@ -70,7 +75,7 @@ class Store:
             return open_file(self.path, writing=self.writing)
         except (DamagedStore, OldStore) as error:
             if isinstance(error, DamagedStore) and is_foreign(self.path):
-                raise StoreError(f"{self.path} is no store of holdsup: name another file") from error
+                raise StoreError(f"{self.path} is not a holdsup store: give another file") from error
             if self.writing:
                 raise
             return self._open_copy(error)

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 
 from holdsup.experiment.store.schema import PAGE
 
-__all__ = ["MAGIC", "Found", "count_sound_frames", "find_cut", "find_logged_rows", "find_rows", "is_log_cut_off"]
-
 MAGIC = b"SQLite format 3\0"
 PAGES, CHANGES, COUNTED_AT = 28, 24, 92  # places in the header: number of pages, of changes, of changes at that count
 INDEX_HEADER = 100  # bytes of a log's index that we read: number of frames at 16, of those copied at 96

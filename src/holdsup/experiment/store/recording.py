@@ -23,11 +23,8 @@ from typing import Any, NamedTuple, Self
 from holdsup.errors import StoreError
 from holdsup.experiment.plan import Task
 from holdsup.experiment.store.connection import RESCUE, DamagedStore, clear_errors, transaction
-from holdsup.experiment.store.ledger import Ledger
-from holdsup.experiment.store.records import Failure, Success
+from holdsup.experiment.store.records import Failure, Ledger, Success
 from holdsup.experiment.store.schema import append
-
-__all__ = ["Claim", "OpenRun", "any_alive", "is_alive"]
 
 TOGETHER = 2_000  # tasks that one transaction adds, so that other processes need not wait long
 

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from holdsup.errors import StoreError
 from holdsup.experiment.store.connection import RESCUE, DamagedStore, clear_errors, connect, make, transaction
-from holdsup.experiment.store.ledger import Damage
 from holdsup.experiment.store.pages import (
     MAGIC,
     Found,
@@ -23,10 +22,9 @@ from holdsup.experiment.store.pages import (
     is_log_cut_off,
 )
 from holdsup.experiment.store.recording import any_alive
+from holdsup.experiment.store.records import Damage
 from holdsup.experiment.store.schema import TABLES, append, is_sound, with_reason
 from holdsup.rendering.numbers import format_counted
-
-__all__ = ["is_foreign", "require_whole_log", "rescue_store"]
 
 Rows: TypeAlias = dict[int, tuple[Any, ...]]
 COPIED = [table for table in TABLES if table not in ("migrations", "claims")]  # a new file has no claims to keep
@@ -48,14 +46,14 @@ def rescue_store(damaged: str | Path, fresh: str | Path) -> tuple[Damage, ...]:
     """
     old, new = Path(damaged), Path(fresh)
     if new.exists():
-        raise StoreError(f"{new} exists already: name another file for the rescued store")
+        raise StoreError(f"{new} already exists: give the rescued store another name")
     try:
         tables, damage = _sift(old)
         cut = find_cut(old)
     except OSError as error:
         raise StoreError(f"cannot read {old}: {error.strerror or error}") from error
     if not tables["tasks"] and not tables["results"]:
-        raise StoreError(f"{old} is no store of holdsup, or nothing is left of it that can be read: name another file")
+        raise StoreError(f"{old} is not a holdsup store, or nothing in it can be read: give another file")
     damage += _drop_incomplete(tables)
     damage = [*_list_unknown(tables, damage, cut), *damage]
     with clear_errors(new):

@@ -8,19 +8,6 @@ import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = [
-    "APPLICATION",
-    "PAGE",
-    "TABLES",
-    "VERSION",
-    "append",
-    "create",
-    "is_sound",
-    "migrate",
-    "statements",
-    "with_reason",
-]
-
 APPLICATION = 0x486F6C64  # "Hold": what `file` and SQLite show of the kind of file
 VERSION = 2
 PAGE = 4096  # bytes; fixed, so that pages can be told apart in a file whose header is damaged

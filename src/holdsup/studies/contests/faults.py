@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from holdsup.splits import Split
 from holdsup.splits.routing import warn_of_unrouted
 from holdsup.studies.contests.fields import Strategy
 from holdsup.studies.contests.identities import as_plain
-
-__all__ = ["check_corpus", "warn_of_copies", "warn_of_systems"]
 
 MOST = 20  # partitions that are looked through for absent classes
 FEW = 5  # items of a class, on average, below which targets are texts of their own rather than classes
@@ -70,7 +68,7 @@ def _warn_of_classes(corpus: Corpus, metric: Metric, strategy: Strategy, splits:
     """Return a caution about classes that some splits do not train on; refuse a corpus that has only one."""
     if not isinstance(metric, Agreement | LabelMetric | AveragedMetric):
         return None
-    classes = _count_classes(corpus.targets)
+    classes = Counter(tuple(target) if isinstance(target, list) else target for target in corpus.targets)
     if len(classes) == 1:
         raise SplitError(
             f"all {len(corpus):,} items have the target {next(iter(classes))!r}: there is nothing to compare systems by"
@@ -92,10 +90,6 @@ def _warn_of_classes(corpus: Corpus, metric: Metric, strategy: Strategy, splits:
         advice="Set stratify, or merge rare classes.",
         count=len(absent),
     )
-
-
-def _count_classes(targets: Sequence[Any]) -> Counter[Any]:
-    return Counter(tuple(target) if isinstance(target, list) else target for target in targets)
 
 
 def _missing(names: Sequence[Any], targets: Sequence[Any]) -> list[Any]:
@@ -136,11 +130,7 @@ def _keys(inputs: Any) -> Iterator[Hashable]:
         columns = pa.table(inputs).columns[: len(inputs.columns)]  # what follows is an index
         yield from map(_key, zip(*(column.to_pylist() for column in columns), strict=True))
     else:
-        yield from map(_key, _as_list(inputs))
-
-
-def _as_list(inputs: Any) -> Iterable[Any]:
-    return inputs if isinstance(inputs, list) else list(inputs)
+        yield from map(_key, inputs)
 
 
 def _key(value: Any) -> Hashable:

@@ -17,23 +17,7 @@ import pyarrow as pa
 
 from holdsup.errors import SpecError, SplitError
 from holdsup.experiment.identity import identify
-from holdsup.experiment.sources import digest_file, find_held
-from holdsup.metrics.catalogue import write_metric
-from holdsup.splits import Splitter
-from holdsup.studies.contests.fields import Field
-from holdsup.studies.specs.planning import IN_PASSING
-
-__all__ = [
-    "CORPUS_DIGITS",
-    "as_plain",
-    "digest_values",
-    "identify_estimator",
-    "identify_function",
-    "sign_estimator",
-    "sign_field",
-    "sign_object",
-    "sign_system",
-]
+from holdsup.experiment.sources import digest_file
 
 LONGEST = 80  # signs of an estimator that is written out; a longer one has a digest
 DIGITS, CORPUS_DIGITS = 8, 12  # of digests
@@ -55,7 +39,7 @@ def digest_values(values: Any, what: str) -> str:
         try:
             digest.update(json.dumps(values, default=as_plain).encode())
         except (TypeError, ValueError) as error:
-            raise SplitError(f"{what} hold values that look alike ({error}): give text, numbers, lists") from None
+            raise SplitError(f"{what} hold values that all look alike ({error}): give text, numbers or lists") from None
     elif isinstance(values, np.ndarray) and values.dtype != object:
         digest.update(f"{values.dtype} {values.shape}".encode())
         digest.update(np.ascontiguousarray(values).tobytes())
@@ -151,38 +135,9 @@ def as_plain(value: Any) -> Any:
 
 def _needs_key(name: str, why: str) -> SpecError:
     return SpecError(
-        f"with a store, systems must be told apart, and {name!r} cannot: {why}. Give key=, a text to change when the "
+        f"a store must tell systems apart, but cannot identify {name!r}: {why}. Give key=, a text to change with the "
         "system changes"
     )
-
-
-def sign_field(field: Field, splitter: Splitter) -> dict[str, object]:
-    """Return what the signature says about everything but the systems."""
-    corpus = {name: value for name, value in field.data.items() if name not in IN_PASSING}
-    group = field.data.get("group") or ("given" if field.corpus.groups is not None else None)
-    return {
-        "metric": write_metric(field.metric),
-        "splitter": repr(splitter),
-        "corpus": identify(corpus)[:CORPUS_DIGITS],
-        "groups": group,
-    }
-
-
-def sign_system(name: str, described: Mapping[str, Any]) -> str:
-    """Return one system (see `describe_systems`) as its source and settings, with a digest of its own code."""
-    if "held" not in described:
-        source = described["source"]
-        written = _call(source if isinstance(source, str) else " ".join(source), described["settings"])
-        code = {part: described["code"].get(part) for part in ("modules", "files", "key")}
-        return f"{written}#{identify(code)[:DIGITS]}" if any(code.values()) else written
-    held = find_held(described["held"])
-    if described["kind"] == "estimator":
-        return sign_estimator(held.args[0])
-    try:
-        code = identify_function(held, name)
-    except SpecError:  # a closure, say: nothing tells it from another of its name
-        return f"{described['source']}#unknown"
-    return f"{described['source']}#{identify({**code, 'file': None})[:DIGITS]}"
 
 
 def sign_estimator(estimator: Any) -> str:
@@ -202,8 +157,3 @@ def sign_estimator(estimator: Any) -> str:
 def sign_object(value: Any) -> str:
     """Return a value as Python writes it, but for where in memory it is."""
     return re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split()))
-
-
-def _call(name: str, options: Mapping[str, Any]) -> str:
-    given = ", ".join(f"{option}={value!r}" for option, value in options.items())
-    return f"{name}({given})" if given else name

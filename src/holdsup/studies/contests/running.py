@@ -19,16 +19,20 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution, order_cautions
 from holdsup.splits import BlockedCV, Splitter, make_splitter
 from holdsup.studies.contests.faults import check_corpus, warn_of_systems
-from holdsup.studies.contests.fields import Strategy, choose_strategy, field_of_spec
-from holdsup.studies.contests.identities import sign_field, sign_system
-from holdsup.studies.contests.memory import field_in_memory, require_memory
+from holdsup.studies.contests.fields import (
+    Strategy,
+    choose_strategy,
+    field_in_memory,
+    field_of_spec,
+    require_memory,
+    sign_field,
+    sign_system,
+)
 from holdsup.studies.contests.training import Trainer, open_store, tell_failures, train_curve
 from holdsup.studies.specs import Preview, Spec, preview_spec, read_spec
 from holdsup.verdict.contest import Contest, Decision, Partition, decide_sequentially, judge_contest
 from holdsup.verdict.contest.question import check_question
 from holdsup.verdict.contest.records import ENOUGH, TARGET
-
-__all__ = ["preview_contest", "run_contest", "run_contest_spec"]
 
 BUDGET = 100  # partitions of a sequential contest, unless it is told
 STEP = 5  # partitions between two looks
@@ -137,7 +141,7 @@ def run_contest_spec(
     """
     spec = spec if isinstance(spec, Spec) else read_spec(spec)
     if spec.kind != "contest":
-        raise SpecError(f'{spec.file.name} is of the kind {spec.kind!r}: a contest needs kind = "contest"')
+        raise SpecError(f'{spec.file.name} has kind = {spec.kind!r}: a contest needs kind = "contest"')
     options = {name: value for name, value in spec.contest.items() if name not in ("repeats", "target")}
     threshold = threshold or spec.contest.get("target", TARGET)
     rounds = rounds_of_spec(spec, target=threshold if sequential else None)
@@ -268,17 +272,16 @@ def choose_rounds(splitter: Splitter, repeats: int | None, target: float | None)
     strategy, own = choose_strategy(splitter)
     if repeats is not None and own not in (1, repeats):
         raise SplitError(
-            f"{splitter!r} partitions the corpus {own} times, but repeats says {repeats!r}: both mean how often it is "
-            "partitioned anew, so give one of them"
+            f"{splitter!r} partitions the corpus {own} times, but repeats says {repeats!r}: give one of them"
         )
     if repeats is None:
         repeats = own if own > 1 else ENOUGH if target is None else BUDGET
     if isinstance(repeats, bool) or not isinstance(repeats, int) or repeats < 1:
-        raise SplitError(f"repeats is {repeats!r}: give a whole number from 1 up")
+        raise SplitError(f"repeats is {repeats!r}: give a whole number, 1 or more")
     if target is not None and not 0.5 < target < 1:
         raise ScoresError(f"a sequential contest stops at a reproducibility between 0.5 and 1, not at {target!r}")
     if target is not None and repeats < ENOUGH:
-        raise SplitError(f"a sequential contest needs {ENOUGH} repeats or more to say anything, not {repeats}")
+        raise SplitError(f"a sequential contest needs {ENOUGH} repeats or more, not {repeats}")
     return Rounds(strategy=strategy, repeats=repeats, target=target)
 
 

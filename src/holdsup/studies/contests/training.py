@@ -24,8 +24,6 @@ from holdsup.splits import RepeatedHoldOut
 from holdsup.studies.contests.fields import Field, Strategy, choose_strategy
 from holdsup.verdict.contest import Contest, Partition, Trained
 
-__all__ = ["Trainer", "open_store", "tell_failures", "train_curve"]
-
 SHARES = (1 / 4, 1 / 2, 3 / 4, 8 / 9)  # of the corpus, trained on
 REPEATS = 10  # samples of each size
 SHARED = ("seed", "stratify", "match", "uneven")  # options that the splits of the contest have, too
@@ -49,8 +47,8 @@ class Losses:
     def refuse(self, trainings: int, needed: str = "") -> RunError:
         """Return the error for so many losses that nothing can be judged."""
         return RunError(
-            f"{self.trainings:,} of {trainings:,} trainings failed{needed}, the first of {self.first}. When the cause "
-            "is gone, run the same with --retry-failed (retry_failed=True)"
+            f"{self.trainings:,} of {trainings:,} trainings failed{needed}, the first of {self.first}. Fix the "
+            "cause, then add --retry-failed (retry_failed=True)"
         )
 
 

@@ -22,28 +22,14 @@ from holdsup.experiment.identity import (
     probe_sources,
 )
 from holdsup.experiment.plan import Label, Plan, Task
-from holdsup.experiment.scoring import check_metric
 from holdsup.experiment.sources import digest_file
 from holdsup.experiment.systems import split_settings
-from holdsup.experiment.training import WORK
+from holdsup.experiment.training import WORK, check_metric
 from holdsup.metrics import make_metric
 from holdsup.metrics.means import NumberError
 from holdsup.splits import make_splitter
 from holdsup.studies.specs.reading import read_spec
 from holdsup.studies.specs.spec import DataSource, Place, Scalar, Spec, SystemSource
-
-__all__ = [
-    "IN_PASSING",
-    "Splitting",
-    "describe_data",
-    "describe_plan",
-    "describe_systems",
-    "find_code",
-    "make_plan",
-    "make_task",
-    "try_splits",
-    "vary",
-]
 
 HOW_MANY = ("repeats", "j")  # options of splitters that change no split: more of them leave the earlier ones alone
 IN_PASSING = ("path", "held")  # where data are found, which changes nothing
@@ -123,7 +109,7 @@ def _read_numbers(metric: NumberError, described: Mapping[str, Any]) -> Corpus:
     try:
         return read_corpus(described)
     except ColumnError as error:
-        raise MetricError(f"{metric.name} does not go with these targets: {error}") from error
+        raise MetricError(f"{metric.name} does not fit these targets: {error}") from error
 
 
 class Splitting(NamedTuple):
@@ -221,12 +207,13 @@ def _describe_system(spec: Spec, name: str, system: SystemSource, imported: Mapp
 
 def _describe_import(folder: Path, system: SystemSource, loaded: Imported) -> dict[str, Any]:
     if not (loaded.has_source or system.key or system.code):
-        raise SpecError(f"{system.source} has no source to tell its versions apart: give key = or code =")
+        raise SpecError(f"{system.source} has no source code to tell its versions apart: set key = or code =")
     versions = dict(loaded.versions)
     if system.kind == "estimator":  # imported by the function when it is called, perhaps
         versions["scikit-learn"] = metadata.version("scikit-learn")
     files = _digest(find_matching(folder, system.code))
-    code: dict[str, Any] = {"key": system.key, "files": files, "versions": versions, "python": _python()}
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    code: dict[str, Any] = {"key": system.key, "files": files, "versions": versions, "python": python}
     code["modules"] = {} if files else loaded.modules
     described: dict[str, Any] = {
         "source": system.source,
@@ -244,7 +231,7 @@ def _describe_import(folder: Path, system: SystemSource, loaded: Imported) -> di
 def _describe_command(folder: Path, system: SystemSource) -> dict[str, Any]:
     files = _digest(find_code(folder, system))
     if not (files or system.key):
-        raise SpecError("command names no file of the spec's folder, so its versions look alike: give key =")
+        raise SpecError("command names no file in the spec's folder to tell its versions apart: set key =")
     return {
         "source": list(system.source), "folder": str(folder), "timeout": system.timeout,
         "code": {"key": system.key, "files": files},
@@ -294,7 +281,3 @@ def _digest(files: Mapping[str, Path]) -> dict[str, str]:
 
 def _is_below(file: Path, folder: Path) -> bool:
     return file.is_file() and file.resolve().is_relative_to(folder)
-
-
-def _python() -> str:
-    return f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -15,8 +15,6 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.studies.specs.planning import Splitting, describe_data, find_code, try_splits, vary
 from holdsup.studies.specs.spec import DataSource, Place, Scalar, Spec, SystemSource
 
-__all__ = ["Preview", "preview_spec"]
-
 SHOWN = 5  # combinations of the facets
 FILES = 12  # files of a system
 
@@ -81,10 +79,10 @@ def _list_code(spec: Spec) -> Table:
             raise Place(spec.file.name, f"systems.{name}").refuse(str(error)) from error
         more = [f"{len(files) - FILES} more files"] if len(files) > FILES else []
         key = [f"the key {system.key!r}"] if system.key else []
-        rows.append((name, ", ".join([*files[:FILES], *more, *key]) or "none of this folder"))
-    note = "What a shell script calls, or a system reads, is not seen: name such files in code = [...]."
+        rows.append((name, ", ".join([*files[:FILES], *more, *key]) or "none in this folder"))
+    note = "Files that a shell script calls or a system reads are not found: list them in code = [...]."
     return Table(
-        title="Files that make a task another task when they change",
+        title="Files whose changes make tasks run again",
         columns=("system", "code"),
         rows=tuple(rows),
         notes=(note,),
@@ -98,7 +96,7 @@ def _list_data(spec: Spec, corpora: Mapping[str, Corpus], splits: Mapping[str, S
         inputs, target = _type_inputs(source, corpus), f"{source.target} ({_kind(corpus.targets)})"
         rows.append((name, source.path.name, len(corpus), splits[name].train, splits[name].test, inputs, target,
                      splits[name].number))  # fmt: skip
-        notes += [f"{column} is text, as it is written: {why}." for column, why in corpus.spelled.items()]
+        notes += [f"{column} is read as text: {why}." for column, why in corpus.spelled.items()]
         kept = (
             f"groups by {source.group!r} are kept whole"
             if source.group
@@ -129,7 +127,7 @@ def _kind(values: Iterable[object]) -> str:
     >>> _kind(["a", "b"]), _kind([1, 2]), _kind([1, 2.5]), _kind([["O"]])
     ('text', 'whole numbers', 'numbers', 'lists')
     """
-    names = {str: "text", bool: "truth values", int: "whole numbers", float: "numbers", list: "lists"}
+    names = {str: "text", bool: "booleans", int: "whole numbers", float: "numbers", list: "lists"}
     found = {names.get(type(value), type(value).__name__) for value in values}
     return " and ".join(sorted(found - {"whole numbers"} if "numbers" in found else found))
 

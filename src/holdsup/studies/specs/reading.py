@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdsup.columns.limits import reason_of
-from holdsup.errors import HoldsupError, SpecError, list_names
+from holdsup.errors import HoldsupError, SpecError, hint_at, list_names
 from holdsup.experiment.sources import split_source
 from holdsup.experiment.systems import FILLED, KINDS as SYSTEM_KINDS, find_placeholders
 from holdsup.metrics import make_metric
@@ -30,10 +30,7 @@ from holdsup.studies.specs.spec import (
     SystemSource,
     is_scalar,
     is_seed,
-    nearest,
 )
-
-__all__ = ["check_command", "read_spec"]
 
 VERSION = 1
 FIRST = ("holdsup", "kind")  # what says how to read the rest
@@ -66,7 +63,7 @@ def read_spec(path: str | Path) -> Spec:
     except OSError as error:
         raise SpecError(f"cannot read {file}: {error.strerror or error}") from error
     if len(raw) > LARGEST:
-        raise SpecError(f"{file} has more than {LARGEST >> 20} MiB: this is no spec")
+        raise SpecError(f"{file} has more than {LARGEST >> 20} MiB: that is not a spec")
     try:
         tables = tomllib.loads(raw.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -123,18 +120,18 @@ def _part_splits(file: Path, kind: str, tables: Mapping[str, Any]) -> tuple[dict
         return tables["splits"], {}
     place, given = Place(file.name, "splits"), tables["splits"]
     if given.get("name") != "jkfold":
-        raise place.refuse(f'name is {given.get("name")!r:.40}: a tuning is by J-K-fold, name = "jkfold"')
+        raise place.refuse(f'name is {given.get("name")!r:.40}: a tuning needs name = "jkfold"')
     keys = dict.fromkeys([*list_options("jkfold"), *SEARCH])
     for name in given:
         if name not in ("name", "seed", *keys):
-            raise place.refuse(f"{name!r} is no key here; there are {list_names(keys)}.{nearest(name, keys)}")
+            raise place.refuse(f"{name!r} is not a key here; the keys are {list_names(keys)}.{hint_at(name, keys)}")
     tuning = place.check({name: value for name, value in given.items() if name in SEARCH}, SEARCH)
     if "margin" in tuning and not tuning.get("adaptive"):
-        raise place.refuse("margin is what an adaptive tuning may be off by: set adaptive = true, too")
+        raise place.refuse("margin needs adaptive = true")
     if "budget" in tables:
         where = Place(file.name, "budget")
         for name in set(SEARCH) & set(tables["budget"]):
-            raise where.refuse(f"{name!r} is no key here: it stands in [splits], beside j and k")
+            raise where.refuse(f"{name!r} is not a key here: put it in [splits], with j and k")
         tuning |= where.check(tables["budget"], BUDGET)
     return {name: value for name, value in given.items() if name not in SEARCH}, tuning
 
@@ -145,7 +142,7 @@ def _parts(place: Place, tables: Mapping[str, Any], name: str) -> Iterator[tuple
         raise place.refuse(f"there is no [{name}.X]: name at least one")
     for part, table in tables[name].items():
         if not part.strip():
-            raise place.refuse(f"there is a [{name}.X] whose name is empty: it becomes a label")
+            raise place.refuse(f"there is a [{name}.X] whose name is empty: name it")
         yield part, Place(place.file, f"{name}.{part}"), table
 
 
@@ -153,7 +150,7 @@ def _read_data(place: Place, table: Any, folder: Path) -> DataSource:
     values = place.check(table, DATA)
     columns = values["input"]
     if "://" in values["path"]:
-        raise place.refuse(f"path is {values['path']!r:.80}, an address on a network: download the file first")
+        raise place.refuse(f"path is {values['path']!r:.80}, a URL: download the file first")
     return DataSource(
         path=folder / values["path"],
         input=columns if isinstance(columns, str) else tuple(columns),
@@ -172,13 +169,13 @@ def _read_system(place: Place, table: Any, facets: Mapping[str, Any]) -> SystemS
     kind, source, settings = kinds[0], values[kinds[0]], values.get("settings", {})
     if twice := [name for name in settings if name in (*facets, "seed")]:
         raise place.refuse(
-            f"settings has {list_names(twice)}, which comes from [facets], [candidates] or the header: name it once"
+            f"settings has {list_names(twice)}, which [facets], [candidates] or the header has too: keep one"
         )
     if kind == "command":
         check_command(place, source, settings, facets)
         source = tuple(source)
     elif split_source(source) is None:
-        raise place.refuse(f'{kind} is {source!r:.80}, which is no import string: write "module:function"')
+        raise place.refuse(f'{kind} is {source!r:.80}, which is not an import string: write "module:function"')
     return SystemSource(
         kind=kind,  # type: ignore[arg-type]  # one of KINDS, which are the kinds of systems
         source=source,
@@ -198,12 +195,12 @@ def check_command(place: Place, arguments: list[str], settings: Mapping[str, Any
     known = dict.fromkeys([*FILLED, *settings, *facets])
     for name in sorted(asked - set(known)):
         raise place.refuse(
-            f"command has {{{name}}}, which nothing fills; there are {list_names(known)}.{nearest(name, known)}"
+            f"command has {{{name}}}, which nothing fills; there are {list_names(known)}.{hint_at(name, known)}"
         )
     for name in ("test", "out", *settings, *facets):
         if name not in asked:
             what = "file" if name in ("test", "out") else "setting" if name in settings else "facet or parameter"
-            raise place.refuse(f"command does not have {{{name}}}: the program would not know this {what}")
+            raise place.refuse(f"command lacks {{{name}}}: the program would never see this {what}")
 
 
 def _read_options(place: Place, table: Any, make: Any) -> dict[str, Any]:
@@ -213,13 +210,13 @@ def _read_options(place: Place, table: Any, make: Any) -> dict[str, Any]:
     if not NAMED.accepts(table["name"]):
         raise place.refuse(f"name is {table['name']!r:.60}; it must be {NAMED.what}, of one {place.table}")
     if "seed" in table:
-        raise place.refuse("'seed' is no key here: the seed of the header is used")
+        raise place.refuse("'seed' is not a key here: the seed of the header is used")
     try:
         make(**table)
     except HoldsupError as error:
         raise place.refuse(str(error)) from error
     except TypeError as error:
-        raise place.refuse(f"it holds what {table['name']} does not take: {reason_of(error)}") from error
+        raise place.refuse(f"{table['name']} does not take these options: {reason_of(error)}") from error
     return dict(table)
 
 
@@ -230,7 +227,7 @@ def read_facets(file: str, kind: str, tables: Mapping[str, Any]) -> dict[str, tu
     for name, values in tables.get(place.table, {}).items():
         _require_name(place, name)
         if not isinstance(values, list) or not values or not all(map(is_scalar, values)):
-            raise place.refuse(f"{name} is {values!r:.80}; it must be a list of text, numbers or truth values")
+            raise place.refuse(f"{name} is {values!r:.80}; it must be a list of text, numbers or booleans")
         if len({(type(value), value) for value in values}) < len(values):
             raise place.refuse(f"{name} is {values!r:.80}, which has a value more than once")
         if name == "seed" and not all(map(is_seed, values)):
@@ -245,6 +242,8 @@ def _require_name(place: Place, name: str) -> None:
     """Refuse a name that systems cannot be given; parameters become no columns, so more names will do."""
     if place.table == "candidates":
         if not name.isidentifier() or name in (*FILES, "seed"):
-            raise place.refuse(f"{name!r} cannot name a parameter: it must be a keyword argument that the system takes")
+            raise place.refuse(f"{name!r} cannot name a parameter: use a keyword argument that the system takes")
     elif not name.isidentifier() or name in TAKEN:
-        raise place.refuse(f"{name!r} cannot name a facet: it is a keyword argument and a column of its own")
+        raise place.refuse(
+            f"{name!r} cannot name a facet, which is a keyword argument and a column: choose another name"
+        )

@@ -4,31 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from holdsup.errors import SpecError, list_names
-
-__all__ = [
-    "BUDGET",
-    "CONTEST",
-    "DATA",
-    "HEADER",
-    "LARGEST_SEED",
-    "NAMED",
-    "SEARCH",
-    "SYSTEM",
-    "DataSource",
-    "Key",
-    "Place",
-    "Scalar",
-    "Spec",
-    "SystemSource",
-    "is_scalar",
-    "is_seed",
-    "nearest",
-]
+from holdsup.errors import SpecError, hint_at, list_names
 
 Scalar: TypeAlias = str | int | float | bool
 
@@ -110,19 +89,13 @@ class Place:
             raise self.refuse(f"it is {table!r:.60}, not a table: write [{self.table}] and its keys below")
         for name in table:
             if name not in keys:
-                raise self.refuse(f"{name!r} is no key here; there are {list_names(keys)}.{nearest(name, keys)}")
+                raise self.refuse(f"{name!r} is not a key here; the keys are {list_names(keys)}.{hint_at(name, keys)}")
         for name, key in keys.items():
             if name in table and not key.accepts(table[name]):
                 raise self.refuse(f"{name} is {table[name]!r:.80}; it must be {key.what}")
             if name not in table and key.required:
                 raise self.refuse(f"{name} is missing; it must be {key.what}")
         return dict(table)
-
-
-def nearest(name: str, known: Mapping[str, Any]) -> str:
-    """Return a hint that ends an error about an unknown name: the nearest that there is, if one is near."""
-    near = get_close_matches(name.lower(), list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def is_scalar(value: Any) -> bool:
@@ -155,7 +128,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_seconds(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+    return _is_number(value) and value > 0
 
 
 def _is_count(value: Any) -> bool:
@@ -186,13 +159,13 @@ SYSTEM = {
     "call": Key('an import string, "module:function"', _is_text),
     "estimator": Key('an import string, "module:function"', _is_text),
     "command": Key('an argument list, such as ["{python}", "tag.py", "{train}", "{test}", "{out}"]', _is_texts),
-    "settings": Key("a table of text, numbers, truth values, or lists of these", _is_settings),
+    "settings": Key("a table of text, numbers, booleans, or lists of these", _is_settings),
     "timeout": Key("a number of seconds", _is_seconds),
     "code": Key('a list of glob patterns, such as ["*.py"]', _is_texts),
     "key": TEXT,
 }
 CONTEST = {
-    "repeats": Key("how many times the corpus is partitioned anew, a whole number from 1", _is_count),
+    "repeats": Key("how many times the corpus is partitioned, a whole number, 1 or more", _is_count),
     "margin": Key("a lead from which a system counts as better, a number", _is_number),
     "conclusion": Key('what is claimed, such as "A>B"', _is_text),
     "estimator": Key('the estimator that decides: "averaged", "holdout", "vote", "mixture" or "symmetric"', _is_text),

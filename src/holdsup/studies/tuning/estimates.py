@@ -15,12 +15,11 @@ from holdsup.progress import Progress, no_progress
 from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_counted, format_interval
 from holdsup.rendering.table import Estimate, Interval, Percent
-from holdsup.results import KINDS, Asked, Method, Result, Rows, write_caveats
-from holdsup.studies.tuning.candidates import Params, configure
+from holdsup.results import Asked, Method, Result, Rows
 from holdsup.studies.tuning.options import ONE_METRIC, name_metric
 from holdsup.studies.tuning.pools import digest, gather_pool
-
-__all__ = ["EstimateStudy", "Estimates", "StoppingStudy", "limit_share", "study_estimates", "study_stopping"]
+from holdsup.studies.tuning.stability import answer_study, describe_study
+from holdsup.studies.tuning.training import Params, configure
 
 FIGURE_1 = (2, 3, 5, 10, 15, 20)
 
@@ -55,15 +54,12 @@ class EstimateStudy(Result):
         """Return how far single splits and cross-validation move with the partition."""
         split = max((e for e in self.estimates if e.scheme == "split"), key=lambda e: e.sd)
         whole = min((e for e in self.estimates if e.scheme == "folds"), key=lambda e: e.sd)
-        return Answer(
-            question=KINDS[self.kind].question,
-            state=None,
+        return answer_study(
+            self,
             headline=f"On the same items, {self.metric} ranges from {split.low:.3g} to {split.high:.3g} with one split "
             f"(1/{split.k} tested), from {whole.low:.3g} to {whole.high:.3g} with {whole.k} folds.",
-            parts=(self._tabulate(written=False),),
-            foot=(("holds for", "this system on other partitions of these items"), *write_caveats(self.cautions)),
-            more=("holdsup report",),
-            signature=self.signature,
+            table=self._tabulate(written=False),
+            foot=(("holds for", "this system on other partitions of these items"),),
         )
 
     def describe_method(self) -> Method:
@@ -71,7 +67,7 @@ class EstimateStudy(Result):
         done = (
             f"One system was scored on {self.partitions} partitions of the same items, by single splits and by folds."
         )
-        return Method(question=KINDS[self.kind].question, sentences=(done,), citations=("moss2018",))
+        return describe_study(self, done)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the spread of each kind of estimate."""
@@ -185,18 +181,14 @@ class StoppingStudy(Result):
             f"{share} of the variance of {self.k}-fold {self.metric} comes from the cut of the validation sets, the "
             "rest from the partition."
         )
-        return Answer(
-            question=KINDS[self.kind].question,
-            state=None,
+        return answer_study(
+            self,
             headline=said if self.sd > 0 else f"{self.metric} varies neither with the partition nor with the cut.",
-            parts=(table,),
+            table=table,
             foot=(
                 ("settle it", "more partitions (a larger J) make both smaller"),
                 ("holds for", "this system on other partitions of these items"),
-                *write_caveats(self.cautions),
             ),
-            more=("holdsup report",),
-            signature=self.signature,
         )
 
     def describe_method(self) -> Method:
@@ -205,7 +197,7 @@ class StoppingStudy(Result):
             f"Validation sets were cut {self.cuts} times on each of {self.partitions} partitions; shares come from an "
             "analysis of variance, with a CI that is exact for normal scores."
         )
-        return Method(question=KINDS[self.kind].question, sentences=(done,), citations=("moss2018",))
+        return describe_study(self, done)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the sources of the spread."""

@@ -14,16 +14,13 @@ from holdsup.results import Caution
 from holdsup.results.plain import from_plain, to_plain
 from holdsup.splits.routing import route_groups, warn_of_unrouted
 from holdsup.splits.splitter import skip_copies
-from holdsup.studies.tuning.candidates import Params
 from holdsup.studies.tuning.options import ONE_METRIC, require_folds
 from holdsup.studies.tuning.pools import choose_splitter, deal_partitions, run_partitions
-from holdsup.studies.tuning.training import prepare_training
+from holdsup.studies.tuning.training import Params, prepare_training
 from holdsup.verdict.tuning import Tuning, judge_tuning
 
 if TYPE_CHECKING:
     from optuna import Study, Trial
-
-__all__ = ["judge_trials", "optuna_objective"]
 
 PARTITIONS = "partitions"  # the user attribute that keeps the scores of a trial
 CAUTIONS = "cautions"  # the one that keeps what limits trust in them

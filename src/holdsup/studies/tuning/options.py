@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import check_scoring, get_scorer_names
 
 from holdsup.arguments import check_level, is_number
-from holdsup.errors import TuningError, list_names
+from holdsup.errors import TuningError, hint_at, list_names
 from holdsup.results import Caution
 from holdsup.splits import JKFold
 from holdsup.splits.routing import warn_of_unrouted
-from holdsup.studies.tuning.candidates import Params
-
-__all__ = [
-    "ONE_METRIC",
-    "choose_metric",
-    "find_scorer",
-    "list_cautions",
-    "list_metrics",
-    "name_metric",
-    "refuse_unknown",
-    "require_budget",
-    "require_folds",
-    "require_lengths",
-    "require_sense",
-    "scorer_sees_items",
-    "takes_weights",
-    "warn_of_weights",
-]
 
 LEAST_FOLDS = 3  # Moss et al., section 3: with two, training sets do not overlap
 
@@ -50,7 +31,7 @@ ELSEWHERE = {  # what scikit-learn's searches take, and what to write here
 ONE_METRIC = "score"  # what scikit-learn calls the score when there is only one
 
 # Where scikit-learn's own estimators have a random_state that their settings leave unused.
-STEADY: dict[str, Callable[[Params], bool]] = {
+STEADY: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "SVC": lambda params: params["probability"] is not True,
     "NuSVC": lambda params: params["probability"] is not True,
     "LogisticRegression": lambda params: params["solver"] in ("lbfgs", "newton-cg", "newton-cholesky"),
@@ -69,7 +50,7 @@ def refuse_unknown(given: Mapping[str, Any]) -> None:
     """Refuse arguments that `JKSearchCV` does not have, and say what stands for those of scikit-learn's searches."""
     for name in given:
         how = f": {ELSEWHERE[name]}" if name in ELSEWHERE else ""
-        raise TypeError(f"JKSearchCV takes no {name}={how}")
+        raise TypeError(f"JKSearchCV has no {name}={how}")
 
 
 def require_lengths(items: int, **columns: Any) -> None:
@@ -109,7 +90,7 @@ def _require_counts(search: Any) -> None:
         optional = name in ("budget", "n_candidates")
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not (whole and value >= 1) and not (optional and value is None):
-            raise TuningError(f"{name} is {value!r}: give a whole number from 1 up")
+            raise TuningError(f"{name} is {value!r}: give a whole number, 1 or more")
 
 
 def _require_error_score(given: Any) -> None:
@@ -141,9 +122,8 @@ def find_scorer(estimator: Any, scoring: Any) -> Any:
     several = isinstance(scoring, list | tuple | set)
     for name in scoring if several else [scoring]:
         if isinstance(name, str) and name not in get_scorer_names():
-            near = get_close_matches(name, get_scorer_names(), n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "sklearn.metrics.get_scorer_names() lists them"
-            raise TuningError(f"scikit-learn has no scorer {name!r}: {hint}")
+            hint = hint_at(name, get_scorer_names()) or " sklearn.metrics.get_scorer_names() lists them."
+            raise TuningError(f"scikit-learn has no scorer {name!r}.{hint}")
     return check_scoring(estimator, scoring)
 
 

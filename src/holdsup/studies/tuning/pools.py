@@ -20,22 +20,9 @@ from holdsup.errors import SplitError, TuningError
 from holdsup.progress import Progress
 from holdsup.splits import JKFold, Split
 from holdsup.splits.routing import route_groups
-from holdsup.studies.tuning.candidates import Params
 from holdsup.studies.tuning.options import ONE_METRIC
-from holdsup.studies.tuning.training import Outcome, Training, prepare_training, train_unit
+from holdsup.studies.tuning.training import Outcome, Params, Training, prepare_training, train_unit
 from holdsup.verdict.tuning.candidates import FailedFit, standard_error
-
-__all__ = [
-    "Floats",
-    "Pool",
-    "choose_splitter",
-    "collect_pool",
-    "deal_partitions",
-    "digest",
-    "gather_pool",
-    "run_partitions",
-    "tabulate",
-]
 
 Floats = NDArray[np.float64]
 BATCHES = 10  # of partitions, after each of which progress is said

@@ -27,7 +27,6 @@ from holdsup.splits import JKFold, Split
 from holdsup.splits.routing import route_groups
 from holdsup.splits.splitter import skip_copies
 from holdsup.studies.contests.identities import CORPUS_DIGITS, digest_values, sign_estimator, sign_object
-from holdsup.studies.tuning.candidates import Params, configure, list_candidates
 from holdsup.studies.tuning.options import (
     ONE_METRIC,
     choose_metric,
@@ -42,10 +41,8 @@ from holdsup.studies.tuning.options import (
     warn_of_weights,
 )
 from holdsup.studies.tuning.pools import Pool, choose_splitter, deal_partitions, run_partitions, tabulate
-from holdsup.studies.tuning.training import Training, prepare_training
+from holdsup.studies.tuning.training import Params, Training, configure, list_candidates, prepare_training
 from holdsup.verdict.tuning import judge_tuning
-
-__all__ = ["JKSearchCV"]
 
 
 class JKSearchCV(BaseSearchCV):  # type: ignore[misc]

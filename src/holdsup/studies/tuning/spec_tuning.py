@@ -19,19 +19,15 @@ from holdsup.numerics.tuning_plans import AdaptiveSchedule
 from holdsup.progress import Progress, no_progress
 from holdsup.results import order_cautions
 from holdsup.splits import make_splitter
-from holdsup.studies.contests.fields import Field, Strategy, choose_strategy, field_of_spec
-from holdsup.studies.contests.identities import sign_field, sign_system
+from holdsup.studies.contests.fields import Field, Strategy, choose_strategy, field_of_spec, sign_field, sign_system
 from holdsup.studies.contests.training import open_store
 from holdsup.studies.specs import Spec, read_spec
 from holdsup.studies.specs.planning import try_splits, vary
 from holdsup.studies.specs.spec import Place
-from holdsup.studies.tuning.candidates import Params
 from holdsup.studies.tuning.options import ONE_METRIC, require_budget, require_folds
 from holdsup.studies.tuning.pools import Pool, collect_pool
-from holdsup.studies.tuning.training import Outcome
+from holdsup.studies.tuning.training import Outcome, Params
 from holdsup.verdict.tuning import Tuning, TuningAdvice, advise_tuning, judge_tuning
-
-__all__ = ["advise_tuning_spec", "read_tuning_status", "run_tuning_spec"]
 
 FOLDS = (3, 5, 10)  # K that advice tries, besides the spec's own
 LOOKED_AT = 2  # partitions of each; fewer have no variance
@@ -239,7 +235,7 @@ def make_search(spec: Spec | str | Path, *, level: float = 0.95) -> Search:
     """
     spec = spec if isinstance(spec, Spec) else read_spec(spec)
     if spec.kind != "tune":
-        raise SpecError(f'{spec.file.name} is of the kind {spec.kind!r}: a tuning needs kind = "tune"')
+        raise SpecError(f'{spec.file.name} has kind = {spec.kind!r}: a tuning needs kind = "tune"')
     strategy, j = strategy_of_spec(spec)
     field, candidates = field_of_candidates(spec)
     try_splits(spec, field.dataset, field.data)

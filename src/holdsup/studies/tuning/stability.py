@@ -16,17 +16,35 @@ from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_counted
 from holdsup.rendering.table import Estimate, Percent
 from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows, order_cautions, write_caveats
-from holdsup.studies.tuning.candidates import Params, configure, list_candidates
 from holdsup.studies.tuning.options import name_metric, require_folds
 from holdsup.studies.tuning.pools import Floats, Pool, digest, gather_pool
+from holdsup.studies.tuning.training import Params, configure, list_candidates
 from holdsup.verdict.tuning.candidates import name_candidates
-
-__all__ = ["TuningStudy", "judge_pools", "study_tuning"]
 
 ENOUGH = 5  # times J partitions that a pool should have: its own means say who is best
 
 SHOWN = 8  # rows of the short answer
 DRAWN = "Each re-tuning draws its J partitions from a pool of {}, with replacement, as if there were endlessly many."
+
+
+def answer_study(
+    study: Result,
+    *,
+    headline: str,
+    table: Table,
+    foot: tuple[tuple[str, str], ...],
+    more: tuple[str, ...] = ("holdsup report",),
+) -> Answer:
+    """Return the short answer of a study, which has no yes or no."""
+    return Answer(
+        question=KINDS[study.kind].question, state=None, headline=headline, parts=(table,),
+        foot=(*foot, *write_caveats(study.cautions)), more=more, signature=study.signature,
+    )  # fmt: skip
+
+
+def describe_study(study: Result, done: str) -> Method:
+    """Return what was done in a study, in words."""
+    return Method(question=KINDS[study.kind].question, sentences=(done,), citations=("moss2018",))
 
 
 def study_tuning(
@@ -261,14 +279,12 @@ class TuningStudy(Result):
     def answer(self) -> Answer:
         """Return how often tuning makes the same choice, for the smallest J and the steadiest."""
         first, steady = self.procedures[0], min(self.procedures, key=lambda p: p.sd_estimate)
-        return Answer(
-            question=KINDS[self.kind].question,
-            state=None,
+        return answer_study(
+            self,
             headline=_headline(first, steady, self.metric),
-            parts=(self._tabulate_procedures(SHOWN),),
-            foot=(("holds for", "other partitions of these items; not new data"), *write_caveats(self.cautions)),
+            table=self._tabulate_procedures(SHOWN),
+            foot=(("holds for", "other partitions of these items; not new data"),),
             more=("tables() has all rows", "holdsup report"),
-            signature=self.signature,
         )
 
     def describe_method(self) -> Method:
@@ -277,7 +293,7 @@ class TuningStudy(Result):
         done = (
             f"{self.candidates} candidates were trained on a pool of partitions; each re-tuning takes J of them{drawn}."
         )
-        return Method(question=KINDS[self.kind].question, sentences=(done,), citations=("moss2018",))
+        return describe_study(self, done)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the procedures, and the parameters that are numbers."""

@@ -15,8 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from holdsup.errors import SplitError, TuningError
 from holdsup.splits import HoldOut
 
-__all__ = ["EarlyStopping"]
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 

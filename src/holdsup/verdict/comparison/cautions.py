@@ -174,6 +174,8 @@ def count_missing(evaluation: Evaluation, system: SystemRuns) -> int:
     if evaluation.resplit or (evaluation.unit == "datasets" and has_nested_runs(evaluation, system)):
         return 0  # each run has items of its own, by design
     there = ~np.isnan(system.scores)
+    if there.all():
+        return 0
     datasets = np.zeros(evaluation.items, int) if evaluation.datasets is None else evaluation.datasets
     lacking = 0
     for dataset in np.unique(datasets):

@@ -208,11 +208,12 @@ def _unused(found: Found) -> dict[str, NDArray[np.bool_]]:
     evaluation = found.evaluation
     scores = evaluation.scores
     compared, on_item, by_seed = (np.zeros(len(scores), bool) for _ in range(3))
+    rows_of = {name: scores.system.codes == code for code, name in enumerate(scores.system.names)}
     for pair in found.covering:
         sides = [evaluation.system(side.name) for side in (pair.left, pair.right)]
-        shared = pair.shared[evaluation.item]
+        shared = True if pair.shared.all() else pair.shared[evaluation.item]
         for side, other in (sides, sides[::-1]):
-            mine = scores.system.codes == scores.system.names.index(side.name)
+            mine = rows_of[side.name]
             compared |= mine
             on_item |= mine & shared
             if pair.paired and evaluation.seeds is not None and other.seeds is not None:

@@ -24,6 +24,7 @@ from holdsup.verdict.trainings import has_nested_runs
 MOST_SYSTEMS = 12  # beyond them the items of every system are a second large factor, for a check that decides nothing
 MOST_PUBLISHED = 300  # systems, each a fixed effect: the time of a fit grows with their third power
 MOST_SETTINGS = 100  # of all systems together: each is a fixed effect
+MOST_PATTERNS = 1000  # of missing scores: items that lack the same ones are worked on together
 NOTE = "It counts several runs on one {unit} as independent, and its chi-square assumes many runs."
 
 
@@ -88,6 +89,8 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
         return f"there is one score for each of the {evaluation.unit}"
     if len(evaluation.systems) > MOST_SYSTEMS:
         return f"it is fitted to {MOST_SYSTEMS} systems at most"
+    if _count_patterns(evaluation) > MOST_PATTERNS:
+        return f"scores are missing in more than {MOST_PATTERNS:,} different patterns"
     table, random = evaluation.scores.to_arrow(), _random_terms(evaluation, claim)
     settings = Settings(table)
     if claim != "these-runs" and any(system.setting_count > 1 for system in evaluation.systems):
@@ -108,6 +111,15 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
         return "its fit did not converge"
     shown = f"score ~ {' + '.join(('system', *settings.words, *random, *settings.random))}"
     return OurFits(null, alternative, shown)
+
+
+def _count_patterns(evaluation: Evaluation) -> int:
+    """Return how many different sets of runs the items of a dataset have scores of: a fit's time grows with them."""
+    there = np.concatenate([~np.isnan(system.scores) for system in evaluation.systems], axis=1)
+    if there.all():
+        return 1
+    datasets = np.zeros(evaluation.items, int) if evaluation.datasets is None else evaluation.datasets
+    return len(set(zip(map(bytes, np.packbits(there, axis=1)), datasets.tolist(), strict=True)))
 
 
 def _random_terms(evaluation: Evaluation, claim: str) -> list[str]:

@@ -21,8 +21,10 @@ from holdsup.results import Asked, Caution
 from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
-from holdsup.scores.design_faults import check_mixtures
 from holdsup.scores.directions import LowerIsBetter, sign_direction
+from holdsup.scores.faults import refuse
+from holdsup.scores.mixtures import refuse_mixtures
+from holdsup.scores.refusals import find_item_facets
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.comparison.advice import Advice, advise
 from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_lacking, count_missing
@@ -36,7 +38,6 @@ from holdsup.verdict.comparison.standings import place_systems
 from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.repeats import check_repeats, count_repeats
-from holdsup.verdict.settings import check_item_facets
 
 AVERAGES = ("macro", "micro")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
@@ -105,8 +106,8 @@ def compare_systems(
     roles = roles if isinstance(data, Scores) else name_properties(by, roles)
     taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
-    check_item_facets(usable := scores.only(scores.usable), _settings(usable))
-    check_mixtures(scores)
+    refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
+    refuse_mixtures(taken.faults)
     picked = None
     if best is not None:
         picked = pick_best(scores, best, lower_is_better=directions.of_column(best), nested_runs=nested_runs)

@@ -27,11 +27,6 @@ from holdsup.verdict.contest.partitions import STRATEGIES
 from holdsup.verdict.contest.records import ENOUGH, ContestTest, EstimatorRow, FoldSigns
 from holdsup.verdict.contest.scoring import Scored
 
-__all__ = [
-    "ESTIMATORS", "Duel", "adjust_tests", "count_signs", "count_units", "describe_estimators", "find_ratio",
-    "make_duel", "order_strategies", "run_tests",
-]  # fmt: skip
-
 ESTIMATORS = ("holdout", "averaged", "vote", "mixture", "symmetric")
 PAPER_T = "Wang et al. 2014"  # whose form of the blocked t-test is shown next to ours
 
@@ -47,6 +42,7 @@ class Duel:
     strategy: str  # how the corpus was split
     folds: Floats  # lead of left in each fold, shape (partitions, folds)
     voted: Floats | None  # lead of left by votes, shape (partitions,); None where there are none
+    sign: float = 1.0  # -1 where a lower score is a better one: a lead times this is left - right
 
     def turned(self) -> Duel:
         """Return the same with left and right exchanged."""
@@ -93,16 +89,16 @@ def make_duel(scored: Sequence[Scored], left: str, right: str, *, higher_is_bett
     voted = None
     if all(one.voted for one in scored):
         voted = sign * _subtract(*(np.array([one.voted[system] for one in scored]) for system in (left, right)))
-    return Duel(left=left, right=right, strategy=scored[0].partition.strategy, folds=folds, voted=voted)
+    strategy = scored[0].partition.strategy
+    return Duel(left=left, right=right, strategy=strategy, folds=folds, voted=voted, sign=sign)
 
 
 def _subtract(left: Floats, right: Floats) -> Floats:
     return without_noise(left - right, np.maximum(np.abs(left), np.abs(right)))
 
 
-def describe_estimators(duel: Duel, *, margin: float, level: float, higher_is_better: bool) -> Iterator[EstimatorRow]:
+def describe_estimators(duel: Duel, *, margin: float, level: float) -> Iterator[EstimatorRow]:
     """Yield a row for each estimator."""
-    sign = 1.0 if higher_is_better else -1.0
     for name, trained, lead in duel.estimates():
         beyond = assess_stability(lead, margin=margin)
         number = len(lead)
@@ -114,7 +110,7 @@ def describe_estimators(duel: Duel, *, margin: float, level: float, higher_is_be
             paper=name == "mixture",
             trained=trained,
             partitions=number,
-            mean=sign * math.fsum(lead) / number,  # exact, so that the order of partitions does not matter
+            mean=duel.sign * math.fsum(lead) / number,  # exact, so that the order of partitions does not matter
             sd=beyond.sd,
             snr=beyond.snr,
             bound=beyond.bound,
@@ -124,7 +120,7 @@ def describe_estimators(duel: Duel, *, margin: float, level: float, higher_is_be
             reproducibility=beyond.positive / number if limits else None,
             low=limits.low if limits else None,
             high=limits.high if limits else None,
-            values=tuple((sign * lead).tolist()),
+            values=tuple((duel.sign * lead).tolist()),
         )
 
 
@@ -145,9 +141,7 @@ def order_strategies(scored: Sequence[Scored]) -> list[str]:
     return [strategy for strategy in STRATEGIES if strategy in found]
 
 
-def run_tests(
-    duel: Duel, *, margin: float, ratio: float | None, units: float | None, higher_is_better: bool
-) -> Iterator[ContestTest]:
+def run_tests(duel: Duel, *, margin: float, ratio: float | None, units: float | None) -> Iterator[ContestTest]:
     """Yield the tests that a strategy allows; ours first, the published form after it.
 
     `ratio` is the number of items tested over that of items trained on; without it, and for one hold-out, there is
@@ -156,17 +150,17 @@ def run_tests(
     folds = duel.folds
     m = folds.shape[1] // 2
     if duel.strategy == "blocked":
-        yield _test_row(duel, f"blocked {m}x2 t", blocked_t(folds, units=units, margin=margin), higher_is_better)
+        yield _test_row(duel, f"blocked {m}x2 t", blocked_t(folds, units=units, margin=margin))
         if len(folds) == 1:
             published = blocked_t(folds, margin=margin, published=True)
-            yield _test_row(duel, f"blocked {m}x2 t ({PAPER_T})", published, higher_is_better, paper=True)
+            yield _test_row(duel, f"blocked {m}x2 t ({PAPER_T})", published, paper=True)
             if m == 5 and not margin:
-                yield _test_row(duel, "combined 5x2 F (Alpaydin)", combined_f(folds[0]), higher_is_better, paper=True)
+                yield _test_row(duel, "combined 5x2 F (Alpaydin)", combined_f(folds[0]), paper=True)
     elif ratio is not None and folds.size > 1:
         # Hold-outs are dealt one by one; the folds of a cross-validation together, one of them by the others.
         own, deals = (folds.shape[1] - 1, len(folds)) if duel.strategy == "kfold" else (1 - 1 / folds.size, folds.size)
         found = resampled_t(folds, test_to_train=ratio, df=pool_freedom(own, deals, units), margin=margin)
-        yield _test_row(duel, "corrected resampled t", found, higher_is_better)
+        yield _test_row(duel, "corrected resampled t", found)
 
 
 def count_units(items: int | None, groups: Sequence[Any] | None) -> float | None:
@@ -207,15 +201,14 @@ def adjust_tests(tests: Sequence[ContestTest]) -> tuple[ContestTest, ...]:
     return tuple(adjusted)
 
 
-def _test_row(duel: Duel, name: str, found: FoldTest, higher_is_better: bool, *, paper: bool = False) -> ContestTest:
-    sign = 1.0 if higher_is_better else -1.0
+def _test_row(duel: Duel, name: str, found: FoldTest, *, paper: bool = False) -> ContestTest:
     return ContestTest(
         **duel.who(),
         name=name,
         paper=paper,
-        difference=sign * found.difference,
+        difference=duel.sign * found.difference,
         se=found.se,
-        statistic=sign * found.statistic if found.df2 is None else found.statistic,  # an F has no sign
+        statistic=duel.sign * found.statistic if found.df2 is None else found.statistic,  # an F has no sign
         df=found.df,
         df2=found.df2,
         p=found.tail.p,

@@ -40,16 +40,6 @@ from holdsup.verdict.contest.records import (
 )
 from holdsup.verdict.contest.scoring import Scored
 
-__all__ = [
-    "TOLD",
-    "ContestQuestion",
-    "LearningCurve",
-    "check_curve",
-    "decide_sequentially",
-    "judge_pairs",
-    "list_points"
-]  # fmt: skip
-
 LearningCurve = Mapping[str, Mapping[int, Sequence[float]]]  # scores by system and number of items trained on
 
 TOLD = 2.0  # standard errors from zero at which a sign counts as known
@@ -79,28 +69,27 @@ def judge_pairs(
 
     `said` gets what is missing.
     """
-    higher = question.metric.higher_is_better
     strategies = {name: [one for one in scored if one.partition.strategy == name] for name in order_strategies(scored)}
-    ratios = {name: find_ratio(own, question.items) for name, own in strategies.items()}
     conclusions: list[Conclusion] = []
     estimators: list[EstimatorRow] = []
     signs: list[FoldSigns] = []
     tests: list[ContestTest] = []
     checks: list[CurveCheck] = []
     for left, right in question.pairs:
-        duels = [make_duel(own, left, right, higher_is_better=higher) for own in strategies.values()]
+        duels = [
+            make_duel(own, left, right, higher_is_better=question.metric.higher_is_better)
+            for own in strategies.values()
+        ]
         if _is_turned(duels[0], question):
             duels = [duel.turned() for duel in duels]
         if curve is not None:
             checks.append(_check_sign(curve, duels[0].left, duels[0].right, items=question.items))
         rows: list[EstimatorRow] = []
         for duel in duels:
-            rows += describe_estimators(duel, margin=question.margin, level=question.level, higher_is_better=higher)
+            rows += describe_estimators(duel, margin=question.margin, level=question.level)
             name = f"the tests of {duel.left} - {duel.right}"
-            compute = partial(
-                run_tests, duel, margin=question.margin, ratio=ratios[duel.strategy], units=question.units,
-                higher_is_better=higher,
-            )  # fmt: skip
+            ratio = find_ratio(strategies[duel.strategy], question.items)
+            compute = partial(run_tests, duel, margin=question.margin, ratio=ratio, units=question.units)
             tests += list_extras(name, compute, said, about="table:tests")
             signs.append(count_signs(duel))
         estimators += rows
@@ -116,7 +105,7 @@ def _is_turned(duel: Duel, question: ContestQuestion) -> bool:
     names = list(dict.fromkeys(name for name, _, _ in duel.estimates()))
     if question.estimator is not None and question.estimator not in names:
         raise ScoresError(
-            f"there is no {question.estimator} estimator of these {duel.strategy} splits; there is {', '.join(names)}"
+            f"{duel.strategy} splits have no {question.estimator} estimator here: choose from {', '.join(names)}"
         )
     if question.winner is not None and set(question.winner) == {duel.left, duel.right}:
         return question.winner[0] == duel.right
@@ -158,10 +147,10 @@ def _status(row: EstimatorRow, threshold: float) -> str:
 def check_curve(curve: LearningCurve, systems: Sequence[str]) -> None:
     """Refuse a learning curve that does not let systems be compared size by size."""
     if missing := [system for system in systems if system not in curve]:
-        raise ScoresError(f"the learning curve lacks {list_names(missing)}: give scores of every system")
+        raise ScoresError(f"the learning curve lacks {list_names(missing)}: give scores for every system")
     sizes = {size: len(scores) for size, scores in curve[systems[0]].items()}
     if len(sizes) < 2 or not all(sizes.values()):
-        raise ScoresError("a learning curve needs two sizes or more, with a score or more at each")
+        raise ScoresError("a learning curve needs two sizes or more, with at least one score at each: add sizes")
     for system in systems:
         if {size: len(scores) for size, scores in curve[system].items()} != sizes:
             raise ScoresError(
@@ -169,7 +158,9 @@ def check_curve(curve: LearningCurve, systems: Sequence[str]) -> None:
                 "both on the same samples of items"
             )
         if not np.isfinite(np.concatenate([*map(np.asarray, curve[system].values())])).all():
-            raise ScoresError(f"the learning curve of {system!r} has a score that is no finite number")
+            raise ScoresError(
+                f"the learning curve of {system!r} has a score that is not a finite number: leave that sample out"
+            )
 
 
 def list_points(curve: LearningCurve, systems: Sequence[str]) -> tuple[CurvePoint, ...]:

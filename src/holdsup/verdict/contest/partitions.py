@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdsup.errors import MetricError, SplitError, list_names
 
-__all__ = ["STRATEGIES", "Partition", "Trained", "check_partitions"]
-
 STRATEGIES = ("blocked", "repeated", "kfold", "holdout")  # the first one that there is decides
 
 
@@ -52,25 +50,27 @@ class Partition:
 def check_partitions(partitions: Sequence[Partition], items: int | None) -> None:
     """Refuse partitions that cannot be judged together."""
     if not partitions:
-        raise SplitError("a contest needs one partition of the corpus or more, but there is none")
+        raise SplitError("a contest needs at least one partition of the corpus, and there is none: give some")
     systems = list(partitions[0].trained)
     if len(systems) < 2:
-        raise SplitError(f"a contest needs two systems or more, but there is {list_names(systems)}")
+        raise SplitError(
+            f"a contest needs two systems or more, and there is only {list_names(systems) or 'none'}: add a system"
+        )
     sizes: dict[str, int] = {}
     for number, partition in enumerate(partitions, start=1):
         if partition.strategy not in STRATEGIES:
             raise SplitError(
-                f"the strategy of partition {number} is {partition.strategy!r}: give {', '.join(STRATEGIES)}"
+                f"partition {number} has the unknown strategy {partition.strategy!r}: use {', '.join(STRATEGIES)}"
             )
         if set(partition.trained) != set(systems):
-            found = list_names(partition.trained)
-            raise SplitError(f"partition {number} has the systems {found}, but the first has {list_names(systems)}")
+            found, first = list_names(partition.trained), list_names(systems)
+            raise SplitError(f"partition {number} has {found}, but partition 1 has {first}: train all systems on both")
         _check_splits(partition, number)
         splits = len(partition.trained[systems[0]])
         if splits != (usual := sizes.setdefault(partition.strategy, splits)):
             raise SplitError(
-                f"partition {number} ({partition.strategy}) has {splits} splits, an earlier one {usual}: give "
-                "partitions of one kind, or leave out those that are not complete"
+                f"partition {number} ({partition.strategy}) has {splits} splits, but earlier ones have {usual}: leave "
+                "out incomplete partitions"
             )
         for system, instances in partition.trained.items():
             for trained in instances:
@@ -84,16 +84,16 @@ def _check_splits(partition: Partition, number: int) -> None:
         same = len(instances) == len(reference) and all(map(_same_split, reference, instances))
         if not same:
             raise SplitError(
-                f"{first!r} and {system!r} were not tested on the same splits in partition {number}: train all systems "
-                "on the same ones, and give them in the same order"
+                f"{first!r} and {system!r} were not tested on the same splits in partition {number}: give all systems "
+                "the same splits, in the same order"
             )
     if not reference:
-        raise SplitError(f"nothing was trained in partition {number}")
+        raise SplitError(f"nothing was trained in partition {number}: leave it out")
     places = [(trained.repetition, trained.fold) for trained in reference]
     if partition.strategy == "blocked" and places != [*product(range(1, len(places) // 2 + 1), (1, 2))]:
         raise SplitError(
-            f"partition {number} is blocked, so its splits are folds 1 and 2 of repetitions 1, 2, ... in this order, "
-            f"but there are {places}"
+            f"partition {number} is blocked and needs folds 1 and 2 of each repetition, in order, but its (repetition, "
+            f"fold) pairs are {places}: complete or reorder them"
         )
 
 
@@ -105,15 +105,14 @@ def _same_split(left: Trained, right: Trained) -> bool:
 
 def _check_trained(trained: Trained, where: str, items: int | None) -> None:
     if trained.predictions is None and trained.counts is None:
-        raise MetricError(f"{where} has neither predictions nor counts: give one of them")
+        raise MetricError(f"{where} has neither predictions nor counts: give one or the other")
     if trained.predictions is None:
         return
     if trained.test is None or items is None:
-        raise SplitError(f"{where} has predictions, but not which items they are for: give test and targets")
+        raise SplitError(f"{where} has predictions but no items to score them on: give test and targets")
     if len(trained.predictions) != len(trained.test):
         raise MetricError(
-            f"{where}: there are {len(trained.predictions):,} predictions for {len(trained.test):,} items; "
-            "one is needed for each"
+            f"{where} has {len(trained.predictions):,} predictions for {len(trained.test):,} items: give one for each"
         )
     if len(trained.test) == 0 or trained.test.min() < 0 or trained.test.max() >= items:
-        raise SplitError(f"{where} tests items that are not among the {items:,} targets")
+        raise SplitError(f"{where} was tested on items outside the {items:,} targets: give the places of items, from 0")

@@ -21,8 +21,6 @@ from holdsup.verdict.contest.records import ENOUGH, TARGET, Conclusion, CurveChe
 from holdsup.verdict.contest.result import Contest
 from holdsup.verdict.contest.scoring import Scored, count_votes, list_scores, score_partitions
 
-__all__ = ["check_question", "judge_contest"]
-
 CORRECTIONS = ("holm", "bonferroni")
 MOST = 3  # pairs that a caution names
 
@@ -74,21 +72,23 @@ def judge_contest(
     items = None if targets is None else len(targets)
     check_partitions(partitions, items)
     systems = list(partitions[0].trained)
-    _check_options(level, threshold, margin, estimator, correction)
+    chosen, winner = check_question(
+        systems, level=level, threshold=threshold, margin=margin, pairs=pairs, conclusion=conclusion,
+        estimator=estimator, correction=correction,
+    )  # fmt: skip
     if learning_curve is not None:
         check_curve(learning_curve, systems)
-    chosen = _choose_pairs(pairs, systems)
     question = ContestQuestion(
         metric=metric if targets is None else metric.for_targets(targets),
         level=level, threshold=threshold, margin=margin, pairs=chosen,
-        winner=_read_conclusion(conclusion, systems, chosen), estimator=estimator, correction=correction, items=items,
+        winner=winner, estimator=estimator, correction=correction, items=items,
         units=count_units(items, groups),
     )  # fmt: skip
     scored = score_partitions(partitions, targets, question.metric)
     used = [one for one in scored if one.problem is None]
     if not used:
         raise MetricError(
-            f"{scored[0].problem}, and every partition has such a fold. Stratify the splits, match them on the "
+            f"{scored[0].problem}, and every partition has such a fold: stratify the splits, match them on the "
             "targets, or test on more items"
         )
     said: list[Caution] = []
@@ -136,22 +136,19 @@ def check_question(
     conclusion: str | None = None,
     estimator: str | None = None,
     correction: str = "holm",
-) -> None:
-    """Refuse what cannot be asked about systems (see `judge_contest`), before anything is trained."""
-    _check_options(level, threshold, margin, estimator, correction)
-    _read_conclusion(conclusion, systems, _choose_pairs(pairs, systems))
-
-
-def _check_options(level: float, threshold: float, margin: float, estimator: str | None, correction: str) -> None:
+) -> tuple[tuple[tuple[str, str], ...], tuple[str, str] | None]:
+    """Return the pairs, and winner and loser of the conclusion; refuse what can't be asked (see `judge_contest`)."""
     check_level(level)
     if not is_number(threshold) or not 0.5 < threshold < 1:
-        raise ScoresError(f"threshold is {threshold!r}; give a number between 0.5 and 1, such as 0.8")
+        raise ScoresError(f"threshold is {threshold!r}: give a number between 0.5 and 1, such as 0.8")
     if not is_number(margin) or not (math.isfinite(margin) and margin >= 0):
-        raise ScoresError(f"margin is {margin!r}; it must be a number that is not negative")
+        raise ScoresError(f"margin is {margin!r}: give a number, zero or more")
     if estimator is not None and estimator not in ESTIMATORS:
-        raise ScoresError(f"no estimator {estimator!r}; there are {', '.join(ESTIMATORS)}")
+        raise ScoresError(f"there is no estimator {estimator!r}: choose from {', '.join(ESTIMATORS)}")
     if correction not in CORRECTIONS:
-        raise ScoresError(f"no correction {correction!r}; there are {', '.join(CORRECTIONS)}")
+        raise ScoresError(f"there is no correction {correction!r}: choose from {', '.join(CORRECTIONS)}")
+    chosen = _choose_pairs(pairs, systems)
+    return chosen, _read_conclusion(conclusion, systems, chosen)
 
 
 def _choose_pairs(pairs: Sequence[tuple[str, str]] | None, systems: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -159,9 +156,9 @@ def _choose_pairs(pairs: Sequence[tuple[str, str]] | None, systems: Sequence[str
         return tuple(combinations(systems, 2))
     for pair in pairs:
         if len(pair) != 2 or pair[0] == pair[1] or not set(pair) <= set(systems):
-            raise ScoresError(f"{tuple(pair)!r} is no pair of the systems {list_names(systems)}")
+            raise ScoresError(f"{tuple(pair)!r} is not a pair of systems: choose two of {list_names(systems)}")
     if not pairs or len({frozenset(pair) for pair in pairs}) < len(pairs):
-        raise ScoresError("pairs are empty, or one is given twice")
+        raise ScoresError("pairs are empty, or one is given twice: give each pair once")
     return tuple((left, right) for left, right in pairs)
 
 
@@ -177,10 +174,12 @@ def _read_conclusion(
             if not {(winner, loser), (loser, winner)} & set(pairs):
                 asked = ", ".join(f"{left}-{right}" for left, right in pairs)
                 raise ScoresError(
-                    f"the conclusion {text!r} is about none of the pairs asked for ({asked}): add its pair"
+                    f"the conclusion {text!r} is not about any of the pairs asked for ({asked}): add its pair"
                 )
             return winner, loser
-    raise ScoresError(f"the conclusion {text!r} is not of the form 'A>B' with two of the systems {list_names(systems)}")
+    raise ScoresError(
+        f"the conclusion {text!r} is not of the form 'A>B': name two of the systems {list_names(systems)}"
+    )
 
 
 def _warn(contest: Contest, scored: Sequence[Scored], used: Sequence[Scored]) -> Iterator[Caution]:

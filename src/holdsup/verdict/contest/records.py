@@ -7,11 +7,6 @@ from typing import ClassVar
 
 from holdsup.results import Result
 
-__all__ = [
-    "ENOUGH", "PAPER", "TARGET", "Conclusion", "ContestNumbers", "ContestTest", "CurveCheck", "CurvePoint", "Decision",
-    "EstimatorRow", "FoldScore", "FoldSigns", "VoteCount",
-]  # fmt: skip
-
 PAPER = "Xue et al. 2023"  # whose form of an estimator is shown next to ours
 ENOUGH = 20  # partitions that a reproducibility needs: with fewer, its CI leaves anything possible
 TARGET = 0.8  # reproducibility from which a conclusion holds up, unless told
@@ -84,11 +79,6 @@ class EstimatorRow(Duelled):
     def losses(self) -> int:
         """Partitions in which right is better by more than the margin."""
         return self.partitions - self.wins - self.ties
-
-    @property
-    def is_mostly_tied(self) -> bool:
-        """Whether neither is better in half of the partitions or more."""
-        return 2 * self.ties >= self.partitions
 
     @property
     def is_tied(self) -> bool:

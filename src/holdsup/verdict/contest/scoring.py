@@ -14,12 +14,10 @@ from holdsup.errors import MetricError, SplitError
 from holdsup.metrics import Metric, repair_tags
 from holdsup.metrics.chunks import ChunkMetric
 from holdsup.metrics.means import NumberError, TokenAgreement
-from holdsup.metrics.pairs import plain_values
+from holdsup.metrics.metric import plain_values
 from holdsup.numerics.contests import elect
 from holdsup.verdict.contest.partitions import Partition, Trained
 from holdsup.verdict.contest.records import FoldScore, VoteCount
-
-__all__ = ["Scored", "count_votes", "list_scores", "score_partitions", "vote_on"]
 
 
 class Voted(NamedTuple):
@@ -72,15 +70,10 @@ def count_votes(scored: Sequence[Scored]) -> tuple[VoteCount, ...]:
     systems = dict.fromkeys(system for one in scored for system in one.votes)
     counts = []
     for system in systems:
-        votes = [one.votes[system] for one in scored if system in one.votes]
+        own = [one.votes[system][1:] for one in scored if system in one.votes]
+        votes, ties, by_probability, repaired = map(sum, zip(*own, strict=True))
         counts.append(
-            VoteCount(
-                system=system,
-                votes=sum(vote.votes for vote in votes),
-                ties=sum(vote.ties for vote in votes),
-                by_probability=sum(vote.by_probability for vote in votes),
-                repaired=sum(vote.repaired for vote in votes),
-            )
+            VoteCount(system=system, votes=votes, ties=ties, by_probability=by_probability, repaired=repaired)
         )
     return tuple(counts)
 
@@ -115,8 +108,8 @@ def _score_trained(
         sums = np.asarray(trained.counts, dtype=np.float64)
         if sums.shape != (len(metric.columns),) or not metric.columns:
             raise MetricError(
-                f"{where} has counts of the shape {sums.shape}, but {metric.name} has {len(metric.columns)} counts: "
-                f"{', '.join(metric.columns) or 'none'}"
+                f"{where} has counts of shape {sums.shape}, but {metric.name} needs {len(metric.columns)} counts: "
+                f"{', '.join(metric.columns) or 'give predictions instead'}"
             )
     else:
         assert targets is not None  # all three were checked before
@@ -125,7 +118,7 @@ def _score_trained(
         known = [targets[i] for i in trained.test.tolist()]
         if not metric.columns:  # a function of all predictions
             score = metric.evaluate(known, trained.predictions)
-            return score, None if np.isfinite(score) else "the function gave no finite number"
+            return score, None if np.isfinite(score) else "the function did not return a finite number"
         sums = np.asarray(metric.count(known, trained.predictions).sum(axis=0))
     return float(metric.score(sums)), metric.why_undefined(sums)
 
@@ -166,7 +159,9 @@ def vote_on(instances: Sequence[Trained], targets: Sequence[Any], metric: Metric
             book.setdefault(value, len(book))
         ballots[trained.repetition - 1, units] = np.fromiter(map(book.__getitem__, said), np.intp, len(said))
     if (ballots < 0).any():
-        raise SplitError("votes need every item tested once in each repetition, but some are not")
+        raise SplitError(
+            "votes need every item tested in every repetition, but some items were not: use complete folds"
+        )
     has_probabilities = all(trained.probabilities is not None for trained in instances)
     support = _sum_probabilities(instances, ballots, book, starts, lengths) if has_probabilities else None
     found = elect(ballots, support)
@@ -201,8 +196,8 @@ def _flatten(trained: Trained, lengths: NDArray[np.intp]) -> list[Any]:
     for item, (value, length) in enumerate(zip(values, lengths.tolist(), strict=True)):
         if len(value) != length:
             raise MetricError(
-                f"item {item} (counted from 0) of {trained.place} has {length} tags, but {len(value)} were predicted: "
-                "one tag is needed for each token."
+                f"item {item} (from 0) of {trained.place} has {length} tokens, but {len(value)} tags were predicted: "
+                "give one tag for each token"
             )
     return list(chain.from_iterable(values))
 
@@ -222,8 +217,8 @@ def _sum_probabilities(
         table = np.asarray(trained.probabilities, dtype=np.float64)
         if table.shape != (len(units), len(trained.labels)):
             raise MetricError(
-                f"the probabilities of {trained.place} have the shape {table.shape}, but there are {len(units):,} "
-                f"predictions and {len(trained.labels)} labels"
+                f"the probabilities of {trained.place} have shape {table.shape}, but there are {len(units):,} "
+                f"predictions and {len(trained.labels)} labels: give a row for each prediction, a column for each label"
             )
         for column, label in enumerate(trained.labels):
             if label in book:  # a label that nobody chose cannot win

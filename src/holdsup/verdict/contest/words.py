@@ -10,14 +10,12 @@ from holdsup.rendering import Answer, Cell, Estimate, Interval, PValue, State, T
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number
 from holdsup.results import Method, write_caveats
 from holdsup.verdict.contest.records import ENOUGH, Conclusion, ContestNumbers, ContestTest, EstimatorRow
-from holdsup.verdict.phrases import join_names, say_level, say_p
-
-__all__ = ["describe_method", "find_state", "write_answer"]
+from holdsup.verdict.phrases import join_names, judge_intervals, say_level, say_p, say_threshold
 
 MOST_PAIRS = 8  # rows of the short answer; half of them where names are long
 LONG = 30  # characters of two names beyond which they take two lines
 MOST_PARTITIONS = 2000  # beyond, nobody trains that often
-NEEDED = f"reproducibility takes {ENOUGH} partitions or more"
+NEEDED = f"reproducibility needs {ENOUGH} partitions or more"
 
 
 def write_answer(contest: ContestNumbers) -> Answer:
@@ -37,10 +35,7 @@ def write_answer(contest: ContestNumbers) -> Answer:
 
 def find_state(contest: ContestNumbers) -> State:
     """Return yes if every conclusion's CI is above the threshold, no if one is below it, else unclear."""
-    found = [contest.interval(c) for c in contest.conclusions]
-    if any(ci is not None and ci[1] < contest.threshold for ci in found):
-        return "no"
-    return "yes" if all(ci is not None and ci[0] >= contest.threshold for ci in found) else "unclear"
+    return judge_intervals(map(contest.interval, contest.conclusions), contest.threshold)
 
 
 def _about_pair(contest: ContestNumbers, c: Conclusion) -> str:
@@ -67,19 +62,11 @@ def _say_lead(contest: ContestNumbers, row: EstimatorRow) -> str:
 
 def _say_share(contest: ContestNumbers, row: EstimatorRow, ci: tuple[float, float]) -> str:
     """Return the reproducibility on one or the other side of the threshold."""
-    cut = _threshold(contest)
     interval = f"{say_level(contest.level)} CI {format_interval(*ci)}"
-    share = f"reproducibility {row.reproducibility:.2f}"
-    if ci[0] >= contest.threshold:
-        return f"{share} ({interval}), above {cut}"
-    if ci[1] < contest.threshold:
-        return f"{share} ({interval}), below {cut}"
-    above = (row.reproducibility or 0) >= contest.threshold
-    return f"{share}, {'perhaps below' if above else 'but perhaps'} {cut} ({interval})"
-
-
-def _threshold(contest: ContestNumbers) -> str:
-    return f"{contest.threshold:.2f}".removeprefix("0")
+    unsure = "may be below" if (row.reproducibility or 0) >= contest.threshold else "may be above"
+    state = judge_intervals([ci], contest.threshold)
+    side = {"yes": "is above", "no": "is below", "unclear": unsure}[state]
+    return f"reproducibility {row.reproducibility:.2f} ({interval}) {side} {say_threshold(contest.threshold)}"
 
 
 def _about_pairs(contest: ContestNumbers) -> str:
@@ -93,7 +80,7 @@ def _about_pairs(contest: ContestNumbers) -> str:
         return f"{lead}; {NEEDED}."
     safe = sum(ci[0] >= contest.threshold for ci in known)
     count = f"{safe} of {len(contest.conclusions)} leads {'holds' if safe == 1 else 'hold'} up"
-    return f"{lead}; {count} on another split (CI of reproducibility above {_threshold(contest)})."
+    return f"{lead}; {count} on another split (CI of reproducibility above {say_threshold(contest.threshold)})."
 
 
 def _mean_scores(contest: ContestNumbers) -> dict[str, float]:

@@ -20,8 +20,6 @@ from holdsup.verdict.ranking.words import name_term
 from holdsup.verdict.repeats import caution_rows
 from holdsup.verdict.trainings import Limited, caution_reading
 
-__all__ = ["caution_fits", "caution_table"]
-
 NIL = 1e-6  # of its standard error: a difference so small stands no way round
 FEW = 5  # systems or datasets, below which their variance is barely known
 MOST_PAIRS = 3  # that are named
@@ -71,7 +69,7 @@ def _spellings(scores: Scores, runs: RunTable) -> Iterator[Caution]:
             said = "; ".join(" and ".join(spellings) for spellings in twice[:3])
             yield Caution(
                 code="number-spellings", severity="note", about="data", count=len(twice),
-                message=f"One number in several spellings is one level of {name}: {said}.",
+                message=f"Different spellings of a number count as one level of {name}: {said}.",
             )  # fmt: skip
 
 
@@ -95,7 +93,7 @@ def _copies(runs: RunTable) -> Iterator[Caution]:
             code="copied-runs",
             about="data",
             message=f"Runs with exactly the scores of another run: {join_names(said, most=3)}.",
-            effect="They count as runs of their own here, and as one in holdsup compare.",
+            effect="They count as separate runs here, and as one in holdsup compare.",
             advice="Unless the system is deterministic, remove the copies.",
             count=sum(copies.values()),
         )
@@ -223,7 +221,7 @@ def _turned(contrasts: Sequence[RankContrast]) -> Iterator[Caution]:
         yield Caution(
             code="turned-pairs",
             about=f"pair:{turned[0]}" if len(turned) == 1 else "table:contrasts",
-            message=f"The order turns round on the datasets both have: {list_names(turned, most=MOST_PAIRS)}.",
+            message=f"The order reverses on the datasets both have: {list_names(turned, most=MOST_PAIRS)}.",
             effect="The ranking is by adjusted means, which use all datasets.",
             count=len(turned),
         )
@@ -235,8 +233,8 @@ def _incomplete(runs: RunTable) -> Iterator[Caution]:
     if empty:
         yield Caution(
             code="empty-cells",
-            message=f"Cells (system x dataset) without a score: {empty:,} of {cells.size:,}.",
-            effect="Pairs are compared on the datasets both have; means are over all, by the model.",
+            message=f"{empty:,} of {cells.size:,} cells (system x dataset) have no score.",
+            effect="Pairs are compared on the datasets both have; means cover all of them, through the model.",
             count=empty,
         )
 
@@ -248,5 +246,5 @@ def _no_variance(random: Sequence[TermVariance]) -> Iterator[Caution]:
             code="no-variance",
             severity="note",
             about="table:random",
-            message=f"The rows show no variance of {join_names(nil)}: the fit puts it at zero.",
+            message=f"No variance of {join_names(nil)} is visible: the fit puts it at zero.",
         )

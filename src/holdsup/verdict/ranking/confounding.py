@@ -23,8 +23,6 @@ from holdsup.verdict.ranking.records import Treatment
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.treatments import can_be_levels, goes_with, is_constant_in_cells
 
-__all__ = ["find_bends", "find_confounded"]
-
 Floats = NDArray[np.float64]
 BREADTH = 0.75  # of the range of an amount, below which a system is said to have a part of it only
 LEVEL = 0.01  # a warning in one of a hundred tables whose effects are lines
@@ -50,8 +48,7 @@ def find_confounded(fits: RankFits) -> Iterator[Caution]:
             yield from _disjoint(runs, name, numbers)
             yield from _narrow(runs, name, numbers, np.log10(numbers) if t.treated == "log" else numbers)
         elif t.treated == "fixed" or name in fits.form.drawn:
-            yield from _absent(runs, name, labels)
-            yield from _alone(runs, name, labels)
+            yield from _uneven(runs, name, labels)
     yield from _tuned(fits)
 
 
@@ -60,27 +57,14 @@ def _advise_contribution(runs: RunTable, name: str) -> str:
     return f"To see what it adds, give --contribution {shell_names([name])}." if number else ""
 
 
-def _alone(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
-    """Yield the levels that one system alone has."""
-    users = np.bincount(labels.codes[cross(runs.system, labels).first], minlength=labels.count)
-    alone = [level for level, count in zip(labels.names, users, strict=True) if count == 1]
-    if alone:
-        yield Caution(
-            code="confounded-levels",
-            about="table:fixed",
-            message=f"Levels of {name} that one system alone has: {join_names(alone)} (of {labels.count}).",
-            effect="Their effects are partly that system's.",
-            count=len(alone),
-        )
-
-
-def _absent(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
-    """Yield which systems have no row at some level of a fixed factor, where only the others can tell its effect."""
+def _uneven(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
+    """Yield the systems that have no row at some level of a factor, and the levels that one system alone has."""
     seen = np.zeros((runs.system.count, labels.count), bool)
     seen[runs.system.codes, labels.codes] = True
+    levels, systems = np.array(labels.names, object), np.array(runs.system.names, object)
     lacking = [
-        f"{system} ({join_names([level for level, there in zip(labels.names, row, strict=True) if not there])})"
-        for system, row in zip(runs.system.names, seen, strict=True)
+        f"{system} ({join_names(levels[~row].tolist())})"
+        for system, row in zip(systems, seen, strict=True)
         if not row.all()
     ]
     if lacking:
@@ -88,8 +72,16 @@ def _absent(runs: RunTable, name: str, labels: Labels) -> Iterator[Caution]:
             code="missing-levels",
             about="table:systems",
             message=f"Never run at some levels of {name}: {join_names(lacking)}.",
-            effect="There, their means rest on what these levels do in other systems.",
+            effect="Their means assume that these levels act as in other systems.",
             count=len(lacking),
+        )
+    if alone := levels[seen.sum(axis=0) == 1].tolist():
+        yield Caution(
+            code="confounded-levels",
+            about="table:fixed",
+            message=f"Levels of {name} that only one system has: {join_names(alone)} (of {labels.count}).",
+            effect="Their effects are partly that system's.",
+            count=len(alone),
         )
 
 
@@ -119,9 +111,9 @@ def _narrow(runs: RunTable, name: str, numbers: Floats, scale: Floats) -> Iterat
         yield Caution(
             code="narrow-range",
             about="table:systems",
-            message=f"Run on a part of the range of {name} only ({numbers.min():g} to {numbers.max():g}): "
+            message=f"Run on only part of the range of {name} ({numbers.min():g} to {numbers.max():g}): "
             f"{join_names(narrow)}.",
-            effect="Beyond it, their means rest on a straight line.",
+            effect="Beyond it, their means assume a straight line.",
             count=len(narrow),
         )
 
@@ -150,7 +142,7 @@ def find_bends(fits: RankFits) -> Iterator[Caution]:
                 line = f"{'log ' * (treatment.treated == 'log')}{treatment.name}"
                 yield Caution(
                     code="bent-line",
-                    message=f"Scores are no straight line in {line} (its square has {say_p(p)}).",
+                    message=f"Scores don't follow a straight line in {line} (its square has {say_p(p)}).",
                     effect="The adjustment for it is wrong.",
                     advice=_advise_levels(fits, treatment),
                 )
@@ -195,4 +187,4 @@ def _advise_levels(fits: RankFits, treatment: Treatment) -> str:
     if treatment.treated == "numeric" and amounts is not None and amounts.min() > 0 and fits.form.name != "formula":
         options.append("log")
     given = " or ".join(f"--treat {shlex.quote(f'{name}={how}')}" for how in options)
-    return f"Give {given}." if given else "Put its values into a few bins, each called by a word."
+    return f"Give {given}." if given else "Group its values into a few named bins."

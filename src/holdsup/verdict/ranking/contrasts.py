@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +13,13 @@ from holdsup.design import parse_formula
 from holdsup.design.formulas import INTERCEPT, Factor, write_formula
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import Contrast, LmmFit, fit_lmm
-from holdsup.numerics.decisions import Difference, decide
-from holdsup.numerics.differences import new_runs_test, these_runs_test
+from holdsup.numerics.decisions import decide_all
+from holdsup.numerics.differences import choose_tests
 from holdsup.numerics.distributions import t_quantile, t_tail
-from holdsup.numerics.spread import find_clusters, measure_spread
+from holdsup.numerics.spread import Spread
 from holdsup.verdict.comparison.contrasts import adjust_p
-from holdsup.verdict.ranking.fits import RankFits, RunPart
+from holdsup.verdict.ranking.combinations import FixedEffects, Tests, combine
+from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import (
     DIFFERENCES,
     LEAST_SHARED,
@@ -32,13 +31,11 @@ from holdsup.verdict.ranking.records import (
 )
 from holdsup.verdict.ranking.table import RunTable
 
-__all__ = ["compare_by_dataset", "contrast_systems", "find_contributions"]
-
 Floats = NDArray[np.float64]
-NEW_DATASETS = "new-datasets"  # the claim of a test in which runs have no part of their own
+Ints = NDArray[np.int64]
+Truths = NDArray[np.bool_]
 NIL = 1e-12  # share of a variance, or of a weight, that is rounding
-NAMES = {NEW_DATASETS: DIFFERENCES}  # of methods, by the claim of the test
-Tested = TypeVar("Tested", Difference, Contrast)
+MOST_AT_ONCE = 2_000  # pairs whose differences on all datasets are in memory
 
 
 def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> tuple[RankContrast, ...]:
@@ -46,77 +43,64 @@ def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> 
 
     On the left stands the system with the better adjusted mean. Over the datasets that both have it may be behind.
     """
-    means = np.array([fits.adjusted_mean(name) for name in fits.runs.system.names])
-    names = [fits.runs.system.names[i] for i in fits.order(means, lower_is_better=lower_is_better)]
-    pairs = list(itertools.combinations(names, 2))
+    order = fits.order(fits.adjusted_means, lower_is_better=lower_is_better)
+    pairs = order[np.column_stack(np.triu_indices(len(order), 1))]
     tighter = 1 - (1 - level) / len(pairs)
-    found = [_contrast(fits, left, right, level, tighter) for left, right in pairs]
-    adjusted = adjust_p([(c.p, c.log10_p) for c in found])
+    known = fits.know_differences()
+    parts = np.array_split(pairs, math.ceil(len(pairs) / MOST_AT_ONCE))
+    found = [row for part in parts for row in _contrast(fits, known, part, level, tighter)]
+    adjusted = adjust_p([(row["p"], row["log10_p"]) for row in found])
     return tuple(
-        replace(c, p_adjusted=p, log10_p_adjusted=log10_p) for c, (p, log10_p) in zip(found, adjusted, strict=True)
+        RankContrast(**row, p_adjusted=p, log10_p_adjusted=log10_p)
+        for row, (p, log10_p) in zip(found, adjusted, strict=True)
     )
 
 
-def _contrast(fits: RankFits, left: str, right: str, level: float, tighter: float) -> RankContrast:
-    """Return a pair's contrast alone; its simultaneous limits have the level `tighter`."""
-    weights = fits.weights[left] - fits.weights[right]
-    pooled = fits.means.model().combine(weights, f"{left} - {right}", level)
-    names = fits.runs.system.names
-    combination = np.array([(name == left) - float(name == right) for name in names])
-    datasets = int((np.isfinite(fits.cells[[names.index(left), names.index(right)]])).all(axis=0).sum())
-    own, other = (
-        compare_by_dataset(fits, combination, fits.cells, fits.combine, level=level, otherwise=otherwise)
-        for otherwise in (False, True)
+def _contrast(fits: RankFits, known: FixedEffects, pairs: Ints, level: float, tighter: float) -> list[dict[str, Any]]:
+    """Return the contrasts of pairs, not adjusted; their simultaneous limits have the level `tighter`."""
+    (left, right), signs = pairs.T, np.tile([1.0, -1.0], (len(pairs), 1))
+    gaps = fits.adjusted_means[left] - fits.adjusted_means[right]
+    pooled = known.test(gaps, pairs, signs, level)
+    own, wide, other = (
+        compare_by_dataset(fits, known, pairs, signs, fits.cells, level=each, otherwise=otherwise)
+        for each, otherwise in ((level, False), (tighter, False), (level, True))
     )
-    found = pooled if own is None else own
-    tested = not fits.averages or own is not None
-    if fits.form.averages and not fits.averages:
-        # Datasets that one of them lacks count by weights that are estimated; Satterthwaite's t takes them for known.
-        lacking = max(0.0, float(weights @ fits.lacking @ weights))
-        found = _widen(pooled, pooled.se**2 + lacking, pooled.df, level)
-    if not tested:
+    if fits.averages:
         # A variance that is borrowed from other systems would be surer of two scores than of four of its own.
-        found = replace(pooled, se=math.nan, df=math.nan, p=1.0, log10_p=0.0, low=-math.inf, high=math.inf)
-    reach = t_quantile((1 + tighter) / 2, found.df) * found.se if tested else math.inf
-    if own is not None and own.claim != NEW_DATASETS:  # degrees of freedom go with the level
-        wide = compare_by_dataset(fits, combination, fits.cells, fits.combine, level=tighter)
-        reach = (wide.high - wide.low) / 2 if wide is not None else reach
-    return RankContrast(
-        left=left,
-        right=right,
-        difference=found.estimate,
-        se=found.se,
-        df=found.df,
-        low=found.low,
-        high=found.high,
-        p=found.p,
-        log10_p=found.log10_p,
-        p_adjusted=math.nan,
-        log10_p_adjusted=math.nan,
-        low_simultaneous=found.estimate - reach,
-        high_simultaneous=found.estimate + reach,
-        method=NOT_TESTED if not tested else "pooled" if own is None else NAMES.get(own.claim, WITH_RUNS),
-        datasets=datasets,
-        pooled_difference=pooled.estimate,
-        pooled_se=pooled.se,
-        pooled_df=pooled.df,
-        pooled_p=pooled.p,
-        p_other_reading=None if other is None else other.p,
-        low_other_reading=None if other is None else other.low,
-        high_other_reading=None if other is None else other.high,
-    )
+        tested, nil, far = np.isfinite(own.se), np.zeros(len(pairs)), np.full(len(pairs), np.inf)
+        none = Tests(gaps, nil + np.nan, nil + np.nan, nil + 1, nil, -far, far, nil > 0)
+        own, wide = own.where(tested, none), wide.where(tested, none)
+        method = np.where(tested, np.where(own.with_runs, WITH_RUNS, DIFFERENCES), NOT_TESTED)
+    else:
+        # Datasets that one of them lacks count by weights that are estimated; Satterthwaite's t takes them for known.
+        lacking = np.maximum(0.0, combine(fits.lacking, pairs, signs)) if fits.form.averages else 0.0
+        own, wide = (known.test(gaps, pairs, signs, each, lacking) for each in (level, tighter))
+        method = np.full(len(pairs), "pooled")
+    names, reach = np.array(fits.runs.system.names, object), (wide.high - wide.low) / 2
+    columns = {
+        "left": names[left], "right": names[right], "difference": own.estimate,
+        **{name: getattr(own, name) for name in ("se", "df", "low", "high", "p", "log10_p")},
+        "low_simultaneous": own.estimate - reach, "high_simultaneous": own.estimate + reach, "method": method,
+        "datasets": np.isfinite(fits.cells[pairs]).all(axis=1).sum(axis=1), "pooled_difference": gaps,
+        **{f"pooled_{name}": getattr(pooled, name) for name in ("se", "df", "p")},
+        **{f"{name}_other_reading": np.where(np.isnan(other.se), None, getattr(other, name))
+           for name in ("p", "low", "high")},
+    }  # fmt: skip
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def compare_by_dataset(
     fits: RankFits,
-    combination: Floats,
+    known: FixedEffects,
+    systems: Ints,
+    weights: Floats,
     cells: Floats,
-    combine: Callable[[Floats], Contrast],
     *,
     level: float = 0.95,
     otherwise: bool = False,
-) -> Difference | None:
-    """Return the t-test on a combination of systems, dataset by dataset; None where it cannot be had.
+) -> Tests:
+    """Return the t-tests of combinations of systems, dataset by dataset; NaN where there is none.
 
     The spread of its own differences between datasets is what counts: the fit takes the interactions of all systems
     to have one variance, and where they have not, its test of a pair is wrong. Runs that were each scored on all
@@ -127,82 +111,70 @@ def compare_by_dataset(
 
     Parameters
     ----------
-    combination : a weight for each system
+    known : the fit by which the cells were adjusted
+    systems, weights : of each combination, shape (combinations, systems of each)
     cells : the adjusted mean of each system on each dataset, NaN where there is none
-    combine : measures a combination of the fixed effects by which the cells were adjusted
-    otherwise : whether runs are read the other way: None where that gives the same
+    otherwise : whether runs are read the other way; NaN where that gives the same
     """
-    used = np.abs(combination) > NIL * np.abs(combination).max()
-    weights, means = combination[used, None], cells[used]
-    shared = np.isfinite(means).all(axis=0)
-    if not fits.averages or int(shared.sum()) < LEAST_SHARED:
-        return None
-    parts = fits.measure_runs(np.flatnonzero(used), shared, declared=fits.runs.nested_runs != otherwise)
-    if otherwise and parts == fits.measure_runs(np.flatnonzero(used), shared, declared=fits.runs.nested_runs):
-        return None
-    ahead, behind = ((np.maximum(side, 0.0) * means[:, shared]).sum(axis=0) for side in (weights, -weights))
-    try:
-        found = _test(ahead - behind, weights[:, 0], parts, float(np.abs([ahead, behind]).max()), level)
-    except ValueError:
-        return None  # nothing varies: a system that is another one moved by a constant
-    if found.se == 0:
-        return None
-    averages = np.stack([fits.weights[name] for name in fits.runs.system.names])
-    moved = np.tensordot(combination[used], fits.shifts[used][:, shared], axes=1)
-    return _with_adjustment(found, moved, combine, combine(combination[used] @ averages[used]).df, level)
+    means = cells[systems]
+    shared: Truths = np.asarray(np.isfinite(means).all(axis=1))
+    count = np.maximum(shared.sum(axis=1), LEAST_SHARED)
+    means = np.where(shared[:, None], means, 0.0)
+    ahead, behind = ((np.maximum(side, 0.0)[..., None] * means).sum(axis=1) for side in (weights, -weights))
+    estimate = (ahead - behind).sum(axis=1) / count
+    these = (np.where(shared, ahead - behind - estimate[:, None], 0.0) ** 2).sum(axis=1) / (count * (count - 1))
+    scale = np.maximum(np.abs(ahead), np.abs(behind)).max(axis=1)
+    apart = fits.runs.nested_runs != otherwise  # each dataset has runs of its own: their luck is in the spread
+    measured = otherwise or not apart
+    parts = fits.measure_runs(systems, shared) if measured else np.full((*systems.shape, 3), np.nan)
+    counted = np.isfinite(parts).all(axis=(1, 2))
+    tested = fits.averages & (shared.sum(axis=1) >= LEAST_SHARED) & (counted | (not otherwise))
+    found = np.full((7, len(systems)), np.nan)
+    for with_runs in (False, True):
+        rows = tested & ((counted & (not apart)) == with_runs)
+        if not rows.any():
+            continue
+        squares = weights[rows].T ** 2 if with_runs else ()
+        part, noise, df = np.moveaxis(parts[rows], (2, 1), (0, 1))
+        spread = Spread(
+            estimate[rows], these[rows], count[rows] - 1.0,
+            tuple(w * each for w, each in zip(squares, part, strict=False)),
+            tuple(w * each for w, each in zip(squares, noise, strict=False)), tuple(df[: len(squares)]),
+        )  # fmt: skip
+        own = decide_all(estimate[rows], choose_tests([spread], new_runs=with_runs), scale[rows], level)
+        found[:, rows] = own.estimate, own.se, own.df, own.p, own.log10_p, own.low, own.high
+    found[:, ~(found[1] > 0)] = np.nan  # nothing varies: a system that is another one moved by a constant
+    estimate, se, p_df, p, log10_p, low, high = found
+    tests = Tests(estimate, se, p_df, p, log10_p, low, high, np.asarray(counted & (not apart)))
+    return _add_adjustment(tests, fits, known, systems, weights, shared, level) if tested.any() else tests
 
 
-def _test(
-    differences: Floats, weights: Floats, parts: Sequence[RunPart] | None, scale: float, level: float
-) -> Difference:
-    """Return the t-test on differences between datasets, with what the runs of each system add, if they add a part."""
-    spread = measure_spread([], differences, find_clusters(None, len(differences)))
-    if not parts:
-        return decide(float(spread.estimate), [these_runs_test([spread], NEW_DATASETS)], scale, level)
-    squares = weights**2
-    spread = replace(
-        spread,
-        runs=tuple(np.asarray(w * part.part) for w, part in zip(squares, parts, strict=True)),
-        noise=tuple(np.asarray(w * part.noise) for w, part in zip(squares, parts, strict=True)),
-        run_df=tuple(part.df for part in parts),
-    )
-    return decide(float(spread.estimate), [new_runs_test([spread]), these_runs_test([spread])], scale, level)
+def _add_adjustment(
+    found: Tests, fits: RankFits, known: FixedEffects, systems: Ints, weights: Floats, shared: Truths, level: float
+) -> Tests:
+    """Return differences with the variance of the nuisance effects that they were adjusted by.
 
-
-def _with_adjustment(
-    found: Difference, moved: Floats, combine: Callable[[Floats], Contrast], df: float, level: float
-) -> Difference:
-    """Return a difference with the variance of the nuisance effects that it was adjusted by.
-
-    Of what they moved, the mean over datasets has an error that is the same on all of them, which no spread shows; and
+    Of what these moved, the mean over datasets has an error that is the same on all of them, which no spread shows; and
     the rest has taken a part of the spread away, as residuals are smaller than errors. Both are the fit's, with its
     degrees of freedom: docs/maths/rank.md.
-
-    Parameters
-    ----------
-    found : the difference, with the spread that is left between datasets
-    moved : the combination of fixed effects that each dataset was moved by, shape (datasets, effects)
-    df : the degrees of freedom that the fit has
     """
-    count, mean = len(moved), moved.mean(axis=0)
-    unseen = combine(mean).se ** 2
-    taken = sum(combine(each).se ** 2 for each in moved - mean) / (count * (count - 1))
-    own = found.se**2
-    variance = own + taken + unseen
-    if variance - own <= NIL * own:
+    columns, shifts = fits.shifts
+    if not len(columns):
         return found
+    count = np.maximum(shared.sum(axis=1), LEAST_SHARED)
+    moved = np.where(shared[..., None], (weights[..., None, None] * shifts[systems]).sum(axis=1), 0.0)
+    mean = moved.sum(axis=1) / count[:, None]
+    unseen = known.variance_of(mean, columns)
+    rest = np.where(shared[..., None], moved - mean[:, None], 0.0)
+    taken = known.variance_of(rest, columns).sum(axis=1) / (count * (count - 1))
+    own, (_, df) = found.se**2, known.measure(systems, weights)
+    variance = own + taken + unseen
     # The fit knows the spread best, so its error is a part of any other estimate's: their covariance is its variance.
     # What is left of count - 1 df after the adjustment is own / (own + taken).
     both = variance**2 / (own * (own + taken) / found.df + (variance**2 - own**2) / df)
-    return _widen(found, variance, both, level)
-
-
-def _widen(found: Tested, variance: float, df: float, level: float) -> Tested:
-    """Return a difference with the test and the limits of another variance."""
-    se = math.sqrt(variance)
-    tail, reach = t_tail(found.estimate / se, df), t_quantile((1 + level) / 2, df) * se
-    low, high = found.estimate - reach, found.estimate + reach
-    return replace(found, se=se, df=df, p=tail.p, log10_p=tail.log10_p, low=low, high=high)
+    more = variance - own > NIL * own
+    wider = Tests.by_t(found.estimate, np.where(more, variance, np.nan), both, level)
+    return replace(wider.where(more, found), with_runs=found.with_runs)
 
 
 def find_contributions(fits: RankFits, *, level: float) -> tuple[Contribution, ...]:
@@ -262,11 +234,13 @@ def _fit(fits: RankFits, *, saturated: bool, level: float) -> LmmFit:
 
 def _by_dataset(fits: RankFits, combination: Floats, level: float) -> Contrast | None:
     """Return the test of a combination of adjusted means, dataset by dataset, as contrasts have it."""
-    found = compare_by_dataset(fits, combination, fits.cells, fits.combine, level=level)
-    if found is None:
+    used = np.flatnonzero(np.abs(combination) > NIL * np.abs(combination).max())
+    known = fits.know_differences()
+    found = compare_by_dataset(fits, known, used[None], combination[None, used], fits.cells, level=level)
+    if math.isnan(found.se[0]):
         return None
-    t = found.estimate / found.se if found.se else np.nan
-    return Contrast("", found.estimate, found.se, found.df, t, found.p, found.log10_p, found.low, found.high)
+    estimate, se, df, p, log10_p, low, high = (float(getattr(found, f.name)[0]) for f in fields(found)[:7])
+    return Contrast("", estimate, se, df, estimate / se, p, log10_p, low, high)
 
 
 def _capped(found: Contrast, df: int, level: float) -> Contrast:

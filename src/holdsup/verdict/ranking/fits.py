@@ -13,20 +13,20 @@ from holdsup.columns.crossing import cross
 from holdsup.design import parse_formula
 from holdsup.design.matrices import code_fitted_rows
 from holdsup.errors import ScoresError, list_names
-from holdsup.fit import Contrast, LmmFit, fit_lmm
+from holdsup.fit import LmmFit, fit_lmm
 from holdsup.fit.contrasts import average_row, marginal_weights
 from holdsup.numerics.inference import lacking_covariance
 from holdsup.numerics.spread import find_clusters, measure_arm
 from holdsup.verdict.phrases import join_names
+from holdsup.verdict.ranking.combinations import FixedEffects
 from holdsup.verdict.ranking.forms import Form
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.treatments import are_linked, goes_with
 
-__all__ = ["LEAST_DATASETS", "ROUNDING", "RankFits", "RunPart", "fit_form"]
-
 Floats = NDArray[np.float64]
 LEAST_DATASETS = 3  # of a system, from which it has a place
 ROUNDING = 1e-12  # of the largest score: what is less is zero, and runs that differ by less are copies
+NOT_REPEATED = (np.nan, np.nan, np.nan)  # what runs add of which no setting has two
 NIL = 1e-9  # by which shares of rows differ that are equal
 
 
@@ -92,7 +92,7 @@ class RankFits:
 
     def isolated_columns(self) -> tuple[str, ...]:
         """Return the nuisance columns of which the form has a term."""
-        added = {**self.form.logs, **{name: i.factor for name, i in self.form.indicators.items()}}
+        added = self.form.added()
         used = {added.get(name, name) for name in parse_formula(self.form.means).variables()}
         return tuple(name for name in self.runs.factors if name in used)
 
@@ -107,20 +107,27 @@ class RankFits:
         slopes = any(c.group == dataset and c.term.startswith(system) for c in self.means.random)
         return slopes or any(set(group.split(":")) == {system, dataset} for group in self.means.levels)
 
-    def adjusted_mean(self, system: str) -> float:
-        """Return the adjusted mean of a system."""
-        return float(self.weights[system] @ self.means.model().beta)
+    @cached_property
+    def mean_weights(self) -> Floats:
+        """The same for all systems, shape (systems, effects)."""
+        return np.stack([self.weights[name] for name in self.runs.system.names])
 
-    def combine(self, weights: Floats) -> Contrast:
-        """Return a combination of the fixed effects of the fit in which systems are fixed."""
-        return self.means.model().combine(weights, "", self.means.level)
+    @cached_property
+    def adjusted_means(self) -> Floats:
+        """The adjusted mean of each system."""
+        return np.asarray(self.mean_weights @ self.means.model().beta)
+
+    def know_differences(self) -> FixedEffects:
+        """Return what is known of differences of adjusted means; what they have in common is taken off."""
+        return FixedEffects.of(self.means, self.mean_weights - self.mean_weights.mean(axis=0))
 
     @cached_property
     def lacking(self) -> Floats:
-        """What the covariance of these fixed effects lacks because variances are estimated."""
+        """What the covariance of adjusted means lacks because variances are estimated."""
         model = self.means.model()
         found = lacking_covariance(model.engine.criterion, model.engine.optimum.theta, model.engine.inference)
-        return np.asarray(model.transform @ found @ model.transform.T)
+        inside = self.mean_weights @ model.transform
+        return np.asarray(inside @ found @ inside.T)
 
     @property
     def _held(self) -> dict[str, float]:
@@ -139,8 +146,7 @@ class RankFits:
         """The score of each row with the fixed nuisance effects taken out: as if all were at their average."""
         model = self.means.model()
         fixed = code_fitted_rows(model.design).fixed[:, model.engine.kept] @ model.beta
-        average = np.array([self.adjusted_mean(name) for name in self.runs.system.names])
-        return np.asarray(self.runs.score - fixed + average[self.runs.system.codes])
+        return np.asarray(self.runs.score - fixed + self.adjusted_means[self.runs.system.codes])
 
     @cached_property
     def cells(self) -> Floats:
@@ -163,50 +169,56 @@ class RankFits:
             found.append((means.reshape(-1, trainings.count), runs.settings[rows][trainings.first]))
         return found
 
-    def measure_runs(
-        self, systems: NDArray[np.integer], datasets: NDArray[np.bool_], *, declared: bool
-    ) -> list[RunPart] | None:
-        """Return what the runs of systems add on some datasets; None where that is nothing, or cannot be measured.
+    def measure_runs(self, systems: NDArray[np.int64], datasets: NDArray[np.bool_]) -> Floats:
+        """Return what runs that were each scored on all datasets add to the variance of a system's mean.
 
-        Where each dataset has runs of its own, as `declared`, their luck is in the spread between datasets; a system
-        without two runs at a setting stands for these runs alone.
+        Parameters
+        ----------
+        systems : those of some combinations, shape (combinations, systems of each)
+        datasets : those on which each combination is looked at, shape (combinations, datasets)
+
+        Returns
+        -------
+        shape (combinations, systems of each, 3): their variance over their number, residual included; what the residual
+        contributes to it, which the spread between datasets holds as well; and degrees of freedom. NaN where a system
+        has no two runs at a setting
         """
-        if declared:
-            return None
-        parts = []
-        for system in systems.tolist():
-            key = (system, datasets.tobytes())
+        chosen, which = np.unique(datasets, axis=0, return_inverse=True)
+        keys, place = np.unique(which.reshape(-1, 1) * self.runs.system.count + systems, return_inverse=True)
+        found = []
+        for choice, system in zip(*np.divmod(keys, self.runs.system.count), strict=True):
+            key = (int(system), chosen[choice].tobytes())
             if key not in self._parts:
-                self._parts[key] = self._measure(system, datasets)
-            parts.append(self._parts[key])
-        return None if any(part is None for part in parts) else [part for part in parts if part is not None]
+                self._parts[key] = self._measure(int(system), chosen[choice])
+            found.append(self._parts[key])
+        return np.asarray(np.array(found)[place.reshape(-1)].reshape(*systems.shape, 3))
 
     @cached_property
-    def _parts(self) -> dict[tuple[int, bytes], RunPart | None]:
+    def _parts(self) -> dict[tuple[int, bytes], tuple[float, float, float]]:
         """What was measured of the runs of systems on some datasets, for the pairs to come."""
         return {}
 
-    def _measure(self, system: int, datasets: NDArray[np.bool_]) -> RunPart | None:
+    def _measure(self, system: int, datasets: NDArray[np.bool_]) -> tuple[float, float, float]:
         scores, settings = self._by_training[system]
         used = ~np.isnan(scores[datasets]).all(axis=0)
         scores, settings = scores[datasets][:, used], settings[used]
         if len(settings) == len(np.unique(settings)):
-            return None
+            return NOT_REPEATED
         several = settings if len(np.unique(settings)) > 1 else None
         # Settings that lack datasets can't be separated from these one by one; their effects are taken out already.
         for codes in dict.fromkeys((several is not None, False)):
             try:
                 arm = measure_arm(scores, several if codes else None, find_clusters(None, len(scores)))
-                return RunPart(float(arm.part), float(arm.noise), arm.df)
+                return float(arm.part), float(arm.noise), float(arm.df)
             except ValueError:
                 continue
-        return None
+        return NOT_REPEATED
 
     @cached_property
     def repeats(self) -> bool:
         """Whether new runs are covered: each dataset has its own, or two systems have two runs at a setting."""
         every = np.ones(self.runs.dataset.count, bool)
-        able = (self._measure(code, every) is not None for code in range(self.runs.system.count))
+        able = (self._measure(code, every) != NOT_REPEATED for code in range(self.runs.system.count))
         return self.runs.nested_runs or sum(able) > 1
 
     @cached_property
@@ -220,25 +232,18 @@ class RankFits:
         return np.lexsort((means if lower_is_better else -means, ~self.placed)).astype(np.int64)
 
     @cached_property
-    def shifts(self) -> Floats:
-        """How far the fixed nuisance effects of a cell are from their average, shape (systems, datasets, effects).
+    def shifts(self) -> tuple[NDArray[np.int64], Floats]:
+        """Which fixed effects of cells are not at their average, and how far, shape (systems, datasets, effects).
 
-        Zero where every cell has every setting equally often; elsewhere an adjusted mean rests on what the effects are
-        thought to be.
+        There is none where every cell has every setting equally often; elsewhere an adjusted mean rests on what the
+        effects are thought to be.
         """
         model = self.means.model()
-        average = np.stack([self.weights[name] for name in self.runs.system.names])
-        away = average[self.runs.system.codes] - code_fitted_rows(model.design).fixed[:, model.engine.kept]
-        return np.stack([self.runs.cell_means(column) for column in away.T], axis=-1)
-
-
-@dataclass(frozen=True, slots=True)
-class RunPart:
-    """What the runs of one system, each scored on all datasets, add to the variance of its mean."""
-
-    part: float  # their variance over their number, residual included
-    noise: float  # what the residual contributes to it, which the spread between datasets holds as well
-    df: int  # degrees of freedom
+        fixed = code_fitted_rows(model.design).fixed[:, model.engine.kept]
+        away = self.mean_weights[self.runs.system.codes] - fixed
+        columns = np.flatnonzero(np.abs(away).max(axis=0) > 0)
+        cells = [self.runs.cell_means(away[:, column]) for column in columns]
+        return columns, np.stack(cells, axis=-1) if cells else np.empty((*self.cells.shape, 0))
 
 
 def fit_form(form: Form, runs: RunTable, *, level: float) -> RankFits:

@@ -7,7 +7,7 @@ are random, as in equation 1 of Sanchez Carmona et al.: it gives the shares of v
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,16 +24,6 @@ from holdsup.scores.roles import is_replicate
 from holdsup.verdict.ranking.records import Treatment
 from holdsup.verdict.ranking.table import RunTable
 from holdsup.verdict.ranking.treatments import can_be_levels, has_identity, treat_as_printed, treat_column
-
-__all__ = [
-    "BY_SYSTEM",
-    "Form",
-    "Indicator",
-    "make_default",
-    "make_own",
-    "make_paper",
-    "mentioned_columns",
-]
 
 BY_SYSTEM = "slopes by system"
 
@@ -70,6 +60,10 @@ class Form:
     def columns(self) -> tuple[str, ...]:
         """Return the nuisance columns."""
         return tuple(t.name for t in self.treatments)
+
+    def added(self) -> dict[str, str]:
+        """Return the columns that it adds, each with the nuisance column that it is made of."""
+        return {**self.logs, **{name: indicator.factor for name, indicator in self.indicators.items()}}
 
     def frame(self, runs: RunTable) -> pa.Table:
         """Return the columns that both formulas need."""
@@ -126,17 +120,8 @@ def make_default(
                 drawn.add(name)
                 terms.add((name,))
             terms.add((name, runs.dataset_name) if name in set(shared) else (name, *cell))
-    means, variances = _formulas(runs, fixed, terms.written)
-    return Form(
-        name=BY_SYSTEM if by_system else "default",
-        means=means,
-        variances=variances,
-        treatments=tuple(treatments),
-        numeric=frozenset(t.name for t in treatments if t.treated == "numeric"),
-        logs=logs,
-        drawn=frozenset(drawn),
-        cautions=(*_caution_lines(runs, treatments, treat), *terms.cautions),
-    )
+    name = BY_SYSTEM if by_system else "default"
+    return replace(terms.make_form(name, fixed, treatments, treat, logs), drawn=frozenset(drawn))
 
 
 def make_paper(runs: RunTable, *, treat: Mapping[str, str]) -> Form:
@@ -168,26 +153,14 @@ def make_paper(runs: RunTable, *, treat: Mapping[str, str]) -> Form:
                 indicators[column] = Indicator(name, level)
                 fixed.append(quote(column))
                 terms.add_slope(name, quote(column), cell)
-    means, variances = _formulas(runs, fixed, terms.written)
-    return Form(
-        name="paper",
-        means=means,
-        variances=variances,
-        treatments=tuple(treatments),
-        numeric=frozenset(t.name for t in treatments if t.treated == "numeric"),
-        logs=logs,
-        indicators=indicators,
-        cautions=(
-            *_caution_lines(runs, treatments, treat),
-            *terms.cautions,
-            Caution(
-                code="reference-level",
-                about="table:random",
-                message="The paper's variances depend on which level is the reference (here the last).",
-                advice="The default form's don't: leave --paper out.",
-            ),
-        ),
+    form = terms.make_form("paper", fixed, treatments, treat, logs)
+    reference = Caution(
+        code="reference-level",
+        about="table:random",
+        message="The paper's variances depend on which level is the reference (here the last).",
+        advice="The default form's don't: leave --paper out.",
     )
+    return replace(form, indicators=indicators, cautions=(*form.cautions, reference))
 
 
 def _log_columns(runs: RunTable, treatments: Iterable[Treatment]) -> dict[str, str]:
@@ -223,13 +196,6 @@ def _positive(runs: RunTable, name: str) -> NDArray[np.float64]:
     return numbers
 
 
-def _formulas(runs: RunTable, fixed: list[str], random: list[str]) -> tuple[str, str]:
-    """Return the formula with systems fixed, and the one with systems random."""
-    score, system = quote(runs.score_name), quote(runs.system_name)
-    means = f"{score} ~ {' + '.join([system, *fixed, *random])}"
-    return means, f"{score} ~ {' + '.join([*(fixed or ['1']), f'(1 | {system})', *random])}"
-
-
 def _dictionary(labels: Labels) -> pa.Array:
     return pa.DictionaryArray.from_arrays(
         pa.array(labels.codes.astype(np.int32)), labels.levels, ordered=labels.declared
@@ -258,9 +224,9 @@ class RandomTerms:
         label = ":".join(group)
         grouping = found.first[found.codes].tobytes()  # the same for the same groups, whatever their names
         if found.count == len(self.runs):
-            self._leave_out(f"No term of {label}: with one row a level, its variance is part of the residual.")
+            self._leave_out(f"No {label} term: with one row per level, its variance is part of the residual.")
         elif grouping in self.known:
-            self._leave_out(f"No term of {label}: it has the same levels as {self.known[grouping]}.")
+            self._leave_out(f"No {label} term: it has the same levels as {self.known[grouping]}.")
         else:
             self.known[grouping] = label
             self.written.append(f"(1 | {':'.join(quote(name) for name in group)})")
@@ -270,9 +236,29 @@ class RandomTerms:
         cells = cross(*(self.columns[column] for column in group))
         within = cross(cells.codes, self.columns[name])
         if within.count == cells.count:
-            self._leave_out(f"No slope of {name} by {':'.join(group)}: each has one {name} only.")
+            self._leave_out(f"No slope of {name} by {':'.join(group)}: each has only one {name}.")
         elif cells.count < len(self.runs):
             self.written.append(f"(0 + {regressor} | {':'.join(quote(column) for column in group)})")
+
+    def make_form(
+        self,
+        name: str,
+        fixed: Sequence[str],
+        treatments: Sequence[Treatment],
+        asked: Mapping[str, str],
+        logs: Mapping[str, str],
+    ) -> Form:
+        """Return the form of these terms: with systems fixed, and with systems random."""
+        score, system = quote(self.runs.score_name), quote(self.runs.system_name)
+        return Form(
+            name=name,
+            means=f"{score} ~ {' + '.join([system, *fixed, *self.written])}",
+            variances=f"{score} ~ {' + '.join([*(fixed or ['1']), f'(1 | {system})', *self.written])}",
+            treatments=tuple(treatments),
+            numeric=frozenset(t.name for t in treatments if t.treated == "numeric"),
+            logs=logs,
+            cautions=(*_caution_lines(self.runs, treatments, asked), *self.cautions),
+        )
 
     def _leave_out(self, why: str) -> None:
         self.cautions.append(Caution(code="no-term", severity="note", about="table:random", message=why))
@@ -338,7 +324,7 @@ def _caution_formula(runs: RunTable, formula: Formula, numeric: Collection[str])
     if not slopes and not any(set(term.group) == {system, dataset} for term in formula.random):
         yield Caution(
             code="no-interaction-term",
-            message=f"The formula has no term of {system} x {dataset}: it can't be told from the residual.",
+            message=f"The formula has no {system} x {dataset} term: it can't be told from the residual.",
             advice=f"Add (1 | {quote(system)}:{quote(dataset)}).",
         )
 

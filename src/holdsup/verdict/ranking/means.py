@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,11 +12,10 @@ from numpy.typing import NDArray
 
 from holdsup.fit import Contrast, random_effects
 from holdsup.numerics.distributions import t_quantile
+from holdsup.verdict.ranking.combinations import FixedEffects
 from holdsup.verdict.ranking.contrasts import compare_by_dataset
 from holdsup.verdict.ranking.fits import ROUNDING, RankFits
 from holdsup.verdict.ranking.records import RankContrast, RankedSystem
-
-__all__ = ["DRAWS", "rank_means"]
 
 Floats = NDArray[np.float64]
 DRAWS = 10_000
@@ -38,21 +38,18 @@ def rank_means(
     shrunken, shrunken_draws = _shrink(fits, np.random.default_rng(seed))
     shrunken_shares = None if shrunken_draws is None else _best_shares(sign * shrunken_draws)
     counts, best = runs.cells(), _count_best(sign * runs.cell_means(runs.score))
+    better, worse = _surely(contrasts, level=level, sign=sign)
     ranked = []
     for place, i in enumerate(fits.order(values, lower_is_better=lower_is_better), start=1):
         name = runs.system.names[i]
-        better, worse = _surely(contrasts, name, level=level, sign=sign)
         ranked.append(
             RankedSystem(
                 name=name,
                 mean=means[i].estimate,
-                se=means[i].se,
-                df=means[i].df,
-                low=means[i].low,
-                high=means[i].high,
+                **{name: getattr(means[i], name) for name in ("se", "df", "low", "high")},
                 rank=place,
-                rank_low=min(place, 1 + better),
-                rank_high=max(place, len(values) - worse),
+                rank_low=min(place, 1 + better[name]),
+                rank_high=max(place, len(values) - worse[name]),
                 p_best=float(shares[i]),
                 p_best_shrunken=None if shrunken_shares is None else float(shrunken_shares[i]),
                 shrunken=None if shrunken is None else float(shrunken[i]),
@@ -71,14 +68,12 @@ def _count_best(cells: Floats) -> NDArray[np.int64]:
     return np.asarray((lead <= ROUNDING * np.nanmax(np.abs(cells))).sum(axis=1))
 
 
-def _surely(contrasts: Sequence[RankContrast], name: str, *, level: float, sign: float) -> tuple[int, int]:
-    """Return how many systems are surely better than one, and how many surely worse, by Holm's tests of all pairs."""
-    better = worse = 0
-    for c in contrasts:
-        if name in (c.left, c.right) and c.p_adjusted <= 1 - level:
-            ahead = (sign * c.difference > 0) == (c.left == name)
-            better, worse = better + (not ahead), worse + ahead
-    return better, worse
+def _surely(contrasts: Sequence[RankContrast], *, level: float, sign: float) -> tuple[Counter[str], Counter[str]]:
+    """Return how many systems are surely better than each, and how many surely worse, by Holm's tests of all pairs."""
+    sure = [(c, sign * c.difference > 0) for c in contrasts if c.p_adjusted <= 1 - level]
+    return Counter(c.right if ahead else c.left for c, ahead in sure), Counter(
+        c.left if ahead else c.right for c, ahead in sure
+    )
 
 
 def _draw_means(
@@ -114,7 +109,7 @@ def _shrink(fits: RankFits, rng: np.random.Generator) -> tuple[Floats | None, Fl
     place = {level: i for i, (level,) in enumerate(effects.levels)}
     predicted = fits.grand_mean + effects.values[[place[name] for name in names], 0]
     variance = next(c.variance for c in variances.random if c.group == system and c.term == "(Intercept)")
-    rows = np.stack([fits.weights[name] for name in names])
+    rows = fits.mean_weights
     within = rows @ fits.means.model().covariance @ rows.T
     every = np.eye(len(names))
     inverse = np.linalg.pinv(variance * every + within)
@@ -148,14 +143,14 @@ def limit_means(fits: RankFits, means: Sequence[Contrast], *, level: float) -> l
     freedom = np.maximum(count - 1, 0)
     own = np.array([row[np.isfinite(row)].var(ddof=1) if np.isfinite(row).sum() > 1 else 0.0 for row in apart])
     common = float((freedom * own).sum() / max(freedom.sum(), 1))
+    every = np.arange(len(means))[:, None]
+    known = FixedEffects.of(fits.means, fits.mean_weights)
+    tests = compare_by_dataset(fits, known, every, np.ones(every.shape), fits.cells, level=level)
     found = []
     for code, mean in enumerate(means):
-        alone = np.zeros(len(means))
-        alone[code] = 1.0
-        test = compare_by_dataset(fits, alone, fits.cells, fits.combine, level=level) if whole[code] else None
-        if test is not None:
-            half = (test.high - test.low) / 2
-            found.append(_limit(mean, test.se, test.df, half))
+        if whole[code] and math.isfinite(tests.se[code]):
+            half = float(tests.high[code] - tests.low[code]) / 2
+            found.append(_limit(mean, float(tests.se[code]), float(tests.df[code]), half))
         elif count[code] > 1 and not whole[code]:
             found.append(_limit_incomplete(fits, mean, code, own[code], common, level))
         elif count[code] > 1:
@@ -170,8 +165,9 @@ def _limit_incomplete(fits: RankFits, mean: Contrast, code: int, own: float, com
     datasets = np.isfinite(fits.cells[code])
     count = int(datasets.sum())
     shared = max(0.0, mean.se**2 - common / count)
-    runs = fits.measure_runs(np.array([code]), datasets, declared=fits.runs.nested_runs)
-    part, noise, run_df = (runs[0].part, runs[0].noise, runs[0].df) if runs else (0.0, 0.0, 1)
+    part, noise, run_df = fits.measure_runs(np.array([[code]]), datasets[None])[0, 0].tolist()
+    if fits.runs.nested_runs or math.isnan(part):
+        part, noise, run_df = 0.0, 0.0, 1.0
     single = max(0.0, own / count - noise)
     variance = shared + single + part
     uncertainty = shared**2 / mean.df + (own / count) ** 2 / (count - 1) + part**2 / run_df

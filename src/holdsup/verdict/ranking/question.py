@@ -9,14 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from holdsup.arguments import (
-    check_count,
-    check_level,
-    check_pairs,
-    check_progress,
-    check_text,
-    list_names_given,
-)
+from holdsup.arguments import check_count, check_level, check_pairs, check_progress, check_text, list_names_given
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import r_squared
 from holdsup.numerics.threads import blas_threads
@@ -25,7 +18,7 @@ from holdsup.results import Asked, Caution, order_cautions
 from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
-from holdsup.scores.design_faults import check_mixtures
+from holdsup.scores.mixtures import refuse_mixtures
 from holdsup.scores.roles import FILE, is_progress, is_usual
 from holdsup.scores.settings import say_outcome
 from holdsup.verdict.intake import Intake, leave_out, list_where, take_in
@@ -34,18 +27,14 @@ from holdsup.verdict.ranking.contrasts import contrast_systems, find_contributio
 from holdsup.verdict.ranking.fits import ROUNDING, RankFits, fit_form
 from holdsup.verdict.ranking.forms import Form, make_default, make_own, make_paper, mentioned_columns
 from holdsup.verdict.ranking.means import rank_means
-from holdsup.verdict.ranking.numbers import CrossValidation
-from holdsup.verdict.ranking.pairing import LEFT_OUT
-from holdsup.verdict.ranking.quality import find_quantiles, validate_forms
+from holdsup.verdict.ranking.records import CrossValidation
 from holdsup.verdict.ranking.result import Ranking
-from holdsup.verdict.ranking.robustness import find_influence, make_companion
-from holdsup.verdict.ranking.table import RunTable, find_nuisance, lay_out_runs, name_of_role
+from holdsup.verdict.ranking.robustness import find_influence, find_quantiles, make_companion, validate_forms
+from holdsup.verdict.ranking.table import LEFT_OUT, RunTable, find_nuisance, lay_out_runs, name_of_role
 from holdsup.verdict.ranking.terms import find_effects, find_interactions, predict_configuration, share_variance
 from holdsup.verdict.ranking.waterfall import choose_pair, isolate_gap
 from holdsup.verdict.repeats import check_rows
 from holdsup.verdict.scales import find_scale
-
-__all__ = ["rank_systems"]
 
 EXAMPLE = "{'system': 'A', 'dataset': 'X'}"
 FEWEST_FOLDS = 2
@@ -120,7 +109,7 @@ def rank_systems(
         data, question.read_as(roles), where=question.where, last=last, lower_is_better=lower_is_better,
         progress=progress,
     )  # fmt: skip
-    check_mixtures(taken.scores)
+    refuse_mixtures(taken.faults)
     columns = question.find_columns(taken.scores)
     check_rows(taken.scores.only(taken.scores.usable), question.choose(columns))
     runs = lay_out_runs(taken.scores, columns, question.contribution, nested_runs=nested_runs)
@@ -213,7 +202,7 @@ class RankQuestion:
         unknown = [name for name in self.treat if name not in runs.factors]
         if unknown:
             raise ScoresError(
-                f"--treat {unknown[0]}={self.treat[unknown[0]]}: it is no nuisance column; there are "
+                f"--treat {unknown[0]}={self.treat[unknown[0]]}: {unknown[0]!r} isn't a nuisance column; the table has "
                 f"{list_names(runs.factors)} (name others with --nuisance)"
             )
         if self.formula is not None:
@@ -257,7 +246,7 @@ def check_runs(runs: RunTable) -> None:
     for what, labels, name in (("system", runs.system, runs.system_name), ("dataset", runs.dataset, runs.dataset_name)):
         if labels.count < 2:
             raise ScoresError(
-                f"there is one {what} only, {labels.names[0]!r}: a ranking needs two systems on two datasets or more "
+                f"there is only one {what}, {labels.names[0]!r}: a ranking needs two systems on two datasets or more "
                 f"(is --{what} {name} right?)"
             )
     if not ((runs.cells() > 0).sum(axis=0) > 1).any():

@@ -8,9 +8,7 @@ from typing import ClassVar
 from holdsup.rendering import Answer, Table
 from holdsup.results import Method, Result
 from holdsup.verdict.ranking import tables, words
-from holdsup.verdict.ranking.numbers import AnsweredQuestion, RankingNumbers
-
-__all__ = ["Ranking"]
+from holdsup.verdict.ranking.records import AnsweredQuestion, RankingNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

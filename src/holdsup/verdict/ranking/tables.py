@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from holdsup.errors import list_names
 from holdsup.rendering import Cell, Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
-from holdsup.verdict.comparison.contrasts import note_disagreement
 from holdsup.verdict.phrases import join_names, say_level, say_p, show_interval
-from holdsup.verdict.ranking.numbers import Companion, RankingNumbers
-from holdsup.verdict.ranking.records import (
-    DIFFERENCES,
-    NOT_TESTED,
-    WITH_RUNS,
-    Contribution,
-    NuisanceEffect,
-    RankContrast,
-)
-from holdsup.verdict.ranking.words import name_term
-
-__all__ = ["tabulate"]
+from holdsup.verdict.ranking.records import DIFFERENCES, NOT_TESTED, WITH_RUNS, Companion, RankContrast, RankingNumbers
+from holdsup.verdict.ranking.words import name_places, name_term
 
 SAME = 1e-6  # of its standard error: differences so near are one
 MOST_INTERACTIONS = 6
@@ -31,6 +21,11 @@ METHODS = {
     "pooled": "Satterthwaite's t-test of the mixed model.",
     NOT_TESTED: "not tested: fewer than two shared datasets, or the same difference on all of them.",
 }
+BY_HOLM = (
+    "CI and p: adjusted for all pairs by Bonferroni's method; p is small exactly where the CI excludes zero. p Holm: "
+    "Holm's adjustment, which is sharper; the answer goes by it. p alone: not adjusted."
+)
+Columns = Mapping[str, str | Callable[[Any], Cell]]  # of records: a field, or what is made of the record
 
 
 def tabulate(found: RankingNumbers) -> Iterator[Table]:
@@ -38,9 +33,15 @@ def tabulate(found: RankingNumbers) -> Iterator[Table]:
     yield _systems(found)
     yield _contrasts(found)
     yield _waterfall(found)
-    yield _effects(found)
+    yield _make("fixed", "Effects of nuisance factors", found.fixed, {
+        "effect": "name", "against": lambda e: e.reference or "", **_effect("coefficient", found.level),
+    }, "Satterthwaite's t-test; systems are random in this fit.")  # fmt: skip
     if found.contributions:
-        yield _contributions(found)
+        yield _make("contributions", "What each ingredient adds", found.contributions, {
+            "ingredient": "name", "systems": lambda c: ", ".join(c.systems), **_effect("adds", found.level),
+        }, "The ingredients tell all systems apart, so they take the place of the system effects."
+           if found.contributions[0].saturated
+           else "Systems stay random effects; the number of systems caps the df.")  # fmt: skip
     yield _terms(found)
     if found.interactions:
         yield _interactions(found)
@@ -54,73 +55,85 @@ def tabulate(found: RankingNumbers) -> Iterator[Table]:
     yield _treatments(found)
 
 
-def _systems(found: RankingNumbers) -> Table:
-    spread = min((s.se for s in found.systems if s.se > 0), default=0.0)
-    level = say_level(found.level)
-    without = [s.name for s in found.systems if not (math.isfinite(s.low) and math.isfinite(s.high))]
-    none = (
-        (f"No {level} CI for {join_names(without)}: too few {found.items} to measure the spread.",) if without else ()
+def _make(name: str, title: str, rows: Iterable[Any], columns: Columns, *notes: str) -> Table:
+    """Return a table of records, a cell for each column."""
+    cells = tuple(
+        tuple(getattr(row, show) if isinstance(show, str) else show(row) for show in columns.values()) for row in rows
     )
-    like = f"new {found.items} like these" if found.scope == "new datasets" else f"these {found.items}"
-    return Table(
-        name="systems",
-        title=f"Systems by adjusted mean, {level} CI for {like}",
-        columns=("rank", "system", "mean", f"{level} CI", "places", "best in", "raw mean", "shrunken"),
-        rows=tuple(
-            (
-                s.rank,
-                s.name,
-                Estimate(s.mean, spread / 10),
-                show_interval(s.low, s.high, s.mean, drawn=False),
-                f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}-{s.rank_high}",
-                Percent(100 * s.p_best),
-                Estimate(s.raw_mean, spread / 10),
-                Estimate(s.shrunken, spread / 10),
-            )
-            for s in found.systems
-        ),
-        notes=(
-            *none,
-            f"Mean: all {found.items}, and all levels of a fixed factor, count equally. Places: those the adjusted "
-            f"tests leave open. CIs of means may overlap where pairs differ, because systems share {found.items}.",
-            "Best in: share of draws in which it comes first, not adjusted for the number of pairs. Shrunken: "
-            "the mean of Sanchez Carmona et al. (2025), drawn towards that of all systems.",
-        ),
+    return Table(name=name, title=title, columns=tuple(columns), rows=cells, notes=notes)
+
+
+def _effect(estimate: str, level: float) -> Columns:
+    """Return the columns of an effect and its test."""
+    return {
+        estimate: lambda e: Estimate(e.estimate, e.se),
+        "se": lambda e: Estimate(e.se, e.se),
+        "df": "df",
+        "t": "t",
+        "p": lambda e: PValue(e.p),
+        f"{say_level(level)} CI": lambda e: show_interval(e.low, e.high, e.estimate, drawn=False),
+    }
+
+
+def _systems(found: RankingNumbers) -> Table:
+    digits = min((s.se for s in found.systems if s.se > 0), default=0.0) / 10
+    level, items = say_level(found.level), found.items
+    without = [s.name for s in found.systems if not (math.isfinite(s.low) and math.isfinite(s.high))]
+    none = [f"No {level} CI for {join_names(without)}: too few {items} to measure the spread."] if without else []
+    like = f"new {items} like these" if found.scope == "new datasets" else f"these {items}"
+    return _make(
+        "systems",
+        f"Systems by adjusted mean, {level} CI for {like}",
+        found.systems,
+        {
+            "rank": "rank",
+            "system": "name",
+            "mean": lambda s: Estimate(s.mean, digits),
+            f"{level} CI": lambda s: show_interval(s.low, s.high, s.mean, drawn=False),
+            "places": name_places,
+            "best in": lambda s: Percent(100 * s.p_best),
+            "raw mean": lambda s: Estimate(s.raw_mean, digits),
+            "shrunken": lambda s: Estimate(s.shrunken, digits),
+        },
+        *none,
+        f"Mean: all {items}, and all levels of a fixed factor, count equally. Places: those the adjusted tests leave "
+        f"open. CIs of means may overlap where pairs differ, because systems share {items}.",
+        "Best in: the share of draws in which it comes first, not adjusted for the number of pairs. Shrunken: the mean "
+        "of Sanchez Carmona et al. (2025), drawn towards that of all systems.",
     )
 
 
 def _contrasts(found: RankingNumbers) -> Table:
-    level = say_level(found.level)
-    for_all = f"{level} CI for all pairs" if len(found.contrasts) > 1 else f"{level} CI"
-    return Table(
-        name="contrasts",
-        title=f"Differences of all pairs, {for_all}",
-        columns=("pair", "difference", "se", "df", f"{level} CI", "p", "p Holm", "pooled p"),
-        rows=tuple(
-            (
-                f"{c.left} - {c.right}",
-                Estimate(c.difference, c.se),
-                Estimate(c.se, c.se),
-                c.df,
-                show_interval(c.low_simultaneous, c.high_simultaneous, c.difference, drawn=False),
-                PValue(c.p),
-                PValue(c.p_adjusted),
-                PValue(c.pooled_p),
-            )
-            for c in found.contrasts
-        ),
-        notes=(
-            *_say_methods(found.contrasts),
-            *_say_subsets(found),
-            "CI: Bonferroni's. Pooled p: the mixed model's, one system x dataset variance for all systems.",
-            *note_disagreement(found.contrasts, level=found.level),
-        ),
+    level, several = say_level(found.level), len(found.contrasts) > 1
+    adjusted: Columns = {"p Holm": lambda c: PValue(c.p_adjusted), "p alone": lambda c: PValue(c.p)}
+    return _make(
+        "contrasts",
+        f"Differences of all pairs, {level} CI for all pairs" if several else f"The difference, {level} CI",
+        found.contrasts,
+        {
+            "pair": _pair,
+            "difference": lambda c: Estimate(c.difference, c.se),
+            "se": lambda c: Estimate(c.se, c.se),
+            "df": "df",
+            f"{level} CI": lambda c: show_interval(c.low_simultaneous, c.high_simultaneous, c.difference, drawn=False),
+            "p": lambda c: PValue(found.p_of_interval(c)),
+            **(adjusted if several else {}),
+            "pooled p": lambda c: PValue(c.pooled_p),
+        },
+        *_say_methods(found.contrasts),
+        *_say_subsets(found),
+        *((BY_HOLM,) if several else ()),
+        f"Pooled p: the mixed model's, which assumes that all systems vary equally between {found.items}.",
     )
+
+
+def _pair(c: RankContrast) -> str:
+    return f"{c.left} - {c.right}"
 
 
 def _say_methods(contrasts: Sequence[RankContrast]) -> Iterator[str]:
     """Yield where p come from; where pairs differ in it, the fewer pairs are named."""
-    by = {method: [f"{c.left} - {c.right}" for c in contrasts if c.method == method] for method in METHODS}
+    by = {method: [_pair(c) for c in contrasts if c.method == method] for method in METHODS}
     used = sorted((method for method in METHODS if by[method]), key=lambda method: -len(by[method]))
     for place, method in enumerate(used):
         yield f"{f'p of {list_names(by[method], most=6)}' if place else 'p'}: {METHODS[method]}"
@@ -131,15 +144,14 @@ def _say_subsets(found: RankingNumbers) -> Iterator[str]:
     own = [c for c in found.contrasts if c.method in (DIFFERENCES, WITH_RUNS)]
     fewer = [c for c in own if c.datasets < found.datasets and abs(c.difference - c.pooled_difference) > SAME * c.se]
     if fewer:
-        named = join_names([f"{c.left} - {c.right} ({c.datasets})" for c in fewer], most=3)
-        yield f"Over the {found.items} both have (their number), so not the difference of the means above: {named}."
-    weighed = [
-        f"{c.left} - {c.right}"
-        for c in own
-        if c.datasets == found.datasets
-        and format_number(c.difference, uncertainty=c.se) != format_number(c.pooled_difference, uncertainty=c.se)
-    ]
-    if weighed:
+        named = join_names([f"{_pair(c)} ({c.datasets})" for c in fewer], most=3)
+        yield f"Only over the {found.items} both have (how many), so not the difference of the means above: {named}."
+
+    def show(c: RankContrast, difference: float) -> str:
+        return format_number(difference, uncertainty=c.se)
+
+    whole = [c for c in own if c.datasets == found.datasets]
+    if weighed := [_pair(c) for c in whole if show(c, c.difference) != show(c, c.pooled_difference)]:
         yield (
             f"{join_names(weighed, most=3)}: each of the {found.items} counts the same here; the means above weigh "
             "them by their numbers of rows."
@@ -150,76 +162,34 @@ def _waterfall(found: RankingNumbers) -> Table:
     """Return the steps from the raw gap to the adjusted one, but for those that change nothing."""
     first, scale = found.waterfall[0], max(abs(step.gap) for step in found.waterfall) / 100
     still = [step.step for step in found.waterfall[1:] if step.change == 0]
-    return Table(
-        name="waterfall",
-        title=f"From the raw gap of {first.left} - {first.right} to the adjusted one",
-        columns=("step", "change", "gap"),
-        rows=tuple(
-            (step.step, Estimate(step.change, scale), Estimate(step.gap, scale))
-            for step in found.waterfall
-            if step.step not in still
-        ),
-        notes=(
-            *([f"No change: {join_names(still)}."] if still else []),
-            "Shrinkage is no cause: it is what treating systems as random draws adds.",
-        ),
-    )
-
-
-def _effect_cells(e: NuisanceEffect | Contribution) -> tuple[Cell, ...]:
-    interval = show_interval(e.low, e.high, e.estimate, drawn=False)
-    return Estimate(e.estimate, e.se), Estimate(e.se, e.se), e.df, e.t, PValue(e.p), interval
-
-
-def _effects(found: RankingNumbers) -> Table:
-    level = say_level(found.level)
-    return Table(
-        name="fixed",
-        title="Effects of nuisance factors",
-        columns=("effect", "against", "coefficient", "se", "df", "t", "p", f"{level} CI"),
-        rows=tuple((e.name, e.reference or "", *_effect_cells(e)) for e in found.fixed),
-        notes=("Satterthwaite's t-test; systems are random in this fit.",),
-    )
-
-
-def _contributions(found: RankingNumbers) -> Table:
-    level = say_level(found.level)
-    return Table(
-        name="contributions",
-        title="What each ingredient adds",
-        columns=("ingredient", "systems", "adds", "se", "df", "t", "p", f"{level} CI"),
-        rows=tuple((c.name, ", ".join(c.systems), *_effect_cells(c)) for c in found.contributions),
-        notes=(
-            "The ingredients tell all systems apart and take their place: nothing else of a system is left."
-            if found.contributions[0].saturated
-            else "Systems stay random effects; df are at most those that the systems leave.",
-        ),
+    return _make(
+        "waterfall",
+        f"From the raw gap of {first.left} - {first.right} to the adjusted one",
+        [step for step in found.waterfall if step.step not in still],
+        {"step": "step", "change": lambda s: Estimate(s.change, scale), "gap": lambda s: Estimate(s.gap, scale)},
+        *([f"No change: {join_names(still)}."] if still else []),
+        "Shrinkage isn't a cause: it comes from treating systems as random draws.",
     )
 
 
 def _terms(found: RankingNumbers) -> Table:
     methods = " or ".join(dict.fromkeys(r.method for r in found.random if r.method))
-    return Table(
-        name="random",
-        title="Where the variance comes from",
-        columns=("term", "levels", "variance", "sd", "share", "exact", "p", "ranova p"),
-        rows=tuple(
-            (
-                name_term(r),
-                r.levels,
-                r.variance,
-                r.sd,
-                Percent(r.percent),
-                Percent(r.percent_exact),
-                PValue(r.p, at_most=r.p_at_most),
-                PValue(r.p_ranova),
-            )
-            for r in found.random
-        ),
-        notes=(
-            "Share: as in Sanchez Carmona et al. (2025). Exact: slopes weighted by their regressors.",
-            f"p: REML likelihood-ratio test without the term ({methods}). Ranova p: by chi-square with 1 df.",
-        ),
+    return _make(
+        "random",
+        "Where the variance comes from",
+        found.random,
+        {
+            "term": name_term,
+            "levels": "levels",
+            "variance": "variance",
+            "sd": "sd",
+            "share": lambda r: Percent(r.percent),
+            "exact": lambda r: Percent(r.percent_exact),
+            "p": lambda r: PValue(r.p, at_most=r.p_at_most),
+            "ranova p": lambda r: PValue(r.p_ranova),
+        },
+        "Share: as in Sanchez Carmona et al. (2025). Exact: slopes weighted by their regressors.",
+        f"p: REML likelihood-ratio test without the term ({methods}). Ranova p: by chi-square with 1 df.",
     )
 
 
@@ -228,25 +198,19 @@ def _interactions(found: RankingNumbers) -> Table:
     ordered = sorted(there, key=lambda e: -abs(e.effect))[:MOST_INTERACTIONS]
     drawn = any(e.low < e.high for e in ordered)
     sure = sum(e.low > 0 or e.high < 0 for e in there)
-    level = say_level(found.level)
-    return Table(
-        name="interactions",
-        title=f"Systems that do better or worse on single {found.items} than their means say",
-        columns=("system", "dataset", "effect", f"{level} CI", "rows"),
-        rows=tuple(
-            (
-                e.system,
-                e.dataset,
-                Estimate(e.effect, e.sd),
-                show_interval(e.low, e.high, e.effect, drawn=drawn),
-                e.scores,
-            )
-            for e in ordered
-        ),
-        notes=(
-            f"The {len(ordered)} strongest of {len(there)}; the CIs of {sure} leave out zero. Averaged over settings; "
-            "each CI is for one effect, its variances taken as known.",
-        ),
+    return _make(
+        "interactions",
+        f"Systems that do better or worse on single {found.items} than their means say",
+        ordered,
+        {
+            "system": "system",
+            "dataset": "dataset",
+            "effect": lambda e: Estimate(e.effect, e.sd),
+            f"{say_level(found.level)} CI": lambda e: show_interval(e.low, e.high, e.effect, drawn=drawn),
+            "rows": "scores",
+        },
+        f"The {len(ordered)} strongest of {len(there)}; the CIs of {sure} exclude zero. Averaged over settings; each "
+        "CI is for one effect, with the variances taken as known.",
     )
 
 
@@ -254,15 +218,13 @@ def _prediction(found: RankingNumbers) -> Table:
     total = sum(part.value for part in found.prediction)
     scale = max(abs(total) / 1000, 1e-300)
     unknown = [part.term for part in found.prediction if not part.known]
-    return Table(
-        name="prediction",
-        title="Predicted score of the configuration, term by term",
-        columns=("term", "kind", "adds"),
-        rows=(
-            *((part.term, part.kind, Estimate(part.value, scale)) for part in found.prediction),
-            ("predicted score", "", Estimate(total, scale)),
-        ),
-        notes=(f"Not in the data, so the average counts: {'; '.join(unknown)}.",) if unknown else (),
+    rows = [*((part.term, part.kind, part.value) for part in found.prediction), ("predicted score", "", total)]
+    return _make(
+        "prediction",
+        "Predicted score of the configuration, term by term",
+        rows,
+        {"term": lambda row: row[0], "kind": lambda row: row[1], "adds": lambda row: Estimate(row[2], scale)},
+        *([f"Not in the data, so the average counts: {'; '.join(unknown)}."] if unknown else []),
     )
 
 
@@ -271,20 +233,15 @@ def _quality(found: RankingNumbers) -> Table:
     shares = {"marginal": 100 * found.r2.marginal, "conditional": 100 * found.r2.conditional}
     explained = "R2: marginal by fixed effects, conditional by fixed and random ones; systems are random in this fit."
     if not found.forms:
-        return Table(
-            name="r2",
-            title="Quality of the fit: explained variance",
-            columns=("R2", "share"),
-            rows=tuple((name, Percent(share)) for name, share in shares.items()),
-            notes=(explained,),
-        )
+        columns: Columns = {"R2": lambda row: row[0], "share": lambda row: Percent(row[1])}
+        return _make("r2", "Quality of the fit: explained variance", shares.items(), columns, explained)
     both = " and ".join(f"{name} R2 {Percent(share)}" for name, share in shares.items())
-    return Table(
-        name="forms",
-        title="Quality of the fit: errors on what was held out",
-        columns=("form", "held out", "folds", "MAE", "RMSE"),
-        rows=tuple((f.form, f.held_out, f.folds, f.mae, f.rmse) for f in found.forms),
-        notes=(f"The fit has {both}. {explained}",),
+    return _make(
+        "forms",
+        "Quality of the fit: errors on what was held out",
+        found.forms,
+        {"form": "form", "held out": "held_out", "folds": "folds", "MAE": "mae", "RMSE": "rmse"},
+        f"The fit has {both}. {explained}",
     )
 
 
@@ -292,18 +249,21 @@ def _companion(found: RankingNumbers, companion: Companion) -> Table:
     place = {s.name: s.rank for s in found.systems}
     f = "infinite" if math.isinf(companion.f) else format_number(companion.f, uncertainty=0.1)
     lacking = f" {companion.left_out} {found.items} lack a system and are left out." if companion.left_out else ""
-    return Table(
-        name="companion",
-        title=f"Average ranks over {companion.datasets} {found.items}",
-        columns=("system", "average rank", "wins", "rank by adjusted mean"),
-        rows=tuple((r.system, r.average_rank, r.wins, place[r.system]) for r in companion.ranks),
-        notes=(
-            f"Friedman: chi2({companion.df}) = {format_number(companion.chi2, uncertainty=0.1)}, {say_p(companion.p)}; "
-            f"Iman and Davenport: F({companion.df1}, {companion.df2}) = {f}, {say_p(companion.p_f)}.{lacking}",
-            f"Nemenyi: ranks that differ by {format_number(companion.critical_difference, uncertainty=0.01)} or more "
-            f"differ at {say_level(1 - found.level)}.",
-            companion.parting,
-        ),
+    return _make(
+        "companion",
+        f"Average ranks over {companion.datasets} {found.items}",
+        companion.ranks,
+        {
+            "system": "system",
+            "average rank": "average_rank",
+            "wins": "wins",
+            "rank by adjusted mean": lambda r: place[r.system],
+        },
+        f"Friedman: chi2({companion.df}) = {format_number(companion.chi2, uncertainty=0.1)}, {say_p(companion.p)}; "
+        f"Iman and Davenport: F({companion.df1}, {companion.df2}) = {f}, {say_p(companion.p_f)}.{lacking}",
+        f"Nemenyi: at the {say_level(1 - found.level)} level, systems differ if their average ranks are "
+        f"{format_number(companion.critical_difference, uncertainty=0.01)} or more apart.",
+        companion.parting,
     )
 
 
@@ -313,20 +273,26 @@ def _influence(found: RankingNumbers) -> Table:
     shown = changed or sorted(found.influence, key=lambda row: -row.largest_shift)[:3]
     order = [s.name for s in found.systems]
     leaders = [row.left_out for row in changed if row.leader != next(n for n in order if n != row.left_out)]
-    note = f"{len(changed) or 'None'} of {len(found.influence)} {'change' if len(changed) > 1 else 'changes'} the order"
+    change = "change" if len(changed) > 1 else "changes"
+    note = f"Left out one at a time, {len(changed) or 'none'} of {len(found.influence)} {change} the order"
     if changed:
         note += f"; without {join_names(leaders)} another system leads." if leaders else "; the leader stays."
     else:
         note += "; the strongest are shown."
-    return Table(
-        name="influence",
-        title="The ranking with one dataset or one system left out",
-        columns=("left out", "kind", "leader", "its lead", "p", "order changes", "largest shift"),
-        rows=tuple(
-            (row.left_out, row.kind, row.leader, abs(row.gap), PValue(row.p), row.changed, row.largest_shift)
-            for row in shown
-        ),
-        notes=(f"{note} Lead: of adjusted means. p: of the two, not adjusted.",),
+    return _make(
+        "influence",
+        "The ranking with one dataset or one system left out",
+        shown,
+        {
+            "left out": "left_out",
+            "kind": "kind",
+            "leader": "leader",
+            "its lead": lambda row: abs(row.gap),
+            "p": lambda row: PValue(row.p),
+            "order changes": "changed",
+            "largest shift": "largest_shift",
+        },
+        f"{note} Its lead: over the second, by adjusted means. p: of this lead, not adjusted.",
     )
 
 
@@ -334,16 +300,18 @@ def _treatments(found: RankingNumbers) -> Table:
     """Return what is made of each nuisance column, and the formulas."""
     formulas = {"means and pairs": found.means_formula, "shares of variance": found.formula}
     if not found.treatments:
-        return Table(
-            name="treatments",
-            title="The model, without a nuisance column",
-            columns=("for", "formula (REML)"),
-            rows=tuple(formulas.items()),
-        )
-    return Table(
-        name="treatments",
-        title="The model: how nuisance columns are treated",
-        columns=("column", "levels", "treated as", "reference", "why"),
-        rows=tuple((t.name, t.levels, t.treated, t.reference or "", t.why) for t in found.treatments),
-        notes=tuple(f"For {what}: {formula} (REML)." for what, formula in formulas.items()),
+        columns: Columns = {"for": lambda row: row[0], "formula (REML)": lambda row: row[1]}
+        return _make("treatments", "The model, without a nuisance column", formulas.items(), columns)
+    return _make(
+        "treatments",
+        "The model: how nuisance columns are treated",
+        found.treatments,
+        {
+            "column": "name",
+            "levels": "levels",
+            "treated as": "treated",
+            "reference": lambda t: t.reference or "",
+            "why": "why",
+        },
+        *(f"For {what}: {formula} (REML)." for what, formula in formulas.items()),
     )

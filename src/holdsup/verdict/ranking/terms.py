@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +22,6 @@ from holdsup.numerics.prediction import predict_effects
 from holdsup.numerics.variance_tests import find_null, simulate_null
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import InteractionEffect, NuisanceEffect, PredictionPart, TermVariance, copy_test
-
-__all__ = ["DRAWS", "find_effects", "find_interactions", "predict_configuration", "share_variance", "simulate_term"]
 
 Floats = NDArray[np.float64]
 DRAWS = 10_000  # of the statistic under its null
@@ -43,27 +41,39 @@ def share_variance(fit: LmmFit, *, seed: int) -> tuple[TermVariance, ...]:
     total, total_exact = sum(c.variance for c in fit.random), sum(exact)
     rows = []
     for i, (component, weighed) in enumerate(zip(fit.random, exact, strict=True)):
-        nil = weighed < (NIL * fit.sigma) ** 2
-        test = _Test.of(tests.get((component.group, component.term)), fit, seed + i)
+        there = weighed >= (NIL * fit.sigma) ** 2
+        test = _test_term(tests.get((component.group, component.term)), fit, seed + i)
+        if not there and test["p"] is not None:  # the criterion rises by rounding alone
+            test |= {"p": 1.0, "p_at_most": False}
         rows.append(
             TermVariance(
                 group=component.group,
                 term=component.term,
                 levels=fit.levels.get(component.group, fit.n),
-                variance=0.0 if nil else component.variance,
-                sd=0.0 if nil else component.sd,
-                percent=0.0 if nil else 100 * component.variance / total,
-                percent_exact=0.0 if nil else 100 * weighed / total_exact,
-                lrt=test.statistic,
-                df=test.df,
-                p=1.0 if nil and test.p is not None else test.p,  # the criterion rises by rounding alone
-                method=test.method,
-                p_ranova=test.p_ranova,
-                log10_p_ranova=test.log10_p_ranova,
-                p_at_most=test.at_most and not nil,
+                variance=there * component.variance,
+                sd=there * component.sd,
+                percent=there * 100 * component.variance / total,
+                percent_exact=there * 100 * weighed / total_exact,
+                **test,
             )
         )
     return tuple(rows)
+
+
+def _test_term(found: Reduction | None, fit: LmmFit, seed: int) -> dict[str, Any]:
+    """Return the test of a term; there is none of the residual, nor of an intercept that its slopes need."""
+    if found is None:
+        return dict.fromkeys(("lrt", "df", "p", "method", "p_ranova", "log10_p_ranova"))
+    test = found.test.test
+    plain = chi2_tail(test.statistic, test.df)
+    p, method, least = test.p, "chi-square mixture", 1 / (DRAWS + 1)
+    drawn = simulate_term(fit, found, seed) if test.df == 1 else None
+    if drawn is not None:
+        p, method = max(p, least * (1 + int((drawn >= test.statistic).sum()))), "simulated null and mixture"
+    return {
+        "lrt": test.statistic, "df": test.df, "p": p, "method": method, "p_ranova": plain.p,
+        "log10_p_ranova": plain.log10_p, "p_at_most": drawn is not None and p == least,
+    }  # fmt: skip
 
 
 def _exact_variances(fit: LmmFit) -> Iterator[float]:
@@ -73,33 +83,6 @@ def _exact_variances(fit: LmmFit) -> Iterator[float]:
         for i in range(columns.shape[1]):
             yield term_variance(columns[:, [i]], sigma[np.ix_([i], [i])])
     yield fit.sigma**2
-
-
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """The test of one term; all None for the residual and for an intercept that its slopes need."""
-
-    statistic: float | None = None
-    df: int | None = None
-    p: float | None = None
-    method: str | None = None
-    p_ranova: float | None = None
-    log10_p_ranova: float | None = None
-    at_most: bool = False
-
-    @classmethod
-    def of(cls, found: Reduction | None, fit: LmmFit, seed: int) -> _Test:
-        if found is None:
-            return cls()
-        test = found.test.test
-        plain = chi2_tail(test.statistic, test.df)
-        p, method, at_most = test.p, "chi-square mixture", False
-        drawn = simulate_term(fit, found, seed) if test.df == 1 else None
-        if drawn is not None:
-            p = max(test.p, (1 + int((drawn >= test.statistic).sum())) / (DRAWS + 1))
-            at_most = p == 1 / (DRAWS + 1)
-            method = "simulated null and mixture"
-        return cls(test.statistic, test.df, p, method, plain.p, plain.log10_p, at_most)
 
 
 def simulate_term(fit: LmmFit, found: Reduction, seed: int) -> Floats | None:

@@ -12,16 +12,6 @@ from holdsup.scores.roles import plain_name
 from holdsup.verdict.ranking.records import Treatment
 from holdsup.verdict.ranking.table import SPLITS, RunTable, is_named_setting
 
-__all__ = [
-    "are_linked",
-    "can_be_levels",
-    "goes_with",
-    "has_identity",
-    "is_constant_in_cells",
-    "treat_as_printed",
-    "treat_column",
-]
-
 Floats = NDArray[np.float64]
 TREATMENTS = ("fixed", "random", "numeric", "log")
 FEW_VALUES = 5  # distinct numbers up to which the paper's form has indicators
@@ -47,7 +37,7 @@ def treat_column(runs: RunTable, name: str, asked: str | None, repeated: bool, s
     if asked is not None:
         treated, why = asked, "as asked"
     elif repeated or (shared and not is_named_setting(name)):
-        treated, why = "random", "a repetition: its levels have no identity" if repeated else "shared by systems"
+        treated, why = "random", "a repetition: its level names mean nothing" if repeated else "shared by systems"
     elif numbers is None or (labels.count <= MOST_LEVELS and can_be_levels(runs, name)):
         treated, why = "fixed", f"{labels.count} settings"
     elif is_wide(numbers):

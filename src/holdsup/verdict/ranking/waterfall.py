@@ -14,8 +14,6 @@ from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import RankedSystem, WaterfallStep
 from holdsup.verdict.ranking.table import RunTable
 
-__all__ = ["choose_pair", "isolate_gap"]
-
 Floats = NDArray[np.float64]
 ISOLATED = "random effects"  # the step after which the gap is that of the adjusted means
 # Of the largest score: gaps are differences of sums of scores, of which so much is lost, so that a smaller change is
@@ -46,11 +44,11 @@ def isolate_gap(fits: RankFits, systems: Sequence[RankedSystem], pair: tuple[str
     left, right = pair
     gaps = [("raw gap", _raw(systems, left) - _raw(systems, right))]
     gaps.extend(_isolated(fits, left, right))
-    gaps.append((ISOLATED, fits.adjusted_mean(left) - fits.adjusted_mean(right)))
-    shrunken = {system.name: system.shrunken for system in systems}
-    a, b = shrunken[left], shrunken[right]
-    if a is not None and b is not None:
-        gaps.append(("shrinkage", a - b))
+    a, b = (float(fits.adjusted_means[fits.runs.system.names.index(name)]) for name in pair)
+    gaps.append((ISOLATED, a - b))
+    shrunken = {system.name: system.shrunken for system in systems if system.shrunken is not None}
+    if left in shrunken and right in shrunken:
+        gaps.append(("shrinkage", shrunken[left] - shrunken[right]))
     steps, before, nil = [], 0.0, ROUNDING * float(np.abs(fits.runs.score).max())
     for step, gap in gaps:
         now = before if abs(gap - before) <= nil else gap
@@ -107,16 +105,9 @@ def _gap(cells: Floats, pair: Sequence[int]) -> float:
 
 
 def _mentions(fits: RankFits, column: int, name: str) -> bool:
-    """Return whether a fixed column belongs to a nuisance factor, itself or by an indicator."""
+    """Return whether a fixed column belongs to a nuisance factor, itself or by a column that the form adds."""
     design = fits.means.model().design
-    spec = design.fixed[column]
-    form = fits.form
-    added = {**form.logs, **{key: indicator.factor for key, indicator in form.indicators.items()}}
-    names = {name, *(key for key, factor in added.items() if factor == name)}
-    for factor, coded in design.variables.coded.items():
-        if factor.variable in names:
-            if coded.factor is not None and any(index == coded.factor for index, _ in spec.levels):
-                return True
-            if any(index in spec.numbers for _, index in coded.numbers):
-                return True
-    return False
+    spec, added = design.fixed[column], fits.form.added()
+    own = [coded for f, coded in design.variables.coded.items() if added.get(f.variable, f.variable) == name]
+    levels, numbers = {index for index, _ in spec.levels}, set(spec.numbers)
+    return any(coded.factor in levels or numbers & {index for _, index in coded.numbers} for coded in own)

@@ -8,11 +8,16 @@ from collections.abc import Iterator, Sequence
 from holdsup.rendering import Answer, Cell, Estimate, Interval, State, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_number
 from holdsup.results import Method, write_caveats
-from holdsup.verdict.phrases import cut_name, join_names, say_level, say_p
-from holdsup.verdict.ranking.numbers import AnsweredQuestion, RankingNumbers
-from holdsup.verdict.ranking.records import LEAST_SHARED, NOT_TESTED, RankContrast, TermVariance
-
-__all__ = ["answer_questions", "describe_method", "find_state", "name_term", "tabulate_answers", "write_answer"]
+from holdsup.verdict.phrases import join_names, say_level, say_p
+from holdsup.verdict.ranking.records import (
+    LEAST_SHARED,
+    NOT_TESTED,
+    AnsweredQuestion,
+    RankContrast,
+    RankedSystem,
+    RankingNumbers,
+    TermVariance,
+)
 
 MOST_SYSTEMS = 10  # rows of the short answer, besides the last system
 MOST_WORDS, MOST_LINES = 25, 30  # of a headline, and of the whole
@@ -43,6 +48,7 @@ def _shorten(found: RankingNumbers, most: int) -> Answer:
         ),
         more=("--full (pairs, tests, effects)", "holdsup report", "--plot figure.svg"),
         signature=found.signature,
+        names=(*(s.name for s in found.systems), *(row.left_out for row in found.influence if row.kind == "dataset")),
     )
 
 
@@ -90,16 +96,22 @@ def _add(first: str, more: str) -> str:
 
 
 def _evidence(found: RankingNumbers, lead: RankContrast) -> str:
-    """Return the CI and p of the lead, or why there are none."""
+    """Return the CI of the lead and the p that belongs to it, or why there are none.
+
+    Holm's p may be sharper than Bonferroni's CI: then it stands alone, for beside a CI that holds zero it would
+    contradict it.
+    """
     if lead.method == NOT_TESTED:
         few = lead.datasets < LEAST_SHARED
         return f"not tested: {f'too few {found.items} in common' if few else 'it is the same everywhere'}"
-    level = say_level(found.level)
+    p, level = found.p_of_interval(lead), say_level(found.level)
+    if found.told(lead.p_adjusted) and not found.told(p):
+        return f"Holm-adjusted {say_p(lead.p_adjusted)}"
     if not math.isfinite(lead.low_simultaneous) or not math.isfinite(lead.high_simultaneous):
-        return f"no {level} CI: too few {found.items}; {say_p(lead.p_adjusted)}"
+        return f"no {level} CI: too few {found.items}; {say_p(p)}"
     low, high = lead.low_simultaneous, lead.high_simultaneous
     interval = format_interval(low, high) if lead.difference >= 0 else format_interval(-high, -low)  # as what is named
-    return f"{level} CI {interval}, {say_p(lead.p_adjusted)}"
+    return f"{level} CI {interval}, {say_p(p)}"
 
 
 def _clear_places(found: RankingNumbers) -> str:
@@ -123,9 +135,8 @@ def _places(found: RankingNumbers, most: int) -> Table:
     for s in shown:
         known = math.isfinite(s.low) and math.isfinite(s.high)
         drawn = Interval(s.low, s.high, s.mean, written=False) if known else Interval(None, None, written=False)
-        place = f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}-{s.rank_high}"
         best = (f"{s.best_on} of {s.datasets}",) if counted else ()
-        rows.append((place, cut_name(s.name), Estimate(s.mean, min(errors, default=None)), drawn, *best))
+        rows.append((name_places(s), s.name, Estimate(s.mean, min(errors, default=None)), drawn, *best))
     lacking = len(found.systems) - len(shown)
     return Table(
         name="systems",
@@ -137,6 +148,11 @@ def _places(found: RankingNumbers, most: int) -> Table:
         rows=tuple(rows),
         notes=(f"{lacking:,} more: --full",) if lacking else (),
     )  # fmt: skip
+
+
+def name_places(s: RankedSystem) -> str:
+    """Return the places that a system may have."""
+    return f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}-{s.rank_high}"
 
 
 def _kind(found: RankingNumbers) -> str:
@@ -288,7 +304,7 @@ def _raw(found: RankingNumbers) -> Iterator[tuple[str, str]]:
     """Yield who would lead by the means of the rows as they are, if that is another."""
     best = (min if found.lower_is_better else max)(found.systems, key=lambda s: s.raw_mean)
     if best.raw_mean != found.systems[0].raw_mean:
-        yield "raw means", f"{best.name} would lead: {found.items} and settings are not evened out there"
+        yield "raw means", f"{best.name} is first, but raw means don't adjust for {found.items} and settings"
 
 
 def describe_method(found: RankingNumbers) -> Method:

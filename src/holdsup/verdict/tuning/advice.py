@@ -16,8 +16,6 @@ from holdsup.rendering import Answer, Estimate, Table
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows, write_caveats
 
-__all__ = ["TuningAdvice", "advise_tuning"]
-
 Floats = NDArray[np.float64]
 LITTLE = 0.5  # percent of a squared error that are written as 0
 SHOWN = 5  # plans of the short answer
@@ -45,7 +43,7 @@ class TuningAdvice(Result):
             question=KINDS[self.kind].question,
             state=None,
             headline=_headline(best, self.metric),
-            parts=(self._tabulate(SHOWN, short=True),),
+            parts=(self._tabulate(SHOWN),),
             foot=(
                 *((("made from", made),) if self.spent is not None else ()),
                 *((("bias", _say_bias(best)),) if best.error > 0 and not math.isnan(best.bias_difference) else ()),
@@ -63,18 +61,16 @@ class TuningAdvice(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """Return the plans, the best first."""
-        return (self._tabulate(len(self.plans), short=False),)
+        return (self._tabulate(len(self.plans)),)
 
-    def _tabulate(self, most: int, *, short: bool) -> Table:
+    def _tabulate(self, most: int) -> Table:
         more = len(self.plans) - most
-        biased = () if short else ("se of a mean", "its bias")
         return Table(
             name="plans",
             title=f"Ways to spend {format_counted(self.budget, 'fit')} on {self.candidates} candidates",
-            columns=("J", "K", "fits", "error of a difference", "its se", "its bias (sd)", *biased),
+            columns=("J", "K", "fits", "error of a difference", "its se", "its bias (sd)"),
             rows=tuple(
-                (p.j, p.k, p.fits, _round(p.error), _round(p.se_difference), _round(p.bias_difference),
-                 *(() if short else (_round(p.se_estimate), _round(p.bias_estimate))))
+                (p.j, p.k, p.fits, _round(p.error), _round(p.se_difference), _round(p.bias_difference))
                 for p in self.plans[:most]
             ),
             notes=(f"{more} more: --full",) if more > 0 else (
@@ -108,14 +104,19 @@ def advise_tuning(
     (8, 5)
     """
     tables = {k: _check(scores, k) for k, scores in samples.items()}
-    candidates = _count_candidates(tables)
+    counts = {table.shape[1] for table in tables.values()}
+    if len(counts) != 1:
+        raise TuningError(
+            f"each K needs the same candidates, but there are {sorted(counts) or 'none'}: score all on each"
+        )
+    (candidates,) = counts
     sign_of = 1.0 if higher_is_better else -1.0
     plans = advise_plans({k: sign_of * table for k, table in tables.items()}, budget)
     if not plans:
         least = min((k for k in tables if k >= LEAST_K), default=LEAST_K)
         raise TuningError(
             f"a budget of {format_counted(budget, 'fit')} does not pay for one partition of {candidates} candidates "
-            f"with {least} folds: that takes {candidates * least:,}"
+            f"with {least} folds: give {candidates * least:,} or more"
         )
     cells = sum(table.size for table in tables.values())
     return TuningAdvice(
@@ -136,17 +137,10 @@ def _check(scores: ArrayLike, k: int) -> Floats:
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or len(table) < 2 or not np.isfinite(table).all():
         raise TuningError(
-            f"advice needs scores of all candidates on two partitions or more; those of K={k} have shape "
-            f"{table.shape}{'' if np.isfinite(table).all() else ', and some are missing'}"
+            f"advice needs scores of all candidates on two partitions or more, but those of K={k} have shape "
+            f"{table.shape}{'' if np.isfinite(table).all() else ', and some are missing'}: add what is missing"
         )
     return table
-
-
-def _count_candidates(tables: Mapping[int, Floats]) -> int:
-    counts = {table.shape[1] for table in tables.values()}
-    if len(counts) != 1:
-        raise TuningError(f"each K needs the same candidates, but there are {sorted(counts) or 'none'}")
-    return int(counts.pop())
 
 
 def _warn(tables: Mapping[int, Floats]) -> Iterator[Caution]:

@@ -16,11 +16,6 @@ from holdsup.numerics.tuning import Bounds, Standing, count_wins
 from holdsup.rendering.numbers import format_number
 from holdsup.results import Result
 
-__all__ = [
-    "CandidateRow", "FailedFit", "TuningNumbers", "digest_candidates", "find_repeated", "identify_settings",
-    "list_candidates", "name_candidates", "standard_error",
-]  # fmt: skip
-
 Floats = NDArray[np.float64]
 Setting = str | bool | int | float | None  # a parameter as JSON can hold it
 Status = Literal["pick", "alike", "worse", "dropped", "failed", "same"]
@@ -70,6 +65,7 @@ class TuningNumbers(Result):
     """All that is known of a tuning, which its words and tables are made from."""
 
     kind: ClassVar[str] = "tune"
+    counted: ClassVar[str] = "score"
     main_table: ClassVar[str] = "candidates"
 
     metric: str  # what the scores are

@@ -20,8 +20,6 @@ from holdsup.verdict.tuning.candidates import FailedFit, digest_candidates, find
 from holdsup.verdict.tuning.result import Tuning
 from holdsup.verdict.tuning.words import list_cautions, suggest_partitions
 
-__all__ = ["judge_tuning"]
-
 Floats = NDArray[np.float64]
 
 
@@ -151,10 +149,10 @@ def _check(
             f"shape {table.shape}: give a row for each partition and a column for each candidate"
         )
     if check_count(k, "k", TuningError) < 2:
-        raise TuningError(f"k is {k}; cross-validation needs 2 folds or more, and 3 or more are advised")
+        raise TuningError(f"k is {k}, but cross-validation needs 2 folds or more: give 3 or more")
     check_level(level, TuningError)
     if margin is not None and not (is_number(margin) and margin >= 0):
-        raise TuningError(f"margin is {margin!r}; it is a difference in score that does not matter: zero or more")
+        raise TuningError(f"margin is {margin!r}: give a difference in score that does not matter, zero or more")
     return np.where(np.isinf(table), np.nan, table)
 
 

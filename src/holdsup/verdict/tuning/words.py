@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from holdsup.numerics.arithmetic import NOISE
 from holdsup.numerics.distributions import t_quantile
@@ -13,8 +13,6 @@ from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.results import Caution, Method, write_caveats
 from holdsup.verdict.phrases import say_level
 from holdsup.verdict.tuning.candidates import CandidateRow, TuningNumbers
-
-__all__ = ["describe_method", "find_state", "list_cautions", "suggest_partitions", "write_answer"]
 
 MOST = 3  # names that are spelt out
 SHOWN = 5  # candidates of the short answer
@@ -150,29 +148,28 @@ def suggest_partitions(tuning: TuningNumbers) -> Iterator[str]:
     Where the partitions that there are allow no more, or where a candidate that was dropped sets the limit, more of
     them do not bring it.
     """
-    if not tuning.regret > tuning.margin > 0 or tuning.copies or _farthest(tuning).status == "dropped":
+    farthest = max(tuning.candidates, key=lambda row: -math.inf if math.isnan(row.lead) else row.lead)
+    if not tuning.regret > tuning.margin > 0 or tuning.copies or farthest.status == "dropped":
         return
     needed = math.ceil(tuning.partitions * (tuning.regret / tuning.margin) ** 2)
     # CIs shrink faster than that while degrees of freedom are few: it is up to three times what is needed.
     if needed > 2 * tuning.partitions:
         needed = round(needed, 1 - len(str(needed)))
-    yield f"about {needed:,} partitions (J) bring that within the margin"
-
-
-def _farthest(tuning: TuningNumbers) -> CandidateRow:
-    """Return the candidate that could be better than the pick by most."""
-    return max(tuning.candidates, key=lambda row: -math.inf if math.isnan(row.lead) else row.lead)
+    yield f"about {needed:,} partitions (J) would bring it within the margin"
 
 
 def list_cautions(tuning: TuningNumbers) -> Iterator[Caution]:
     """Yield what limits the answer."""
     yield from _warn_of_partitions(tuning)
     if same := [row.name for row in tuning.candidates if row.status == "same"]:
+        between = "; " if any("," in name for name in same) else ", "  # names of several parameters have commas
+        more = f" and {len(same) - MOST} more" if len(same) > MOST else ""
         yield Caution(
             code="repeated-candidates",
             severity="note",
             about="table:candidates",
-            message=f"{len(same)} of {len(tuning.candidates)} candidates repeat others and count once: {_list(same)}.",
+            message=f"{len(same)} of {len(tuning.candidates)} candidates repeat others and count once: "
+            f"{between.join(same[:MOST])}{more}.",
             count=len(same),
         )
     yield from _warn_of_failures(tuning)
@@ -183,23 +180,6 @@ def list_cautions(tuning: TuningNumbers) -> Iterator[Caution]:
             f"reached ({tuning.fits:,} fits were made).",
             advice="Raise the budget.",
         )
-    row = _farthest(tuning)
-    if tuning.adaptive and row.status == "dropped" and row.lead == tuning.regret > 0:
-        yield Caution(
-            code="dropped-early",
-            severity="note",
-            about="table:candidates",
-            message=f"The setting that could be {format_number(row.lead, uncertainty=row.lead)} better is {row.name}, "
-            f"dropped after {format_counted(row.partitions, 'partition')}{_say_leader(tuning, row)}.",
-        )
-
-
-def _say_leader(tuning: TuningNumbers, row: CandidateRow) -> str:
-    """Return who led when a candidate was dropped, if that is not the pick."""
-    sign = 1 if tuning.higher_is_better else -1
-    running = [other for other in _judged(tuning) if other.partitions >= row.partitions]
-    leader = max(running, key=lambda other: sign * math.fsum(other.scores[: row.partitions]))
-    return "" if leader.index == tuning.best_index else f", when {leader.name} led"
 
 
 def _warn_of_partitions(tuning: TuningNumbers) -> Iterator[Caution]:
@@ -262,10 +242,9 @@ def _beside_pick(row: CandidateRow, tuning: TuningNumbers) -> tuple[float, float
 
 
 def _say_failed(row: CandidateRow, fits: int, tuning: TuningNumbers) -> str:
-    if not fits:
-        return f"{row.name} has no score on some partitions"
     partitions = len({failure.partition for failure in tuning.failures if failure.candidate == row.index})
-    return f"{row.name} failed {fits} of {format_counted(tuning.k * (row.partitions + partitions), 'fit')}"
+    tried = format_counted(tuning.k * (row.partitions + partitions), "fit")
+    return f"{row.name} {f'failed {fits} of {tried}' if fits else 'has no score on some partitions'}"
 
 
 def _say_means(row: CandidateRow, means: tuple[float, float] | None, tuning: TuningNumbers) -> str:
@@ -277,21 +256,15 @@ def _say_means(row: CandidateRow, means: tuple[float, float] | None, tuning: Tun
     return f" (its mean over {over}, {own:.4g}, is {side} {tuning.pick.name}'s there, {picks:.4g})"
 
 
-def _list(names: Sequence[str]) -> str:
-    """Return the first names; between names of several parameters stand semicolons."""
-    between = "; " if any("," in name for name in names) else ", "
-    return between.join(names[:MOST]) + (f" and {len(names) - MOST} more" if len(names) > MOST else "")
-
-
 def describe_method(tuning: TuningNumbers) -> Method:
     """Return what was done, for a paper."""
     adaptive = ", candidates that could no longer win dropped on the way" if tuning.adaptive else ""
     return Method(
         question="Is the pick of the tuning safe from the luck of the partition?",
         sentences=(
-            f"{format_counted(len(tuning.different), 'candidate')} were scored by {tuning.metric} in J-K-fold "
-            f"cross-validation: the mean over J={tuning.partitions} partitions into K={tuning.k} folds, the same ones "
-            f"for every candidate ({format_counted(tuning.fits, 'fit')}{adaptive}).",
+            f"J-K-fold cross-validation measured the {tuning.metric} of "
+            f"{format_counted(len(tuning.different), 'candidate')}: the mean over J={tuning.partitions} partitions "
+            f"into K={tuning.k} folds, the same for every candidate ({format_counted(tuning.fits, 'fit')}{adaptive}).",
             "The probability of being the best is over all partitions of this corpus, from the spread between these.",
         ),
         citations=("moss2018",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,17 +15,14 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import FitError, ScoresError
-from holdsup.fit import LikelihoodRatioTest, LmmFit, fit_lmm, likelihood_ratio_test
+from holdsup.fit import LmmFit, fit_lmm, likelihood_ratio_test
 from holdsup.numerics.distributions import t_quantile
 from holdsup.numerics.optimization import CERTAIN
 from holdsup.results import Caution, find_extra
 from holdsup.scores import Scores
 from holdsup.verdict.properties import ItemProperty, find_property
-from holdsup.verdict.variance.fits import Decomposed
+from holdsup.verdict.variance.fits import Decomposed, Term
 from holdsup.verdict.variance.records import PAPER, FacetByProperty, FacetPoint, PublishedInteraction
-from holdsup.verdict.variance.terms import Term
-
-__all__ = ["cross_with_property"]
 
 SHOWN = (0.05, 0.5, 0.95)  # quantiles of a number at which lines are predicted
 NOTHING = 1e-12  # of the variance of scores, below which a variance is the rounding of zero
@@ -91,9 +89,9 @@ def cross_with_property(system: Decomposed, name: str, level: float, said: list[
         }  # fmt: skip
         repeated = cross(system.codes, term.levels.codes).count < len(scores)
         crossed = (*others, "item:f") if repeated else tuple(others)
-        around = tuple(name for name, t in zip(others, beside, strict=True) if _within(term, t))
+        around = tuple(name for name, t in zip(others, beside, strict=True) if term.lies_within(t))
         question = _Question(system, term.name, labels, found.name, columns, crossed, around, level, said)
-        yield _by_classes(question, found, values, several) if found.classes else _by_slopes(question, values, several)
+        yield _interact(question, found, values, several)
 
 
 def _find_values(system: Decomposed, name: str) -> tuple[ItemProperty, NDArray[np.float64]]:
@@ -115,10 +113,6 @@ def _find_values(system: Decomposed, name: str) -> tuple[ItemProperty, NDArray[n
     return found, values
 
 
-def _within(inner: Term, outer: Term) -> bool:
-    return cross(inner.levels.codes, outer.levels.codes).count == inner.levels.count
-
-
 def _is_run(term: Term, scores: Scores) -> bool:
     """Return whether a term puts the same scores together as runs do."""
     return term.levels.count == scores.run.count == cross(term.levels.codes, scores.run).count
@@ -128,46 +122,46 @@ def _text(codes: NDArray[np.integer]) -> pa.Array:
     return pa.array(codes).cast(pa.string())
 
 
-def _by_slopes(question: _Question, values: NDArray[np.float64], several: bool) -> FacetByProperty:
-    """Return the interaction with a number: every level has a line of its own."""
-    centre, spread = float(values.mean()), float(values.std())
-    runs = ["(1 + x | run)"] if several else []
-    question = replace(question, columns={**question.columns, "x": (values - centre) / spread})
-    fit = question.fit("x", ["(1 + x | f)", *runs])
-    test = likelihood_ratio_test(question.fit("x", ["(1 | f)", *runs]), fit)
-    lines = _Lines(question, question.fit("f * x", runs, left_out=question.around))
+def _interact(question: _Question, found: ItemProperty, values: NDArray[np.float64], several: bool) -> FacetByProperty:
+    """Return the interaction of a facet with a property: a number, x, gives every level a line, classes, c, a mean."""
+    classes, centre, spread = values.astype(np.int64), float(values.mean()), float(values.std())
+    axis, column = ("c", _text(classes)) if found.classes else ("x", (values - centre) / spread)
+    own, runs = (
+        [f"(1 | {group})", f"(1 | {group}:c)"] if found.classes else [f"(1 + x | {group})"] for group in ("f", "run")
+    )
+    runs = runs if several else []
+    question = replace(question, columns={**question.columns, axis: column})
+    fit = question.fit(axis, [*own, *runs])
+    test = likelihood_ratio_test(question.fit(axis, ["(1 | f)", *runs]), fit)
+    lines = _Lines(question, question.fit(f"f * {axis}", runs, left_out=question.around))
     points: list[FacetPoint] = []
-    for at in dict.fromkeys(np.quantile(values, SHOWN).tolist()):
-        place = (at - centre) / spread
-        points.extend(lines.points(at, {"": 1.0, "x": place}, lines.codes))
-    variance = next(c.variance for c in fit.random if (c.group, c.term) == ("f", "x"))
-    slope = next(effect.estimate for effect in fit.fixed if effect.name == "x") / spread
-    name = question.property
-    more = f" + (1 + {name} | run)" if several else ""
-    formula = f"score ~ {name} + (1 + {name} | {question.facet}){more} + ..."
-    return _record(question, fit, formula, variance, slope, test, points)
-
-
-def _by_classes(
-    question: _Question, found: ItemProperty, values: NDArray[np.float64], several: bool
-) -> FacetByProperty:
-    """Return the interaction with classes: every level has a mean of its own in each."""
-    runs = ["(1 | run)", "(1 | run:c)"] if several else []
-    classes = values.astype(np.int64)
-    question = replace(question, columns={**question.columns, "c": _text(classes)})
-    fit = question.fit("c", ["(1 | f)", "(1 | f:c)", *runs])
-    test = likelihood_ratio_test(question.fit("c", ["(1 | f)", *runs]), fit)
-    lines = _Lines(question, question.fit("f * c", runs, left_out=question.around))
-    levels = question.system.scores.facets[question.facet].codes
-    points: list[FacetPoint] = []
-    for code, name in enumerate(found.classes):
-        scored = {str(level) for level in np.unique(levels[classes == code])}
-        points.extend(lines.points(name, {"": 1.0, f"c{code}": 1.0}, [each for each in lines.codes if each in scored]))
-    variance = next(c.variance for c in fit.random if c.group == "f:c")
-    name, facet = question.property, question.facet
-    more = f" + (1 | run) + (1 | run:{name})" if several else ""
-    formula = f"score ~ {name} + (1 | {facet}) + (1 | {facet}:{name}){more} + ..."
-    return _record(question, fit, formula, variance, None, test, points)
+    if found.classes:
+        for code, name in enumerate(found.classes):
+            scored = {str(level) for level in np.unique(question.labels.codes[classes == code])}
+            points += lines.points(name, {"": 1.0, f"c{code}": 1.0}, [each for each in lines.codes if each in scored])
+    else:
+        for at in dict.fromkeys(np.quantile(values, SHOWN).tolist()):
+            points += lines.points(at, {"": 1.0, "x": (at - centre) / spread}, lines.codes)
+    total = sum(c.variance for c in fit.random)
+    variance = next(c.variance for c in fit.random if c.group == "f:c" or (c.group, c.term) == ("f", "x"))
+    variance = variance if variance > NOTHING * total else 0.0
+    slope = None if found.classes else next(e.estimate for e in fit.fixed if e.name == "x") / spread
+    written = {axis: question.property, "f": question.facet}
+    return FacetByProperty(
+        system=question.system.system,
+        metric=question.system.metric,
+        facet=question.facet,
+        property=question.property,
+        model=re.sub(r"\b[xcf]\b", lambda m: written[m[0]], f"score ~ {' + '.join([axis, *own, *runs])} + ..."),
+        variance=variance,
+        percent=100 * variance / total,
+        slope=slope,
+        statistic=test.statistic,
+        p=test.p,
+        log10_p=test.log10_p,
+        points=tuple(points),
+        paper=find_extra(f"the test of {PAPER}", lambda: retest_as_published(question, axis), question.said, None),
+    )
 
 
 def retest_as_published(question: _Question, found: str) -> PublishedInteraction:
@@ -210,30 +204,3 @@ class _Lines:
         own = {name or "(Intercept)": weight for name, weight in place.items()}
         own |= {f"f{code}:{name}" if name else f"f{code}": weight for name, weight in place.items()}
         return np.array([own.get(name, 0.0) for name in self.names])
-
-
-def _record(
-    question: _Question, fit: LmmFit, formula: str, variance: float, slope: float | None,
-    test: LikelihoodRatioTest, points: Sequence[FacetPoint],
-) -> FacetByProperty:  # fmt: skip
-    published = find_extra(
-        f"the test of {PAPER}", lambda: retest_as_published(question, "x" if "x" in question.columns else "c"),
-        question.said, None,
-    )  # fmt: skip
-    total = sum(c.variance for c in fit.random)
-    variance = variance if variance > NOTHING * total else 0.0
-    return FacetByProperty(
-        system=question.system.system,
-        metric=question.system.metric,
-        facet=question.facet,
-        property=question.property,
-        model=formula,
-        variance=variance,
-        percent=100 * variance / total,
-        slope=slope,
-        statistic=test.statistic,
-        p=test.p,
-        log10_p=test.log10_p,
-        points=tuple(points),
-        paper=published,
-    )

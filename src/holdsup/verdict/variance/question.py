@@ -13,23 +13,22 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Asked, Caution, order_cautions
 from holdsup.results.extras import find_extra, list_extras
-from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
+from holdsup.scores.faults import refuse
+from holdsup.scores.refusals import find_item_facets, find_measured_facets
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.intake import Where, leave_out, list_where, take_in
 from holdsup.verdict.phrases import join_names
+from holdsup.verdict.planning import PairPlan
 from holdsup.verdict.repeats import caution_repeats, check_repeats, leave_out_copies
 from holdsup.verdict.scales import find_scale
-from holdsup.verdict.settings import check_facets
 from holdsup.verdict.trainings import caution_facets, nest_facets
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
 from holdsup.verdict.variance.properties import cross_with_property
 from holdsup.verdict.variance.records import JIANG, Reliability, StudyPlan, VarianceComponent
 from holdsup.verdict.variance.reliability import BOOTSTRAP, Intervals, find_intervals, name_band, reaches
 from holdsup.verdict.variance.result import Decomposition
-from holdsup.verdict.variance.study import PairStudy, study_pair
-
-__all__ = ["decompose_variance"]
+from holdsup.verdict.variance.study import list_plans, say_worth, study_pair
 
 Levels: TypeAlias = Mapping[str, Sequence[int]] | None
 DRAWS = 1000  # of the bootstrap
@@ -90,7 +89,8 @@ def decompose_variance(
     # Which way is better is no matter here: nothing is said of it.
     taken = take_in(data, roles, where=where, last=last, lower_is_better=False, progress=progress)
     chosen = nest_facets(taken.scores) if nested_runs else taken.scores
-    check_facets(chosen.only(chosen.usable))
+    usable = chosen.only(chosen.usable)
+    refuse((*find_item_facets(usable, usable.facets), *find_measured_facets(usable)))
     evaluations = lay_out(chosen)
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=False)
@@ -125,14 +125,27 @@ def decompose_variance(
     drawn = any(intervals.method == BOOTSTRAP for _, intervals in found)
     pairs = [pair for evaluation in evaluations for pair in _pairs(evaluation, everyone, said)]
     differences = list_extras(
-        "the plans for differences", lambda: (plan for pair in pairs for plan in pair.plans()), said
+        "the plans for differences", lambda: (plan for pair in pairs for plan in list_plans(pair)), said
     )
-    advice = list_extras("the advice on what to do next", lambda: (pair.sentence() for pair in pairs), said)
+    advice = list_extras("the advice on what to do next", lambda: map(say_worth, pairs), said)
     reliabilities = tuple(_reliability(one, intervals) for one, intervals in found if one.item)
     components = tuple(c for one, intervals in found for c in _components(one, intervals))
     return Decomposition(
-        asked=_ask(
-            taken.scores, interactions, where, last, nested_runs, by, planned, threshold, level, seed if drawn else None
+        asked=Asked.about(
+            "variance",
+            data=taken.scores.digest,
+            roles=list_roles(taken.scores),
+            interactions=interactions,
+            where=list_where(where),
+            last=last,
+            nested_runs=nested_runs or None,
+            by=by,
+            levels={facet: tuple(map(str, counts)) for facet, counts in planned.items()},
+            threshold=None if threshold == JIANG else threshold,
+            method="reml",
+            level=level,
+            draws=DRAWS if drawn else None,
+            seed=seed if drawn else None,
         ),
         seed=seed if drawn else None,
         cautions=order_cautions((*said, *_few_levels(components))),
@@ -210,7 +223,7 @@ def _plans(one: Decomposed, asked: Mapping[str, Sequence[int]]) -> Iterator[Stud
         )
 
 
-def _pairs(evaluation: Evaluation, found: Sequence[Decomposed], said: list[Caution]) -> Iterator[PairStudy]:
+def _pairs(evaluation: Evaluation, found: Sequence[Decomposed], said: list[Caution]) -> Iterator[PairPlan]:
     """Yield the study of each system and the one next to it by their means; `said` gets a line where there is none."""
     evaluation = leave_out_copies(evaluation).evaluation  # as `compare` does, for whose test the plans are
     by = f"{evaluation.metric}: " if evaluation.metric else ""
@@ -237,8 +250,8 @@ def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[Caution]:
     few = [c for c in components if c.levels < FEW]
     for name in dict.fromkeys(c.name for c in few):
         own = [c for c in few if c.name == name]
-        names = join_names([*dict.fromkeys(c.system for c in own)])
-        whose = f" in {names}" if len({c.system for c in components}) > 1 else ""
+        names, everyone = ([*dict.fromkeys(c.system for c in some)] for some in (own, components))
+        whose = "" if len(everyone) == 1 else " in every system" if names == everyone else f" in {join_names(names)}"
         yield Caution(
             code="few-levels",
             about="table:components",
@@ -246,19 +259,3 @@ def _few_levels(components: Sequence[VarianceComponent]) -> Iterator[Caution]:
             advice=f"Add levels of {name}: five or more.",
             count=len(own),
         )
-
-
-def _ask(
-    scores: Scores, interactions: Sequence[str], where: Where, last: str | None, nested_runs: bool,
-    by: Sequence[str],
-    levels: Mapping[str, Sequence[int]],
-    threshold: float, level: float, seed: int | None,
-) -> Asked:  # fmt: skip
-    planned = {facet: tuple(map(str, counts)) for facet, counts in levels.items()}
-    return Asked.about(
-        "variance", data=scores.digest, roles=list_roles(scores), interactions=tuple(interactions),
-        where=list_where(where), last=last,
-        nested_runs=nested_runs or None, by=tuple(by), levels=planned,
-        threshold=None if threshold == JIANG else threshold, method="reml",
-        level=level, draws=None if seed is None else DRAWS, seed=seed,
-    )  # fmt: skip

@@ -1,14 +1,12 @@
-"""The rows of a decomposition's tables."""
+"""The rows of a decomposition's tables, and all of them together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
-__all__ = [
-    "JIANG", "PAPER", "DifferencePlan", "FacetByProperty", "FacetPoint", "PublishedInteraction", "Reliability",
-    "StudyPlan", "SystemScores", "VarianceComponent", "list_objects", "name_of",
-]  # fmt: skip
+from holdsup.results import Result
 
 PAPER = "Hagmann et al. (2023)"  # who published the test of an interaction
 JIANG = 0.80  # the threshold of Jiang (2018)
@@ -136,10 +134,28 @@ class DifferencePlan:
     detectable: float
 
 
-def list_objects(components: Sequence[VarianceComponent]) -> list[str]:
-    """Return which of the components are what is measured, the items first."""
-    names = {c.name for c in components}
-    return [name for name in OBJECTS if name in names]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecompositionNumbers(Result):
+    """All that is known of the variance of each system's scores, which words and tables are made from."""
+
+    kind: ClassVar[str] = "variance"
+
+    level: float  # coverage of the intervals
+    threshold: float = JIANG  # the reliability that a single score should have
+    components: tuple[VarianceComponent, ...]  # the sources of variance of each system
+    reliability: Reliability | None  # how reliable the first system's scores are; null without items
+    reliabilities: tuple[Reliability, ...]  # the same for each system and metric
+    systems: tuple[SystemScores, ...]  # what was decomposed
+    study: tuple[StudyPlan, ...]  # what other numbers of facet levels would give
+    properties: tuple[FacetByProperty, ...]  # how the effects of facets change with properties of the items
+    # what other numbers of items, runs and settings would tell about differences of systems
+    differences: tuple[DifferencePlan, ...]
+    next: tuple[str, ...]  # what more runs are worth
+
+    def list_objects(self) -> list[str]:
+        """Return which of the sources are what is measured, the items first."""
+        names = {c.name for c in self.components}
+        return [name for name in OBJECTS if name in names]
 
 
 def name_of(system: str, metric: str | None) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
-from holdsup.fit import LmmFit, bootstrap_fit, profile_intervals, profile_share, random_effects, residuals
+from holdsup.errors import FitError
+from holdsup.fit import LmmFit, bootstrap_fit, fit_lmm, profile_intervals, profile_share, random_effects, residuals
 from holdsup.numerics.item_share import binary_share_interval, find_reaches
 from holdsup.verdict.variance.records import JIANG
 
-__all__ = ["BANDS", "BOOTSTRAP", "Intervals", "find_intervals", "find_share_interval", "name_band", "reaches"]
-
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
 BANDS = ((0.5, "poor"), (0.75, "moderate"), (0.9, "good"), (1.0, "excellent"))  # below each; Koo & Li (2016)
 PROFILE, BOOTSTRAP = "profile likelihood", "parametric bootstrap"
 STRETCHED, BINARY = "stretched profile likelihood", "stretched profile likelihood and beta-binomial"
@@ -56,7 +60,7 @@ def find_intervals(
         else:
             plain = profile_share(fit, *shared, level=level)
             share, method = (plain.low, plain.high), PROFILE
-    except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+    except (FitError, ValueError, ArithmeticError, np.linalg.LinAlgError):
         drawn = bootstrap_fit(fit, draws, seed=seed, level=level, processes=processes)
         percentiles = {c.group: i for c, i in zip(fit.random, drawn.components(), strict=True)}
         found = {group: (interval.low**2, interval.high**2) for group, interval in percentiles.items()}
@@ -66,7 +70,7 @@ def find_intervals(
 
 
 def find_share_interval(fit: LmmFit, groups: Sequence[str], *, level: float) -> tuple[tuple[float, float], str]:
-    """Return the interval of the share of items and what they lie in, stretched where items differ unevenly.
+    """Return the interval of the share of items and what they lie in, wider where items differ unevenly.
 
     The items are the fit's first group. Of 0/1 scores, samples without an item that fails twice tell little, which
     their spread does not show: the interval is the wider of this one and a beta-binomial's.
@@ -78,11 +82,51 @@ def find_share_interval(fit: LmmFit, groups: Sequence[str], *, level: float) -> 
     deviations = residuals(fit) + random_effects(fit, with_sd=False)[0].values[items, 0]
     variances = [component.variance for component in fit.random]
     reaches = find_reaches(deviations, items, variances[0] / variances[-1], level=level, skewed=not binary)
-    share = profile_share(fit, *groups, level=level, reaches=reaches)
+    if len(fit.random) == 2:  # items and noise
+        stretched = profile_share(fit, *groups, level=level, reaches=reaches)
+        low, top = stretched.low, stretched.high
+    else:
+        low, top = _stretch_items(fit, groups, deviations, items, reaches, level)
     if not binary:
-        return (share.low, share.high), STRETCHED
-    low, top = binary_share_interval(np.bincount(items, high).astype(np.int64), np.bincount(items), level=level)
-    return (min(share.low, low), max(share.high, top)), BINARY
+        return (low, top), STRETCHED
+    least, most = binary_share_interval(np.bincount(items, high).astype(np.int64), np.bincount(items), level=level)
+    return (min(low, least), max(top, most)), BINARY
+
+
+def _stretch_items(
+    fit: LmmFit, groups: Sequence[str], deviations: Floats, items: Codes, reaches: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """Return the profile interval of a share, wider by what uneven items add to that of items against noise alone.
+
+    Uneven items say nothing about a facet. A profile whose every direction is stretched lets the variance of a facet
+    with few levels grow without end: with five seeds, phi of .97 had a CI from 0. So distances between an end and the
+    estimate are added by their squares (MOVER, Zou and Donner 2008), on the scale of the arcsine of the root.
+    """
+    whole = profile_share(fit, *groups, level=level)
+    alone = fit_lmm("y ~ 1 + (1 | item)", pa.table({"y": deviations, "item": pa.array(items).cast(pa.string())}))
+    plain, stretched = (profile_share(alone, "item", level=level, reaches=each) for each in (None, reaches))
+    noise = fit.random[-1].variance
+    around = sum(c.variance for c in fit.random[1:-1] if c.group in groups)
+    beside = sum(c.variance for c in fit.random[1:-1] if c.group not in groups)
+
+    def angle(own: float) -> float:
+        """Return the scale's value of the share, where items have a share of their variance and the noise's."""
+        measured = around + (noise * own / (1 - own) if own < 1 else math.inf)
+        return _angle(measured / (measured + beside + noise) if measured < math.inf else 1.0)
+
+    middle, here = angle(plain.estimate), _angle(whole.estimate)
+
+    def reach(end: float, own: float, wider: float) -> float:
+        extra = (angle(wider) - middle) ** 2 - (angle(own) - middle) ** 2
+        return math.sqrt((_angle(end) - here) ** 2 + max(0.0, extra))
+
+    low = here - reach(whole.low, plain.low, stretched.low)
+    high = here + reach(whole.high, plain.high, stretched.high)
+    return math.sin(max(0.0, low)) ** 2, math.sin(min(math.pi / 2, high)) ** 2
+
+
+def _angle(share: float) -> float:
+    return math.asin(math.sqrt(min(1.0, max(0.0, share))))
 
 
 def name_band(low: float, high: float) -> str:

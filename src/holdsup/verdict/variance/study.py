@@ -5,21 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
-from holdsup.columns.crossing import Crossing, cross
 from holdsup.errors import ScoresError, list_names
 from holdsup.numerics.decisions import find_detectable
-from holdsup.numerics.spread import cautious_df, total_variance
-from holdsup.rendering.numbers import format_count, format_number
+from holdsup.numerics.spread import Spread, cautious_df, total_variance
+from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.planning import MOST_ITEMS, PairPlan, plan_pair
 from holdsup.verdict.variance.records import DifferencePlan
-from holdsup.verdict.variance.terms import Term
-
-__all__ = ["PairStudy", "Study", "find_hosts", "study_pair"]
 
 USUAL = (2, 3, 5, 10)  # numbers of levels that are tried where none are asked for
 ALPHA = 0.05  # of the test that is planned for
@@ -91,98 +87,82 @@ class Study:
         return bool(parts) and all(part in self.objects for part in parts)
 
 
-def find_hosts(facets: Sequence[Term]) -> dict[str, frozenset[str]]:
-    """Return for each facet those that it is nested in: a level of it lies within one level of them."""
-    return {
-        inner.name: frozenset(
-            outer.name for outer in facets if outer is not inner and _within(inner.levels, outer.levels)
-        )
-        for inner in facets
-    }
-
-
-def _within(inner: Crossing, outer: Crossing) -> bool:
-    return cross(inner.codes, outer.codes).count == inner.count
-
-
 def _check(asked: Mapping[str, Sequence[int]], facets: Mapping[str, int]) -> None:
     for facet, counts in asked.items():
         if facet not in facets:
-            raise ScoresError(
-                f"levels are asked for of {facet!r}, which is no facet here; there are {list_names(facets)}"
-            )
+            raise ScoresError(f"there is no facet {facet!r} to plan levels of: choose from {list_names(facets)}")
         if not counts or any(not isinstance(n, int | np.integer) or n < 1 for n in counts):
-            raise ScoresError(f"{facet!r} cannot have {list(counts)} levels: give whole numbers, 1 or more")
+            raise ScoresError(f"{facet!r} can't have {list(counts)} levels: give whole numbers, 1 or more")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PairStudy(PairPlan):
-    """The parts of the variance of a difference, with what some usual plans would make of them; see `PairPlan`."""
-
-    def plans(self) -> Iterator[DifferencePlan]:
-        """Yield the current numbers, then more items, more runs and, where settings vary, more settings."""
-        for claim in ("new-runs", "new-settings") if any(self.facets) else ("new-runs",):
-            yield self._plan(claim, current=True)
-            yield from (self._plan(claim, items=times * self.items) for times in (2, 5, 10))
-            yield from (self._plan(claim, more_runs=more) for more in (1, MORE_RUNS, 10))
-            yield from (self._plan(claim, times=times) for times in (2, 4) if claim == "new-settings")
-
-    def _plan(
-        self, claim: str, *, items: int | None = None, more_runs: int = 0, times: int = 1, current: bool = False
-    ) -> DifferencePlan:
-        measure = self.planned_settings if claim == "new-settings" else self.planned
-        spread = measure(items=items, more_runs=more_runs, times=times)
-        settings = tuple(growth * s for growth, s in zip(self.growth(times), self.settings, strict=True))
-        runs = tuple(
-            growth * (k + more_runs * s)
-            for growth, k, s in zip(self.growth(times), self.runs, self.settings, strict=False)
-        )
-        return DifferencePlan(
-            left=self.left,
-            right=self.right,
-            metric=self.metric,
-            claim=claim,
-            current=current,
-            items=items or self.items,
-            left_runs=runs[0],
-            right_runs=runs[-1],
-            left_settings=settings[0],
-            right_settings=settings[1],
-            se=math.sqrt(float(total_variance([spread]))),
-            df=float(cautious_df([spread], ALPHA)),
-            detectable=find_detectable(spread, ALPHA),
-        )
-
-    def sentence(self) -> str:
-        """Return what more runs are worth in items."""
-        now, then = (math.sqrt(float(total_variance([self.planned(more_runs=more)]))) for more in (0, MORE_RUNS))
-        each = "of each setting " if max(self.settings) > 1 else ""
-        by = f" ({self.metric})" if self.metric else ""
-        said = (
-            f"{self.left} and {self.right}{by}: three more runs {each}of each system bring the standard error of their "
-            f"difference from {format_number(now)} to {format_number(then)}"
-        )
-        more = self._items_for(then)
-        if more is None:
-            return f"{said}; no number of items does."
-        worth = f"as much as {format_count(more)} more items would" if more else "which is next to nothing"
-        return f"{said}, {worth}."
-
-    def _items_for(self, wanted: float) -> int | None:
-        """Return how many more items bring the standard error down to the one wanted, None if too many to count."""
-        noise = [np.minimum(part, lost) for part, lost in zip(self.spread.runs, self.spread.noise, strict=True)]
-        fixed = float(sum(part - lost for part, lost in zip(self.spread.runs, noise, strict=True)))
-        shrinking = self.items * float(self.spread.items() + sum(noise))
-        if wanted**2 <= fixed:
-            return None
-        items = math.ceil(shrinking / (wanted**2 - fixed) * (1 - 1e-12))
-        return items - self.items if items <= MOST_ITEMS else None
-
-
-def study_pair(evaluation: Evaluation, left: str, right: str) -> PairStudy:
-    """Return the study of two systems; see `plan_pair`."""
+def study_pair(evaluation: Evaluation, left: str, right: str) -> PairPlan:
+    """Return the parts of the variance of the difference of two systems; see `plan_pair`."""
     try:
-        plan = plan_pair(evaluation, left, right)
+        return plan_pair(evaluation, left, right)
     except ValueError as error:
         raise ScoresError(str(error)) from error
-    return PairStudy(*(getattr(plan, field.name) for field in fields(plan)))
+
+
+def list_plans(pair: PairPlan) -> Iterator[DifferencePlan]:
+    """Yield the current numbers, then more items, more runs and, where settings vary, more settings."""
+    for claim in ("new-runs", "new-settings") if any(pair.facets) else ("new-runs",):
+        yield _plan(pair, claim, current=True)
+        yield from (_plan(pair, claim, items=times * pair.items) for times in (2, 5, 10))
+        yield from (_plan(pair, claim, more_runs=more) for more in (1, MORE_RUNS, 10))
+        yield from (_plan(pair, claim, times=times) for times in (2, 4) if claim == "new-settings")
+
+
+def _plan(
+    pair: PairPlan, claim: str, *, items: int | None = None, more_runs: int = 0, times: int = 1, current: bool = False
+) -> DifferencePlan:
+    measure = pair.planned_settings if claim == "new-settings" else pair.planned
+    spread = measure(items=items, more_runs=more_runs, times=times)
+    growth = pair.growth(times)
+    settings = tuple(factor * s for factor, s in zip(growth, pair.settings, strict=True))
+    runs = tuple(factor * (k + more_runs * s) for factor, k, s in zip(growth, pair.runs, pair.settings, strict=False))
+    return DifferencePlan(
+        left=pair.left,
+        right=pair.right,
+        metric=pair.metric,
+        claim=claim,
+        current=current,
+        items=items or pair.items,
+        left_runs=runs[0],
+        right_runs=runs[-1],
+        left_settings=settings[0],
+        right_settings=settings[1],
+        se=_standard_error(spread),
+        df=float(cautious_df([spread], ALPHA)),
+        detectable=find_detectable(spread, ALPHA),
+    )
+
+
+def _standard_error(spread: Spread) -> float:
+    return math.sqrt(float(total_variance([spread])))
+
+
+def say_worth(pair: PairPlan) -> str:
+    """Return what more runs are worth in items."""
+    now, then = (_standard_error(pair.planned(more_runs=more)) for more in (0, MORE_RUNS))
+    each = "of each setting " if max(pair.settings) > 1 else ""
+    by = f" ({pair.metric})" if pair.metric else ""
+    said = (
+        f"{pair.left} and {pair.right}{by}: three more runs {each}of each system would bring the standard error of "
+        f"their difference from {format_number(now)} to {format_number(then)}"
+    )
+    more = _items_for(pair, then)
+    if more is None:
+        return f"{said}; no number of items would."
+    worth = f"as much as {format_counted(more, 'more item')} would" if more else "hardly less"
+    return f"{said}, {worth}."
+
+
+def _items_for(pair: PairPlan, wanted: float) -> int | None:
+    """Return how many more items bring the standard error down to the one wanted, None if too many to count."""
+    noise = [np.minimum(part, lost) for part, lost in zip(pair.spread.runs, pair.spread.noise, strict=True)]
+    fixed = float(sum(part - lost for part, lost in zip(pair.spread.runs, noise, strict=True)))
+    shrinking = pair.items * float(pair.spread.items() + sum(noise))
+    if wanted**2 <= fixed:
+        return None
+    items = math.ceil(shrinking / (wanted**2 - fixed) * (1 - 1e-12))
+    return items - pair.items if items <= MOST_ITEMS else None
