@@ -39,6 +39,11 @@ class Family:
     count: int
     smallest: Floats  # of each draw, sorted; empty for Bonferroni's bound
 
+    @property
+    def name(self) -> str:
+        """The adjustment in words."""
+        return "single-step max-t" if len(self.smallest) else "Bonferroni"
+
     def adjust(self, log10_p: ArrayLike) -> Floats:
         """Return the decimal logarithms of G(p); never below p itself, nor above Bonferroni's bound.
 

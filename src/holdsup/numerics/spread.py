@@ -229,13 +229,21 @@ class Clusters:
 
     def variance_of_mean(self, values: Floats) -> Floats:
         """Return the variance of the mean of `values`, shape (..., I)."""
-        count = values.shape[-1]
         if self.order is None:
-            return np.asarray(values.var(-1, ddof=1) / count)
+            return np.asarray(values.var(-1, ddof=1) / values.shape[-1])
+        return np.asarray((1 - 1 / len(self.sizes)) * (self._moves(values) ** 2).sum(-1))
+
+    def covariance_of_means(self, values: Floats) -> Floats:
+        """Return the covariance matrix of the means of `values`, shape (S, I)."""
+        if self.order is None:
+            return np.atleast_2d(np.cov(values)) / values.shape[-1]
+        moves = self._moves(values)
+        return np.asarray((1 - 1 / len(self.sizes)) * moves @ moves.T)
+
+    def _moves(self, values: Floats) -> Floats:
+        """Return by how much the mean moves without each cluster: its total over the number of other items."""
         centred = (values - values.mean(-1, keepdims=True))[..., self.order]
-        # Without cluster c the mean moves by totals_c / (I - n_c).
-        moves = np.add.reduceat(centred, self.starts, axis=-1) / (count - self.sizes)
-        return np.asarray((1 - 1 / len(self.sizes)) * (moves**2).sum(-1))
+        return np.asarray(np.add.reduceat(centred, self.starts, axis=-1) / (values.shape[-1] - self.sizes))
 
 
 def find_clusters(codes: NDArray[np.integer] | None, count: int) -> Clusters:

@@ -56,7 +56,7 @@ class SystemTest:
     bootstrap_failed: int = 0  # how many of them had no certain optimum; they count against a difference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Equivalence:
     """What a margin adds to a contrast."""
 
@@ -64,9 +64,9 @@ class Equivalence:
     p_equivalent: float  # p of a difference of the margin or more, either way (two one-sided tests)
     p_not_worse: float  # p of left being worse than right by the margin or more
     p_beyond: float  # p of a difference of the margin or less, either way (two-sided)
-    p_equivalent_adjusted: float  # Holm's p over all pairs and metrics
-    p_not_worse_adjusted: float  # Holm's p over all pairs and metrics
-    p_beyond_adjusted: float  # Holm's p over all pairs and metrics
+    p_equivalent_adjusted: float  # adjusted for all pairs and metrics
+    p_not_worse_adjusted: float  # adjusted for all pairs and metrics
+    p_beyond_adjusted: float  # adjusted for all pairs and metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +82,13 @@ class SystemContrast:
     df: float  # degrees of freedom of that test
     low: float  # lower limit, for this pair alone; null where runs are too few to measure their spread
     high: float  # upper limit, for this pair alone; null likewise
-    low_simultaneous: float  # lower limit, for all pairs and metrics at once (Bonferroni)
-    high_simultaneous: float  # upper limit, for all pairs and metrics at once (Bonferroni)
+    low_simultaneous: float  # lower limit, for all pairs and metrics at once
+    high_simultaneous: float  # upper limit, for all pairs and metrics at once
     p: float  # p of no difference
     log10_p: float  # its decimal logarithm
-    p_adjusted: float  # Holm's p over all pairs and metrics
+    # p over all pairs and metrics at once: below a level where the interval for all of that level excludes zero; run
+    # variances of all systems count, so that it may be below that of the pair alone
+    p_adjusted: float
     log10_p_adjusted: float  # its decimal logarithm
     p_method: str  # the test
     # difference over the residual standard deviation of the paper's model; null without items
@@ -101,9 +103,10 @@ class SystemContrast:
     # of p, for limits are the wider ones where two tests count
     se_limits: float | None = None
     df_limits: float | None = None  # degrees of freedom that gave these limits
-    # standard error that gave the limits for all, with t at 1 - (1 - level) / pairs
-    se_simultaneous: float | None = None
+    se_simultaneous: float | None = None  # standard error that gave the limits for all
     df_simultaneous: float | None = None  # degrees of freedom that gave the limits for all
+    level_simultaneous: float | None = None  # coverage of each of these, with which all keep the level asked for
+    adjusted_by: str = ""  # how: single-step max-t, or Bonferroni; empty for a single difference
     # whether each of several datasets has runs of its own (true) or runs are one training each, evaluated on all of
     # them (false); null where datasets and runs are not both drawn anew
     nested_runs: bool | None = None

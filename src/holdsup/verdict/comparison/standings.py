@@ -22,14 +22,11 @@ def better_of(contrast: SystemContrast) -> tuple[str, str]:
 
 
 def is_told(contrast: SystemContrast, level: float) -> bool:
-    """Return whether a difference is clear: by its adjusted p, and by a valid interval.
-
-    Of a pair alone the interval must agree: where two tests count, it is the wider one.
-    """
-    if not contrast.p_adjusted <= 1 - level or not math.isfinite(contrast.low + contrast.high):
+    """Return whether a difference is clear: by its adjusted p, and by a valid interval, which agree."""
+    if not contrast.p_adjusted <= 1 - level:
         return False
-    alone = contrast.p_adjusted == contrast.p
-    return contrast.difference != 0 and not (alone and contrast.low < 0 < contrast.high)
+    low, high = contrast.low_simultaneous, contrast.high_simultaneous
+    return math.isfinite(low + high) and contrast.difference != 0 and not low < 0 < high
 
 
 def place_systems(
