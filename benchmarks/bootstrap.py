@@ -36,8 +36,7 @@ LME4_DRAWS = {"crossed": 1, "sleep": 100}
 SETUP = """import holdsup
 from holdsup.fit import bootstrap_test
 null, alternative = (holdsup.fit_lmm(formula, {path!r}, "ml") for formula in {formulas!r})
-bootstrap_test(null, alternative, 300)  # what is compiled once is compiled"""
-NO_NUMBA = "from holdsup.numerics import compiled\ncompiled.available = compiled.loaded = lambda: False\n"
+bootstrap_test(null, alternative, 100)  # what is loaded once is loaded"""
 BODY = "return float(bootstrap_test(null, alternative, {draws}, seed=1, processes=1).statistics.mean())"
 
 
@@ -63,10 +62,7 @@ def contest(case: str, folder: Path, draws: int, *, with_lme4: bool) -> list[dic
     pyarrow.parquet.write_table(table, path)
     pyarrow.csv.write_csv(table, csv)
     setup, body = SETUP.format(path=str(path), formulas=FORMULAS[case]), BODY.format(draws=draws)
-    found = [
-        {"who": "holdsup", "draws": draws, **measure(setup, body)},
-        {"who": "holdsup, no numba", "draws": draws, **measure(NO_NUMBA + setup, body, repeats=1)},
-    ]
+    found = [{"who": "holdsup", "draws": draws, **measure(setup, body)}]
     if with_lme4 and shutil.which("Rscript"):
         factors = [name for name in FACTORS if name in table.column_names]
         script = Path(__file__).parent / "bootstrap.R"

@@ -45,7 +45,7 @@ for name in {factors!r}:
 holdsup.fit_lmm("y ~ 1 + (1|{group})", frame.head(2000))  # what is imported late is imported"""
 NO_NUMBA = """
 from holdsup.numerics import compiled
-compiled.available = compiled.loaded = lambda: False"""
+compiled.available = lambda: False"""
 MIXEDLM = """import mixedlm, pandas
 frame = pandas.read_parquet({path!r})
 for name in {factors!r}:

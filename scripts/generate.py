@@ -25,7 +25,7 @@ from holdsup import fit
 from holdsup.cli.program import COMMANDS, program
 from holdsup.measurements.writing import schema_of_measurements
 from holdsup.results import KINDS, schema_of
-from holdsup.results.meanings import read_meanings
+from holdsup.results.schema import read_meanings
 
 ROOT = Path(__file__).resolve().parent.parent
 

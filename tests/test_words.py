@@ -69,6 +69,13 @@ def test_a_confidence_interval_is_not_called_limits() -> None:
     named = [path.relative_to(SOURCE).as_posix() for path in MODULES if "limits" in path.stem]
     assert named == ["columns/limits.py"]
     assert not [node.name for path, node in _definitions() if "limits" in node.name.lower()]
+    said = {
+        line.strip()
+        for schema in sorted((SOURCE / "results/schemas").glob("*.json"))
+        for line in schema.read_text(encoding="utf-8").splitlines()
+        if re.search(r"(lower|upper|confidence) limit|(the|these) limits", line)
+    }
+    assert not said
 
 
 def test_every_word_of_the_glossary_is_defined_once() -> None:

@@ -288,7 +288,7 @@ def check_print(tab: Any, file: Path, names: list[str]) -> None:
 
 
 def test_print_has_no_cut_tables(visit: Callable[..., Any], page_file: Path, shots: Path) -> None:
-    check_print(visit(page_file), shots / "print.pdf", ["How to redo it", "C=gamma, rate=12", "Method in words"])
+    check_print(visit(page_file), shots / "print.pdf", ["Reproduce it", "C=gamma, rate=12", "Method"])
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])

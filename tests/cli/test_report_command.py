@@ -118,5 +118,5 @@ def test_a_ranking_that_was_edited_and_names_an_unknown_system_is_one_clear_line
         (tmp_path / "edited.json").write_text(json.dumps(plain))
         code, out, err = run("report", tmp_path / "edited.json", "-o", tmp_path / "p.html")  # type: ignore[misc]
         assert (code, out, err.count("\n")) == (1, "", 1)
-        assert "edited.json cannot be shown, since its parts contradict each other" in err
+        assert "edited.json can't be shown: its parts contradict each other" in err
         assert name in err or "nobody" in err

@@ -85,7 +85,7 @@ def test_rows_that_show_levels_show_them() -> None:
 
 
 def test_single_level_group_is_refused() -> None:
-    with pytest.raises(FormulaError, match="'k' has one level only"):
+    with pytest.raises(FormulaError, match="'k' has only one level"):
         make_design("y ~ 1 + (1 | k)", {**frame(), "k": ["one"] * 24})
 
 

@@ -178,7 +178,7 @@ def test_the_character_named_is_the_one_at_fault(text: str, character: int) -> N
 @pytest.mark.parametrize(
     ("text", "character", "advice"),
     [
-        ("y ~ scale(log(w))", 11, "functions cannot be nested: compute log(w) as a column of the table first"),
+        ("y ~ scale(log(w))", 11, "functions can't be nested: compute log(w) as a column of the table first"),
         ("y ~ poly(log(w), 2)", 10, "compute log(w) as"),
         ("y ~ scale(log(w", 11, "compute log(w) as"),
         ("log(exp(y)) ~ x", 5, "compute exp(y) as"),

@@ -109,8 +109,8 @@ def lone_rows() -> dict[str, np.ndarray]:
 KINDS = {
     "patterns": ("y ~ system + (1 | item) + (1 | run)", crossed(20, 4, missing=0.1), choose_elimination),
     "patterns of slopes": ("y ~ system + (1 | item) + (1 | system:item)", crossed(60, 3), choose_elimination),
-    "levels": ("y ~ length + (1 + length | item)", crossed(40, 3), Levels),
-    "rank deficient": ("y ~ x + (0 + x || item) + (1 | item)", lone_rows(), Levels),
+    "levels": ("y ~ length + (1 + length | item)", crossed(40, 3), Levels.of),
+    "rank deficient": ("y ~ x + (0 + x || item) + (1 | item)", lone_rows(), Levels.of),
     "sparse rows": ("y ~ 1 + (1 | student) + (1 | teacher)", large_factors(), SparseLevels),
 }
 
@@ -219,13 +219,12 @@ def test_two_processes_find_what_one_finds() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["weighted", "variance on the boundary", "interaction"])
-def test_compiled_searches_end_where_the_general_search_ends(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba", reason="numba is not installed")
+def test_searches_side_by_side_end_where_the_general_search_ends(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     small, large = fits(name)
-    compiled = bootstrap_test(small, large, 400, seed=4)  # 300 and more are compiled
-    monkeypatch.setattr("holdsup.numerics.criterion.compiled.loaded", lambda: False)
-    plain = bootstrap_test(small, large, 400, seed=4)
-    assert compiled.statistics == pytest.approx(plain.statistics, abs=2e-6)
+    together = bootstrap_test(small, large, 400, seed=4, processes=1)
+    monkeypatch.setattr("holdsup.numerics.refits.LARGEST", 0)
+    alone = bootstrap_test(small, large, 400, seed=4, processes=1)
+    assert together.statistics == pytest.approx(alone.statistics, abs=2e-6)
 
 
 def test_no_search_ends_above_the_optimum_of_the_smaller_model() -> None:

@@ -89,3 +89,18 @@ def test_a_saved_fit_says_the_same(table: dict[str, list[Any]], tmp_path: Any) -
     restored = read_result(tmp_path / "fit.json")
     assert isinstance(restored, LmmFit)
     assert str(restored) == str(fit)
+
+
+def test_names_of_300_letters_leave_the_short_answer_short() -> None:
+    rows = [(s, i, 0.1 * i + (s == "B" * 300) + (i * 7 % 5) / 10) for s in ("A" * 300, "B" * 300) for i in range(9)] * 2
+    long = "x" * 300
+    table = {
+        long: [s for s, _, _ in rows],
+        f"item{long}": [f"{long}{i}" for _, i, _ in rows],
+        "score": [y + n % 7 / 50 for n, (_, _, y) in enumerate(rows)],
+    }
+    said = fit_lmm(f"score ~ {long} + (1|item{long})", table).answer().text(width=40)
+    *lines, signature = said.splitlines()
+    assert len(lines) <= 32
+    assert max(map(len, lines)) <= 40
+    assert long in signature

@@ -319,7 +319,7 @@ def by_sparse_levels(moments: Moments) -> SparseLevels:
 
 ELIMINATIONS: dict[str, Callable[[Moments], Any]] = {
     "patterns": by_patterns,
-    "levels": Levels,
+    "levels": Levels.of,
     "sparse levels": by_sparse_levels,
 }
 

@@ -131,9 +131,9 @@ def test_a_wide_table_gives_a_measurement_for_each_cell(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("column", "cell", "says"),
     [
-        ("mean", "85.58", "sum up"),
-        ("stdev 95 % CI", "[0.45 to 2.13]", "sum up"),
-        ("CV* ↓", "1.562", "sum up"),
+        ("mean", "85.58", "summary"),
+        ("stdev 95 % CI", "[0.45 to 2.13]", "summary"),
+        ("CV* ↓", "1.562", "summary"),
         ("seed", "3", "name it conditions.seed"),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_wide_table_refuses_columns_that_only_look_like_values(column: str, ce
 
 def test_a_wide_column_with_a_word_among_its_numbers_is_refused() -> None:
     rows = [{"object": "a", "measurand": "m", "study": v} for v in ("1.5", "good")]
-    with pytest.raises(ColumnError, match="holds numbers and 'good'"):
+    with pytest.raises(ColumnError, match="mixes numbers with 'good'"):
         read_measurements(rows)
 
 
@@ -291,7 +291,7 @@ def test_empty_rows_that_spreadsheets_leave_are_none(tmp_path: Path) -> None:
 def test_no_measurements_at_all_is_one_clear_line(source: Any, tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text(json.dumps(source))
-    with pytest.raises(MeasurementError, match="holds no measurement yet"):
+    with pytest.raises(MeasurementError, match="has no measurements yet"):
         read_measurements(path)
 
 
@@ -324,7 +324,7 @@ def _csv(folder: Path, text: str) -> Path:
 def test_text_among_columns_of_values_is_refused_unless_it_says_that_it_is_a_condition(
     tmp_path: Path, cell: str
 ) -> None:
-    with pytest.raises(ColumnError, match=r"column 'B' .* neither a condition of the list nor numbers.*conditions\.B"):
+    with pytest.raises(ColumnError, match=r"column 'B' .* not a number, and is not a known condition.*conditions\.B"):
         read_measurements(_csv(tmp_path, f"object,measurand,A,B,C\nX,b,30,{cell},31\n"))
     found = read_measurements(_csv(tmp_path, f"object,measurand,A,conditions.B,C\nX,b,30,{cell},31\n"))
     assert [(one.value, dict(one.conditions)) for one in found] == [(30, {"B": cell}), (31, {"B": cell})]
@@ -340,7 +340,7 @@ def test_a_saved_index_is_no_condition_and_no_column_of_values(tmp_path: Path) -
     tidy = read_measurements(_csv(tmp_path, ",object,measurand,value\n0,X,b,30\n2,X,b,31\n"))
     wide = read_measurements(_csv(tmp_path, ",object,measurand,A,B\n0,X,b,30,31\n"))
     assert [(one.value, dict(one.conditions)) for one in (*tidy, *wide)] == [(30, {}), (31, {})] * 2
-    with pytest.raises(ColumnError, match="has no name, and holds 'red'"):
+    with pytest.raises(ColumnError, match="has no name but has values, such as 'red'"):
         read_measurements(_csv(tmp_path, "object,measurand,value,\nX,b,30,red\nX,b,31,blue\n"))
 
 
@@ -384,7 +384,7 @@ def test_words_for_nothing_are_not_reported_and_none_may_be_a_condition() -> Non
 
 def test_a_condition_that_is_a_list_is_refused_in_one_line() -> None:
     rows = [{"object": "X", "measurand": "b", "value": v, "code": ["x", "y"]} for v in (3, 4)]
-    with pytest.raises(ColumnError, match="column 'code' of the list given holds lists") as refused:
+    with pytest.raises(ColumnError, match="column 'code' of the list given has lists") as refused:
         read_measurements(rows)
     assert "kernel" not in str(refused.value)
 

@@ -77,7 +77,7 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
 def test_an_empty_template_says_what_to_do_and_is_never_overwritten(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"m{ending}"
     write_template(path)
-    with pytest.raises(MeasurementError, match="holds no measurement yet: fill in a row"):
+    with pytest.raises(MeasurementError, match="has no measurements yet: add a row"):
         read_measurements(path)
     before = path.read_bytes()
     with pytest.raises(MeasurementError, match="the file exists"):

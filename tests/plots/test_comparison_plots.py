@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
@@ -17,6 +16,7 @@ from holdsup.plots.comparison import plot_difference, plot_matrix, plot_pairs, p
 from holdsup.plots.style import BETTER, STATES, WORSE
 from holdsup.verdict import Comparison
 from holdsup.verdict.comparison.standings import better_of, is_told
+from overlaps import find_overlaps
 
 LONG = ("a system of a long name", "another of a long name", "third")
 
@@ -134,18 +134,6 @@ def test_no_label_overlaps_another(count: int) -> None:
         assert figure.get_size_inches()[1] < 11
         assert find_overlaps(figure) == [], panel.name
     assert find_overlaps(plot(found)) == []
-
-
-def find_overlaps(figure: Any) -> list[tuple[str, str]]:
-    """Return the texts of a figure whose boxes overlap."""
-    from matplotlib.text import Text
-
-    figure.draw_without_rendering()
-    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
-    boxes = np.array([text.get_window_extent().extents for text in texts])
-    low, high = np.maximum(boxes[:, None, :2], boxes[None, :, :2]), np.minimum(boxes[:, None, 2:], boxes[None, :, 2:])
-    over = np.triu(((high - low) > 0.5).all(axis=2), 1)  # half a pixel is no overlap
-    return [(texts[i].get_text(), texts[j].get_text()) for i, j in zip(*np.nonzero(over), strict=True)]
 
 
 def test_of_more_than_forty_systems_the_first_are_drawn_and_the_axis_says_so(ten: Comparison) -> None:

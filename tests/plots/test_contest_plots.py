@@ -46,7 +46,7 @@ def test_dots_and_boxes_show_the_values_of_each_estimator(many: Contest) -> None
     medians = [line.get_ydata()[0] for line in ax.lines if line.get_linewidth() == 2]  # type: ignore[index]
     assert medians == pytest.approx([np.median(row.values) for row in many.estimators])
     assert ax.get_xticklabels()[3].get_text() == "blocked, mixture (Xue et al. 2023), 6"
-    assert r"above 0: \$A_1\$ better" in ax.get_ylabel()
+    assert "above 0:\n\\$A_1\\$ better" in ax.get_ylabel()
 
 
 def test_reproducibility_stands_above_signal_to_noise(many: Contest) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
-from holdsup.rendering import Answer, Cell, Estimate, Interval, Page, Percent, PValue, Table, text as setting
+from holdsup.rendering import Answer, Cell, Estimate, Interval, Page, Percent, PValue, Table, shorten, text as setting
 from holdsup.rendering.markup import (
     break_latex,
     escape_latex,
@@ -307,6 +307,16 @@ def test_wrapping_looks_at_each_character_a_few_times_however_long_a_label_is(
     assert "".join(lines) == label
     assert all(display_width(line) <= 40 for line in lines)
     assert looks <= 10 * len(label)
+
+
+@given(st.text(max_size=40), st.integers(1, 30))
+def test_a_shortened_name_fits_and_keeps_its_ends(name: str, width: int) -> None:
+    shown, whole = shorten(name, width), visible(name)
+    assert display_width(shown) <= width
+    assert shown == whole or "…" in shown
+    start, _, end = shown.partition("…")
+    assert whole.startswith(start)
+    assert whole.endswith(end)
 
 
 def test_a_character_wider_than_a_line_is_a_line_of_its_own() -> None:

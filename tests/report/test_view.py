@@ -80,8 +80,8 @@ def test_a_result_of_another_version_is_shown_with_a_remark(results: list[Result
     (tmp_path / "a.json").write_text(json.dumps(changed))
     (section,) = make_view(read_entries([tmp_path / "a.json"])).sections
     assert len(section.remarks) == 2
-    assert section.remarks[0].startswith("holdsup 9.8.7 made these numbers.")
-    assert section.remarks[1].endswith("does not know, and does not show: 'flavour'.")
+    assert section.remarks[0].startswith("holdsup 9.8.7 made these numbers;")
+    assert section.remarks[1].endswith("doesn't know and doesn't show: 'flavour'.")
     (tmp_path / "a.json").write_text(results[0].to_json())
     (section,) = make_view(read_entries([tmp_path / "a.json"])).sections
     assert section.remarks == ()
@@ -92,8 +92,8 @@ def test_the_command_says_so_on_standard_error_and_on_the_page(results: list[Res
     (tmp_path / "a.json").write_text(json.dumps(changed))
     done = run("report", tmp_path / "a.json", "-o", tmp_path / "page.html")
     assert done.code == 0
-    assert done.err.startswith("a.json: holdsup 9.8.7 made these numbers.")
-    assert "holdsup 9.8.7 made these numbers." in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert done.err.startswith("a.json: holdsup 9.8.7 made these numbers;")
+    assert "holdsup 9.8.7 made these numbers;" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_every_picture_stands_at_the_table_that_it_belongs_to(results: list[Result]) -> None:

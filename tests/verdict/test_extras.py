@@ -85,7 +85,6 @@ EXTRAS: list[tuple[Callable[[], Result], str, str]] = [
     (qra, "reproduction.question.spread_within", "what explains the spread"),
     (qra, "reproduction.question.model_conditions", "the mixed model over conditions"),
     (qra, "reproduction.question.compare_conditions", "the conditions matrix"),
-    (qra, "reproduction.question.pair_measurements", "the list of pairs"),
 ]
 
 

@@ -137,13 +137,6 @@ def test_free_conditions_count_like_the_standard_ones() -> None:
     assert found.repeatability is False
 
 
-def test_the_similarity_of_pairs_is_the_share_of_shared_conditions_that_agree() -> None:
-    rows = measured([0.8, 0.6], code=["A", "A"], test_set=["x", "y"], performed_by=["me", ""])
-    (pair,) = assess_reproduction(rows).pairs
-    assert (pair.agree, pair.of, pair.similarity) == (1, 2, 0.5)
-    assert (pair.difference, pair.percent) == pytest.approx((0.2, 100 * 0.2 / 0.7))
-
-
 def test_explained_is_the_adjusted_share_between_groups_and_chance_counts_divisions() -> None:
     values, code = [1.0, 1.2, 3.0, 3.1], ["A", "A", "B", "B"]
     found = assess_reproduction(measured(values, code=code, performed_by=list("abcd")))
@@ -191,7 +184,7 @@ def test_two_measurements_are_never_over_read() -> None:
 
 def test_who_measured_cannot_be_aligned() -> None:
     only = assess_reproduction(measured([0.8, 0.9, 0.7], performed_by=["a", "b", "b"], code=["A"] * 3)).assessments[0]
-    assert only.align_next.startswith("Find out what the labs did differently: nothing else")
+    assert only.align_next.startswith("Find out what the labs did differently: no other")
     values, who = [1.0, 1.1, 3.0, 3.1, 2.0], ["a", "a", "b", "b", "c"]
     both = assess_reproduction(measured(values, performed_by=who, code=["A", "B", "A", "B", "A"])).assessments[0]
     assert re.match(r"Find out what the labs did differently: >?\d+% of the variance is between labs", both.align_next)

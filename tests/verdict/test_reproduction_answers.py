@@ -135,13 +135,13 @@ def test_the_answer_of_a_pair_reads_like_this() -> None:
         van der Lee et al. (2017)   5.36  van der Lee et al.  van der Lee et al.
         Mille et al. (2021)         6.14  Mille et al.        Mille et al.
 
-        95% CI     CV* above 5.16%, without an upper end; next measurement 1.0 to 14.3
+        95% CI     CV* above 5.16%, no upper end; next measurement likely 1.0 to 14.3
         differs    implementation, procedure and performed by (reproducibility)
         next step  Align implementation and procedure. Two measurements can't tell which
                    condition matters.
-        holds for  new measurements in ways like these; not who is right
-        caveat     Two measurements of PASS Fluency say almost nothing about the spread
-                   or what causes it.
+        holds for  new measurements made in similar ways; it doesn't say who is right
+        caveat     Two measurements say almost nothing about the spread or its causes:
+                   PASS Fluency.
         more: --full (precision, conditions, spread)   --card card.html
         {found.signature}
         """
@@ -209,3 +209,12 @@ def test_other_kinds_answer_in_few_lines() -> None:
         assert re.search(r"\d more: --full", str(found))
         assert len(found.headline.split()) <= 25
         assert found.describe_method().sentences
+
+
+def test_a_long_name_keeps_its_ends_in_the_headline() -> None:
+    name = f"{'x' * 300}-large"
+    rows = [{"object": name, "measurand": "BLEU", "value": value, "performed_by": str(value)} for value in (30, 31, 33)]
+    found = holdsup.assess_reproduction(rows)
+    assert "xxx…" in found.headline
+    assert "large BLEU" in found.headline
+    assert max(map(len, str(found).splitlines()[:2])) <= 80

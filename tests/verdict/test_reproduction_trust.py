@@ -23,7 +23,7 @@ from holdsup.verdict import (
     make_cards,
     write_card,
 )
-from holdsup.verdict.reproduction import result, spread
+from holdsup.verdict.reproduction import records, spread
 from holdsup.verdict.reproduction.records import MOST_CROSSED
 from holdsup.verdict.reproduction.spread import MOST_CONDITIONS, MOST_OBJECTS
 
@@ -50,7 +50,6 @@ def test_sizes_beyond_what_squares_can_hold_change_no_ratio(scale: float) -> Non
     assert scaled.assessments[0].cv == pytest.approx(plain.assessments[0].cv, rel=1e-12)
     assert scaled.spread[0].explained == pytest.approx(plain.spread[0].explained, rel=1e-9)
     assert scaled.spread[0].chance == plain.spread[0].chance
-    assert [p.percent for p in scaled.pairs] == pytest.approx([p.percent for p in plain.pairs])
     assert "CV*" in str(scaled)
 
 
@@ -71,7 +70,6 @@ def test_copies_and_words_for_nothing_are_said_beside_the_answer() -> None:
     (one,) = found.assessments
     assert one.differing == ("performed_by",)
     assert "code" in one.not_reported
-    assert (found.pairs[-1].agree, found.pairs[-1].of) == (0, 1)
 
 
 def test_a_condition_that_differs_among_those_who_report_it_is_not_reported_for_all() -> None:
@@ -88,7 +86,7 @@ def test_values_without_spread_are_not_said_to_have_one() -> None:
     open_ = assess_reproduction(measured([5, 5, 5])).assessments[0]
     for one in (same, other, open_):
         assert "spread" not in one.align_next
-    assert other.align_next == "Nothing to align: the values agree whatever the code."
+    assert other.align_next == "Nothing to align: the values agree despite different code."
 
 
 @pytest.mark.parametrize(("unit", "top"), [("percent", 100.0), ("proportion", 1.0)])
@@ -115,7 +113,7 @@ def test_an_unknown_condition_is_not_selected_by() -> None:
         assess_reproduction(measured([1, 2], code=["a", "b"]), where={"foo": "1"})
 
 
-def test_the_card_carries_notes_cautions_and_pairs(tmp_path: Path) -> None:
+def test_the_card_carries_notes_and_cautions(tmp_path: Path) -> None:
     rows = measured(["91 %", 0.905, "88 %"], code=["a", "?", "b"], performed_by=["x", "y", "z"])
     found = assess_reproduction(rows)
     (tmp_path / "found.json").write_text(found.to_json(), encoding="utf-8")
@@ -125,8 +123,6 @@ def test_the_card_carries_notes_cautions_and_pairs(tmp_path: Path) -> None:
         (card,) = make_cards(each)
         assert any("0.905 as 90.5 %" in caution for caution in card.cautions)
         assert set(card.cautions) == set(found.warnings)
-        (pairs,) = [table for table in card.tables if table.title == "Pairs of measurements"]
-        assert len(pairs.rows) == 3
 
 
 def test_each_card_has_only_its_own_notes() -> None:
@@ -266,7 +262,7 @@ def test_work_per_object_does_not_grow_with_the_number_of_objects(monkeypatch: p
     rows = [row for o in range(60) for row in measured(list(rng.normal(50, 3, 3)), name=f"s{o}", code=list("aab"))]
     found = assess_reproduction(rows)
     looked = 0
-    own = result.sort_rows
+    own = records.sort_rows
 
     def counted(given: Any) -> Any:
         nonlocal looked
@@ -274,9 +270,9 @@ def test_work_per_object_does_not_grow_with_the_number_of_objects(monkeypatch: p
         looked += len(given)
         return own(given)
 
-    monkeypatch.setattr(result, "sort_rows", counted)
+    monkeypatch.setattr(records, "sort_rows", counted)
     assert len(make_cards(found)) == 60
-    assert looked == len(found.measurements) + len(found.conditions) + len(found.pairs) + len(found.spread)
+    assert looked == len(found.measurements) + len(found.conditions) + len(found.spread)
 
 
 def test_progress_is_told_for_each_object() -> None:

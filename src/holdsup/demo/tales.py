@@ -25,13 +25,11 @@ from holdsup.studies.tuning import JKSearchCV
 from holdsup.verdict import assess_reproduction, compare_systems, decompose_variance
 from holdsup.verdict.ranking import rank_systems
 
-__all__ = ["QUESTIONS", "Chapter", "Tale", "write_page"]
-
 TITLE = "Six results that do not hold up"
 INTRODUCTION = (
-    "Train the same system with another seed, prompt it in other words, split the data anew: the score moves, though "
-    "the system is the same. A gap between two systems means something only if it is larger than that.",
-    "Six usual readings, each on data whose truth is known. holdsup was not told the truth.",
+    "Train the same system with another seed, reword the prompt, split the data again: the score moves, "
+    "although the system is the same. A gap between two systems means something only if it is larger than that.",
+    "Here are six common mistakes, each on data whose truth is known. holdsup was not told the truth.",
 )
 
 SIGNIFICANT = 0.05
@@ -100,7 +98,7 @@ def tell_compare(seed: int) -> Tale:
         f"{found.count(1.0)} say new is better, {found.count(-1.0)} say baseline is.",
         truth="Both have the same true mean, 0.700. The seed alone moves a run by 0.01.",
         result=compare_systems(scores, seed=seed),
-        lesson="Many items say nothing about the next run. Train each system several times.",
+        lesson="No number of items tells you about the next run. Train each system several times.",
     )
 
 
@@ -119,7 +117,7 @@ def tell_variance(seed: int) -> Tale:
     return Tale(
         data=f"One simulated assistant, {PROBLEMS} questions, {PROMPTS} prompts, {SEEDS} seeds each.",
         seeming=f"With one prompt, {SEEDS} seeds give {', '.join(most)} and {last}: within {np.ptp(first):.3f} of each "
-        f"other. Over all prompts the mean goes from {others.min():.3f} to {others.max():.3f}.",
+        f"other. Across all prompts, the mean ranges from {others.min():.3f} to {others.max():.3f}.",
         truth=f"Only {PHI:.0%} of the variance is between questions. The SD is {SD_PROMPT:.2f} between prompts, "
         f"{SD_SEED:.3f} between seeds.",
         result=decompose_variance(table, facets=["prompt", "seed"]),
@@ -135,8 +133,8 @@ def tell_rank(seed: int) -> Tale:
     board = ", ".join(f"{name} {mean:.3f}" for mean, name in means)
     return Tale(
         data=f"Four simulated systems on {DATASETS} datasets, three learning rates, {REPEATS} seeds each.",
-        seeming=f"The average of all scores says {board}.",
-        truth=f"B skipped the {HARDEST} hardest datasets and the worst learning rate. A is better by "
+        seeming=f"Averaging all scores gives {board}.",
+        truth=f"B skipped the {HARDEST} hardest datasets and the worst learning rate. On equal terms A leads by "
         f"{TRUE_MEANS['A'] - TRUE_MEANS['B']:.3f}.",
         result=rank_systems(table, seed=seed, nested_runs=True),
         lesson="Compare systems on the same datasets and settings, or adjust for what differs.",
@@ -149,9 +147,9 @@ def tell_qra(seed: int) -> Tale:
     bleu, f1 = printed["NTS-w2v_def", "BLEU"], printed["mult-dom+", "wF1"]
     return Tale(
         data="116 measurements of 18 published results, made by the authors and by others (Belz et al. 2022).",
-        seeming=f"The BLEU of NTS-w2v_def spreads by {bleu.sd:.1f} points (SD), the F1 of mult-dom+ by {f1.sd:.2f}: F1 "
-        "was reproduced far more closely.",
-        truth=f"BLEU is near 90 and F1 below 1. In percent of the mean (CV*) it is {bleu.cv:.1f}% for BLEU and "
+        seeming=f"The SD is {bleu.sd:.1f} points for the BLEU of NTS-w2v_def and {f1.sd:.2f} for the F1 of mult-dom+: "
+        "F1 looks far more reproducible.",
+        truth=f"BLEU is near 90 and F1 below 1. Relative to the mean (CV*), the spread is {bleu.cv:.1f}% for BLEU and "
         f"{f1.cv:.1f}% for F1.",
         result=assess_reproduction(belz2022(), seed=seed),
         lesson="Compare the spread with the size of the values, not in points.",
@@ -169,11 +167,11 @@ def tell_contest(seed: int) -> Tale:
     ahead, behind = int((gaps > 0).sum()), int((gaps < 0).sum())
     return Tale(
         data="Two classifiers on the 178 wines of scikit-learn.",
-        seeming=f"One split of 80 to 20 names a winner, by up to {100 * np.abs(gaps).max():.1f} points. Of {SPLITS} "
-        f"splits {ahead} favour discriminant, {behind} svm, {SPLITS - ahead - behind} tie.",
+        seeming=f"One 80/20 split has a winner, by up to {100 * np.abs(gaps).max():.1f} points. Of {SPLITS} "
+        f"such splits, {ahead} favour discriminant, {behind} favour svm and {SPLITS - ahead - behind} tie.",
         truth="Over 300 partitions svm leads on 53% and discriminant on 47%, by less than 0.001.",
         result=run_contest(systems, (inputs, targets), "accuracy", seed=seed),
-        lesson="Split again and again, and count how often the same system wins.",
+        lesson="Split many times, and count how often the same system wins.",
     )
 
 
@@ -188,9 +186,9 @@ def tell_tune(seed: int) -> Tale:
     tally = "; ".join(f"{name} ({count} times)" if count > 1 else name for name, count in picked.most_common())
     return Tale(
         data="A support vector machine on the same wines, 20 settings to choose from.",
-        seeming=f"One partition into {FOLDS} folds names one winner. {PARTITIONS} of them name {len(picked)}: {tally}.",
-        truth="Over 200 partitions C=0.3 and C=1, both with gamma=0.03, are the best. One partition finds the first of "
-        "them 39% of the time.",
+        seeming=f"One partition into {FOLDS} folds has one winner; {PARTITIONS} have {len(picked)}: {tally}.",
+        truth="Over 200 partitions, C=0.3 and C=1 with gamma=0.03 are best. A single partition finds the first "
+        "of them 39% of the time.",
         result=found,
         lesson="Average over several partitions, and say which other settings are as good.",
     )
@@ -238,7 +236,7 @@ def _machine() -> Any:
 QUESTIONS = (
     Chapter(command="compare", text="Is the new system better, or is it the seed?", tell=tell_compare),
     Chapter(command="variance", text="Is this score reliable?", tell=tell_variance),
-    Chapter(command="rank", text="Is one system best, though B skipped what is hard?", tell=tell_rank),
+    Chapter(command="rank", text="Is one system best, although B skipped the hard datasets?", tell=tell_rank),
     Chapter(command="qra", text="Was F1 reproduced more closely than BLEU?", tell=tell_qra),
     Chapter(command="contest", text="Would another split name the same winner?", tell=tell_contest),
     Chapter(command="tune", text="Is the tuned setting safe from luck?", tell=tell_tune),

@@ -24,8 +24,6 @@ from holdsup.design.variables import (
 )
 from holdsup.results import Rows
 
-__all__ = ["BatchColumns", "BatchRows", "complete_batch", "read_batch"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer]
 

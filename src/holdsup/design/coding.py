@@ -20,8 +20,6 @@ from holdsup.numerics.layout import ColumnSpec
 Value = TypeVar("Value")
 ByIndex = Sequence[Value] | Mapping[int, Value]
 
-__all__ = ["Coded", "DesignColumn", "code_terms", "dense_columns"]
-
 
 @dataclass(frozen=True, slots=True)
 class DesignColumn:

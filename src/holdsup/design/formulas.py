@@ -9,20 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "INTERCEPT",
-    "Factor",
-    "Formula",
-    "RandomTerm",
-    "Term",
-    "Terms",
-    "cross_terms",
-    "nest_terms",
-    "quote",
-    "sort_terms",
-    "write_formula",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Factor:

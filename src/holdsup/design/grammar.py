@@ -22,8 +22,6 @@ from typing import NoReturn
 from holdsup.design.formulas import INTERCEPT, Factor, Formula, RandomTerm, Terms, cross_terms, nest_terms, sort_terms
 from holdsup.errors import FormulaError
 
-__all__ = ["parse_formula"]
-
 LONGEST = 10_000  # characters; a formula is written by a person
 DIGITS = "0123456789"  # the others that Unicode has are no numbers here
 SYMBOLS = ("||", "~", "+", "-", "*", ":", "/", "^", "(", ")", "|", ",")
@@ -60,15 +58,15 @@ class _Parser:
 
     def formula(self) -> Formula:
         response = self.response()
-        self.expect("~", "after the response there must be a '~'")
+        self.expect("~", "expected '~' after the response")
         part = self.sum()
         if self.peek().kind in ("|", "||"):
             self.fail("put a random term in parentheses: (1|g)")
-        self.expect("end", "the formula should end here")
+        self.expect("end", "expected an operator (+, -, *, :, /) or the end")
         fixed = sort_terms(with_intercept(part.terms), self.mentioned)
         used = (*fixed, *(term for random in part.random for term in random.terms))
         if any(response in term for term in used):
-            self.fail(f"{response} is the response and cannot explain itself", at=self.tokens[0])
+            self.fail(f"{response} is the response and can't be a predictor as well", at=self.tokens[0])
         return Formula(one_line(self.text), response, fixed, part.random)
 
     def response(self) -> Factor:
@@ -76,7 +74,7 @@ class _Parser:
         response = self.factor()
         self.mentioned.clear()
         if response.function in ("factor", "poly"):
-            self.fail(f"{response} cannot be the response: a response is one number in each row", at=token)
+            self.fail(f"{response} can't be the response: a response is one number per row", at=token)
         return response
 
     def sum(self) -> _Part:
@@ -90,12 +88,12 @@ class _Parser:
             piece = self.product()
             if minus:
                 if piece.random:
-                    self.fail("a random term cannot be subtracted", at=start)
+                    self.fail("a random term can't be subtracted", at=start)
                 part = _Part(part.terms.minus(piece.terms), part.random)
             else:
                 part = _Part(part.terms.plus(piece.terms), (*part.random, *piece.random))
             if len(part.terms.kept) > MOST_TERMS:
-                self.fail(f"this stands for more than {MOST_TERMS} terms", at=start)
+                self.fail(f"this expands to more than {MOST_TERMS} terms", at=start)
             if self.peek().kind not in ("+", "-"):
                 self.depth -= 1
                 return part
@@ -130,7 +128,7 @@ class _Parser:
             return base
         token = self.advance()
         if token.text not in POWERS:
-            self.fail(f"after '^' comes a whole number from 1 to {len(POWERS)}", at=token)
+            self.fail(f"expected a whole number after '^', from 1 to {len(POWERS)}", at=token)
         terms = plain = self.plain(base, token)
         for _ in range(POWERS.index(token.text)):
             self.limit(terms, plain, token)
@@ -145,28 +143,28 @@ class _Parser:
                 return _Part(Terms((INTERCEPT,)))
             if token.text == "0":
                 return _Part(Terms(no_intercept=True))
-            self.fail("the only numbers that can stand here are 0 and 1", at=token)
+            self.fail("the only numbers allowed as terms are 0 and 1", at=token)
         if token.kind == "(":
             return self.parenthesis()
         return _Part(Terms(((self.factor(),),)))
 
     def parenthesis(self) -> _Part:
         outside, self.mentioned = self.mentioned, []
-        self.expect("(", "a '(' should stand here")
+        self.expect("(", "expected '('")
         inside = self.sum()
         bar = self.peek()
         if bar.kind not in ("|", "||"):
-            self.expect(")", "this parenthesis is not closed: a ')' should stand here")
+            self.expect(")", "expected ')': a parenthesis is not closed")
             self.mentioned = outside + self.mentioned
             return inside
         self.advance()
         if inside.random:
-            self.fail("a random term cannot hold another one", at=bar)
+            self.fail("a random term can't contain another random term", at=bar)
         terms = sort_terms(with_intercept(inside.terms), self.mentioned)
         if not terms:
-            self.fail("nothing is left to vary in this random term", at=bar)
+            self.fail("this random term is empty", at=bar)
         groups = self.group()
-        self.expect(")", "after the group there must be a ')'")
+        self.expect(")", "expected ')' after the group")
         self.mentioned = outside
         return _Part(random=tuple(RandomTerm(terms, group, bar.kind == "|") for group in groups))
 
@@ -176,18 +174,18 @@ class _Parser:
         self.mentioned = []
         terms = self.plain(self.product(), start)
         if INTERCEPT in terms or terms.no_intercept or not terms.kept:
-            self.fail("a group is made of columns, not of 0 or 1", at=start)
+            self.fail("a group must be a column, not 0 or 1", at=start)
         for term in terms.kept:
             for factor in term:
                 if factor.function not in ("", "factor"):
-                    self.fail("a group is made of columns, not of functions of them", at=start)
+                    self.fail("a group must be a column, not a function of one", at=start)
         return [tuple(factor.variable for factor in term) for term in sort_terms(terms, self.mentioned)]
 
     def factor(self) -> Factor:
         token = self.advance()
         if token.kind != "name":
             what = "the formula ends" if token.kind == "end" else f"there is {token.text!r}"
-            self.fail(f"a column should stand here, but {what}", at=token)
+            self.fail(f"expected a column, but {what}", at=token)
         quoted = self.text[token.place] == "`"
         called = self.peek().kind == "(" and not quoted
         factor = self.function(token) if called else Factor(token.text)
@@ -197,22 +195,22 @@ class _Parser:
     def function(self, token: Token) -> Factor:
         name = token.text
         if name not in FUNCTIONS:
-            self.fail(f"{name!r} is no function of formulas; there are {', '.join(FUNCTIONS)}", at=token)
-        self.expect("(", "a '(' should stand here")
-        inner = self.expect("name", "the name of a column should stand here")
+            self.fail(f"{name!r} is not a formula function; the functions are {', '.join(FUNCTIONS)}", at=token)
+        self.expect("(", "expected '('")
+        inner = self.expect("name", "expected a column name")
         if self.peek().kind == "(":
             self.fail(
-                f"functions cannot be nested: compute {self.call(inner):.60} as a column of the table first", at=inner
+                f"functions can't be nested: compute {self.call(inner):.60} as a column of the table first", at=inner
             )
         variable = inner.text
         argument = None
         if FUNCTIONS[name]:
             self.expect(",", f"{name} takes a column and a number: {name}({variable}, 2)")
-            number = self.expect("number", "a whole number should stand here")
+            number = self.expect("number", "expected a whole number")
             if number.text not in POWERS:
-                self.fail(f"this must be a whole number from 1 to {len(POWERS)}", at=number)
+                self.fail(f"expected a whole number from 1 to {len(POWERS)}", at=number)
             argument = int(number.text)
-        self.expect(")", f"{name}({variable} is not closed: a ')' should stand here")
+        self.expect(")", f"expected ')' to close {name}({variable}")
         return Factor(variable, name, argument)
 
     def call(self, name: Token) -> str:
@@ -221,14 +219,14 @@ class _Parser:
 
     def plain(self, part: _Part, at: Token) -> Terms:
         if part.random:
-            self.fail("a random term can be added, and nothing else", at=at)
+            self.fail("a random term can only be added with +", at=at)
         return part.terms
 
     def limit(self, left: Terms, right: Terms, at: Token) -> None:
         if not left.kept or not right.kept:
-            self.fail("on one side of this there is nothing to multiply", at=at)
+            self.fail("one side of this operator is empty", at=at)
         if len(left.kept) * len(right.kept) > MOST_TERMS:
-            self.fail(f"this stands for more than {MOST_TERMS} terms", at=at)
+            self.fail(f"this expands to more than {MOST_TERMS} terms", at=at)
 
     def narrow(self, terms: Terms, at: Token) -> Terms:
         if any(len(term) > MOST_FACTORS for term in terms.kept):
@@ -275,7 +273,7 @@ class Token:
 def split_tokens(formula: str) -> list[Token]:
     """Return the tokens of a formula, closed by one of kind "end"."""
     if len(formula) > LONGEST:
-        raise point_at(formula, LONGEST, f"the formula has {len(formula):,} characters and is not read further")
+        raise point_at(formula, LONGEST, f"the formula has {len(formula):,} characters; the limit is {LONGEST:,}")
     tokens: list[Token] = []
     place = 0
     while place < len(formula):
@@ -296,7 +294,7 @@ def _next(formula: str, place: int) -> Token:
         if end < 0:
             raise point_at(formula, place, "this back-quote is never closed")
         if end == place + 1:
-            raise point_at(formula, place, "a name between back-quotes cannot be empty")
+            raise point_at(formula, place, "a name in back-quotes can't be empty")
         return Token("name", formula[place + 1 : end], place)
     for symbol in SYMBOLS:
         if formula.startswith(symbol, place):
@@ -305,7 +303,7 @@ def _next(formula: str, place: int) -> Token:
         return Token("number", _run(formula, place, lambda c: c in DIGITS or c == "."), place)
     if char.isidentifier() or char == ".":
         return Token("name", _run(formula, place, _in_name), place)
-    raise point_at(formula, place, f"{char!r} has no meaning here; a name with such a character goes in `...`")
+    raise point_at(formula, place, f"{char!r} is not allowed here; put a name that contains it in back-quotes: `...`")
 
 
 def _in_name(char: str) -> bool:

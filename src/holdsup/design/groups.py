@@ -18,17 +18,6 @@ from holdsup.design.coding import DesignColumn
 from holdsup.design.variables import Variables
 from holdsup.numerics.layout import ColumnSpec, Effects
 
-__all__ = [
-    "Group",
-    "LevelFinder",
-    "RandomBlock",
-    "find_levels",
-    "make_group",
-    "match_labels",
-    "merge_blocks",
-    "same_levels",
-]
-
 Codes = NDArray[np.integer]
 MOST_INSIDE = 12  # levels of a:b within b up to which a:b is written as columns within b
 MOST_ROOTED = 64  # the same where one group takes in all that is finer

@@ -30,8 +30,6 @@ from holdsup.numerics.layout import Layout, Sample
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 
-__all__ = ["CodedRows", "Design", "RandomBlock", "build_design", "code_fitted_rows", "code_rows"]
-
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer]
 KnownLabels = dict[str, tuple[int, Labels]]  # the columns that the fit used as labels: their index and levels
@@ -187,12 +185,12 @@ def _check_repetition(earlier: RandomBlock, later: RandomBlock) -> None:
 def _check_group(group: Group, width: int, rows: int) -> None:
     """Raise if a group cannot have variances: `width` effects that may be correlated vary together."""
     if group.count < 2:
-        raise FormulaError(f"the group {group.label!r} has one level only: a variance needs two or more")
+        raise FormulaError(f"the group {group.label!r} has only one level: a variance needs at least two")
     if group.count * width >= rows:
         what = "levels" if width == 1 else f"levels times {width} effects each"
         raise FormulaError(
-            f"the random term of {group.label!r} has {group.count:,} {what} for {rows:,} rows, so its variance cannot "
-            "be told from the residual's: leave it out, or add rows"
+            f"the random term of {group.label!r} has {group.count:,} {what} for {rows:,} rows, so its variance can't "
+            "be separated from the noise: leave it out, or add rows"
         )
 
 

@@ -26,8 +26,6 @@ from holdsup.design.coding import DesignColumn
 from holdsup.design.transforms import Statistics
 from holdsup.numerics.layout import ColumnSpec
 
-__all__ = ["Derived", "NumberPool", "center_columns", "restrict_transform", "scale_columns"]
-
 FAR = 100.0  # |mean| / sd from which a variable is centred
 NEAR_ONE = 8.0  # a variable whose size is within this factor of one is left as it is
 Array = NDArray[np.float64]

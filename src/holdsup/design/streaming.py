@@ -25,8 +25,6 @@ from holdsup.numerics.moments import Moments
 from holdsup.numerics.summation import MomentPart, MomentSum, PreparedRows
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["read_moments"]
-
 
 def read_moments(
     formula: Formula, source: Batches, *, weights: str | None = None, progress: Progress = no_progress

@@ -26,8 +26,6 @@ from holdsup.design.variables import TableColumns
 from holdsup.numerics.layout import run_starts
 from holdsup.results import Rows
 
-__all__ = ["NewCombinations", "NewDifference", "Survey"]
-
 Codes = NDArray[np.integer]
 Numbered = NDArray[np.int64]
 LARGEST_TABLE = 2**26  # combinations that are looked up in a table of all possible ones

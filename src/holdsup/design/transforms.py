@@ -13,17 +13,6 @@ from numpy.typing import NDArray
 from holdsup.design.formulas import Factor
 from holdsup.errors import FormulaError
 
-__all__ = [
-    "ELEMENTWISE",
-    "Standardization",
-    "Statistics",
-    "Transform",
-    "apply_transform",
-    "learn_transform",
-    "summarize",
-    "undefined",
-]
-
 PIECE = 2**15  # values whose distances from the mean stay in the cache
 SQUARABLE = 1e-150, 1e150  # sizes whose squares neither vanish nor overflow
 Array = NDArray[np.float64]

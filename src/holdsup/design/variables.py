@@ -25,21 +25,6 @@ from holdsup.errors import ColumnError, FormulaError
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 
-__all__ = [
-    "TableColumns",
-    "Variables",
-    "check_columns",
-    "complete_rows",
-    "encode_variables",
-    "looks_numeric",
-    "mentioned_factors",
-    "negative_weights",
-    "no_complete_row",
-    "read_table",
-    "represent",
-    "uses_of",
-]
-
 Array = NDArray[np.float64]
 SMALLEST, LARGEST = 1e-90, 1e90  # size of a variable whose squares and their sums are still numbers
 

@@ -20,14 +20,13 @@ from holdsup.fit.prediction import covariance, simulate
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.drawing import Truth
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.refits import Refits
 from holdsup.numerics.restriction import Restriction
-from holdsup.numerics.simulation import Competitor, Refits, Simulation, simulate_fits
+from holdsup.numerics.simulation import Competitor, Simulation, simulate_fits
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering import Estimate, Interval, PValue, Table
 from holdsup.rendering.numbers import format_count
 from holdsup.rendering.text import render_text
-
-__all__ = ["BootstrapFits", "BootstrapInterval", "BootstrapTest", "bootstrap_fit", "bootstrap_test"]
 
 LEAST_START = 0.05  # relative standard deviation from which the search for an additional variance starts
 ROUNDING = 1e-6  # by how much the larger model's criterion may exceed the smaller one's
@@ -176,8 +175,8 @@ class BootstrapInterval:
     name: str  # what is estimated
     estimate: float  # by the fit
     se: float  # standard deviation of the refits
-    low: float  # lower limit
-    high: float  # upper limit
+    low: float  # lower end of the CI
+    high: float  # its upper end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,8 +14,6 @@ from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.distributions import f_tail
 from holdsup.numerics.layout import Floats
 
-__all__ = ["JointTest", "average_row", "contrast", "effect_weights", "joint_test", "marginal_means", "marginal_weights"]
-
 
 @dataclass(frozen=True, slots=True)
 class JointTest:

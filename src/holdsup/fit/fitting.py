@@ -22,8 +22,6 @@ from holdsup.numerics.moments import Moments, accumulate
 from holdsup.numerics.threads import blas_threads
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["fit_by", "fit_design", "fit_lmm", "fit_response", "fit_within"]
-
 
 def fit_lmm(
     formula: str,

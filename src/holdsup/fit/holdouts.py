@@ -20,12 +20,9 @@ from holdsup.errors import FitError
 from holdsup.fit.records import Contrast, make_contrast
 from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats, Ints, Layout, Sample
-from holdsup.numerics.mixed import EngineFit, NothingLeft, fit_moments
+from holdsup.numerics.mixed import EngineFit, NothingLeft, PredictedEffects, fit_moments, predict_effects
 from holdsup.numerics.moments import accumulate
-from holdsup.numerics.prediction import PredictedEffects, predict_effects
 from holdsup.numerics.threads import blas_threads
-
-__all__ = ["PartialFit", "fit_without", "predict_parts"]
 
 TOLD = 1e-6  # deviation of a column, relative to its largest value, that is rounding
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from holdsup.design import Design, Formula, build_design
 from holdsup.design.formulas import RandomTerm
-from holdsup.design.matrices import RandomBlock, code_fitted_rows
+from holdsup.design.groups import RandomBlock
+from holdsup.design.matrices import code_fitted_rows
 from holdsup.errors import FitError, NotNested
 from holdsup.fit.fitting import fit_by, fit_design
 from holdsup.fit.result import LmmFit, Model, describe
@@ -20,17 +21,6 @@ from holdsup.numerics.mixed import NothingLeft, fit_moments
 from holdsup.numerics.restriction import Restriction, restrict
 from holdsup.rendering import PValue, Table
 from holdsup.rendering.text import render_text
-
-__all__ = [
-    "LikelihoodRatioTest",
-    "RandomTermTest",
-    "Reduction",
-    "embed",
-    "embed_terms",
-    "likelihood_ratio_test",
-    "random_term_tests",
-    "reduce_terms",
-]
 
 LEAST_START = 0.05  # relative standard deviation from which the search for a variance starts at least
 SAME = 1e-12  # share of its size to which a mean is known, in whatever order its rows are added

@@ -10,30 +10,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from holdsup.design.matrices import CodedRows, Design, RandomBlock, code_fitted_rows, code_rows
+from holdsup.design.groups import RandomBlock
+from holdsup.design.matrices import CodedRows, Design, code_fitted_rows, code_rows
 from holdsup.errors import FitError
 from holdsup.fit.fitting import fit_response
 from holdsup.fit.result import LmmFit
 from holdsup.numerics.layout import Floats, Ints
-from holdsup.numerics.prediction import PredictedEffects, predict_effects
+from holdsup.numerics.mixed import PredictedEffects, predict_effects
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Rows
 from holdsup.results.envelope import to_backend
-
-__all__ = [
-    "LevelEffects",
-    "Predictions",
-    "RSquared",
-    "find_hosts",
-    "fitted_values",
-    "intraclass_correlations",
-    "predict",
-    "r_squared",
-    "random_effects",
-    "refit",
-    "residuals",
-    "simulate",
-]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

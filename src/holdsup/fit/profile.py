@@ -9,15 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdsup.arguments import check_level
-from holdsup.design.matrices import RandomBlock
+from holdsup.design.groups import RandomBlock
 from holdsup.errors import FitError, list_names
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.profiling import Profile, Quantity
 from holdsup.numerics.threads import blas_threads, threads_for
 from holdsup.progress import Progress, no_progress
-
-__all__ = ["ProfileInterval", "profile_intervals", "profile_share"]
 
 SURE = 1 - 1e-6  # a correlation beyond this is one of -1 or 1
 TINY = 1e-6  # a relative standard deviation below this is one of zero, with no direction of its own
@@ -31,8 +29,8 @@ class ProfileInterval:
     term: str  # what varies; for a correlation both terms
     parameter: str  # "sd", "correlation" or "share"
     estimate: float  # its value at the optimum
-    low: float  # lower limit
-    high: float  # upper limit
+    low: float  # lower end of the CI
+    high: float  # its upper end
 
 
 def profile_intervals(

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from holdsup.numerics.distributions import t_quantile, t_tail
 
-__all__ = ["Contrast", "LevelPair", "OptimizerRecord", "RandomComponent", "make_contrast"]
-
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
@@ -22,8 +20,8 @@ class Contrast:
     t: float  # estimate / se
     p: float  # two-sided p-value
     log10_p: float  # its decimal logarithm
-    low: float  # lower confidence limit
-    high: float  # upper confidence limit
+    low: float  # lower end of the CI
+    high: float  # its upper end
 
 
 @dataclass(frozen=True, slots=True)

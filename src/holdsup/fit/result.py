@@ -12,7 +12,7 @@ import numpy as np
 
 from holdsup.design import Design
 from holdsup.design.formulas import INTERCEPT
-from holdsup.design.matrices import RandomBlock
+from holdsup.design.groups import RandomBlock
 from holdsup.errors import ResultError
 from holdsup.fit.records import Contrast, LevelPair, OptimizerRecord, RandomComponent, make_contrast
 from holdsup.fit.words import caution_fit, describe_method, tabulate_effects, write_answer
@@ -21,8 +21,6 @@ from holdsup.numerics.mixed import EngineFit
 from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.results import Asked, Method, Result
-
-__all__ = ["LmmFit", "Model", "describe"]
 
 SINGULAR = 1e-4  # a relative standard deviation below this is zero, as in lme4's isSingular
 

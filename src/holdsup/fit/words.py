@@ -10,13 +10,12 @@ from holdsup.rendering import Answer, Estimate, Interval, PValue, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_number, say_level, say_p
 from holdsup.results import KINDS, Caution, Method, Rows, write_caveats
 
-__all__ = ["caution_fit", "describe_method", "tabulate_effects", "write_answer"]
-
 QUESTION = KINDS["fit"].question
 INTERCEPT = "(Intercept)"
 MOST_EFFECTS = 10  # of the short answer
 NOTHING = 1e-4  # of the noise: a standard deviation below is shown as zero
 MOST_SPREADS = 5  # standard deviations of the short answer, beside that of the noise
+LONGEST_NAME = 40  # characters of a name in the short answer
 
 
 def write_answer(
@@ -64,17 +63,23 @@ def _headline(fixed: Sequence[Contrast], pair: LevelPair | None, level: float) -
         return f"The mean is {size} ({doubt})."
     doubt += "" if math.isnan(effect.p) else f", {say_p(effect.p)}"
     if pair is None:
-        return f"The effect of {effect.name} is {size} ({doubt})."
-    side = f"{size} {'below' if effect.estimate < 0 else 'above'} {pair.reference}"
+        return f"The effect of {_cut(effect.name)} is {size} ({doubt})."
+    side = f"{size} {'below' if effect.estimate < 0 else 'above'} {_cut(pair.reference)}"
     chance = ", which could be chance" if effect.p > 1 - level else ""
+    who = f"{_cut(pair.variable)} {_cut(pair.level)}"
     if pair.response == "score":
-        return f"{pair.variable} {pair.level} scores {side}{chance} ({doubt})."
-    return f"{pair.variable} {pair.level} is {side} in {pair.response}{chance} ({doubt})."
+        return f"{who} scores {side}{chance} ({doubt})."
+    return f"{who} is {side} in {_cut(pair.response)}{chance} ({doubt})."
+
+
+def _cut(name: str) -> str:
+    """Return a name as it fits a sentence: of a long one, how it begins and ends."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 12]}..{name[-10:]}"
 
 
 def _covered(levels: Mapping[str, int]) -> str:
     """Return which factors may have new levels: the random ones."""
-    counted = [f"{name} ({count:,} here)" for name, count in levels.items()]
+    counted = [f"{_cut(name)} ({count:,} here)" for name, count in levels.items()]
     listed = f"{', '.join(counted[:-1])} and {counted[-1]}" if len(counted) > 1 else counted[0]
     return f"new levels of {listed}; only these fixed effects"
 
@@ -82,7 +87,9 @@ def _covered(levels: Mapping[str, int]) -> str:
 def _spread(random: Sequence[RandomComponent]) -> str:
     """Return the standard deviations in one line."""
     *groups, noise = random
-    named = [f"{c.group if c.term == INTERCEPT else f'{c.group} {c.term}'} {_sd(c.sd, noise.sd)}" for c in groups]
+    named = [
+        f"{_cut(c.group)}{'' if c.term == INTERCEPT else f' {_cut(c.term)}'} {_sd(c.sd, noise.sd)}" for c in groups
+    ]
     more = [f"{len(named) - MOST_SPREADS} more"] if len(named) > MOST_SPREADS else []
     return f"SD of {', '.join([*named[:MOST_SPREADS], *more, f'noise {_sd(noise.sd, noise.sd)}'])}"
 
@@ -100,7 +107,8 @@ def tabulate_effects(fixed: Sequence[Contrast], level: float, *, most: int | Non
         title=f"Fixed effects: {interval} and tests by Satterthwaite's t",
         columns=("effect", "estimate", *tests, interval),
         rows=tuple(
-            (e.name, Estimate(e.estimate, e.se), *(() if short else (Estimate(e.se, e.se), e.df, e.t)), PValue(e.p),
+            (_cut(e.name) if short else e.name, Estimate(e.estimate, e.se),
+             *(() if short else (Estimate(e.se, e.se), e.df, e.t)), PValue(e.p),
              Interval(e.low, e.high, e.estimate, drawn=e.name != INTERCEPT))
             for e in fixed[:most]
         ),

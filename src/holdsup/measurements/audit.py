@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,12 +10,10 @@ from holdsup.errors import ColumnError
 from holdsup.measurements.reading import read_draft
 from holdsup.measurements.record import digest_measurements
 from holdsup.measurements.validation import explain_columns, find_oddities
-from holdsup.rendering import Answer, State, Table
+from holdsup.rendering import Answer, State, Table, shorten
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows
 from holdsup.results.cautions import show_finding, tabulate_findings
-
-__all__ = ["MeasurementAudit", "audit_measurements"]
 
 SHOWN = 8  # findings in the short answer
 LONGEST = 150  # letters of one of them there
@@ -51,7 +48,7 @@ class MeasurementAudit(Result):
         limits = f"{format_counted(len(grave), 'warning')} {'limits' if len(grave) == 1 else 'limit'}"
         left = len(grave) - SHOWN
         said = (show_finding(each) if each.severity == "error" else each.message for each in grave[:SHOWN])
-        shown = ((each.severity, textwrap.shorten(line, LONGEST)) for each, line in zip(grave, said, strict=False))
+        shown = ((each.severity, shorten(line, LONGEST)) for each, line in zip(grave, said, strict=False))
         return Answer(
             question=KINDS[self.kind].question,
             state=state,

@@ -20,8 +20,6 @@ from holdsup.measurements.units import (
     to_one_unit,
 )
 
-__all__ = ["Draft", "Fault", "read_draft", "read_measurements"]
-
 
 def read_measurements(source: Any, *, scale_minimum: float | None = None) -> tuple[Measurement, ...]:
     """Return the measurements in files, frames or records, each with its conditions.

@@ -16,8 +16,6 @@ from typing import Literal, NamedTuple
 from holdsup.columns.values import MISSING_TOKENS
 from holdsup.errors import MeasurementError
 
-__all__ = ["CONDITIONS", "Condition", "Measurement", "digest_measurements"]
-
 # In place of a condition these say that it is not known. "none" may be a condition: no preprocessing.
 NOTHING = {token.lower() for token in MISSING_TOKENS if token} - {"none"} | {
     *("?", "nan", "unknown", "not known", "not reported", "not available")

@@ -18,8 +18,6 @@ from holdsup.errors import ColumnError, MeasurementError, quote_text
 from holdsup.measurements.record import CONDITIONS
 from holdsup.measurements.units import parse_value
 
-__all__ = ["COMMENT", "DOCUMENT", "PREFIX", "RECORDS", "REQUIRED", "Row", "meaning_of", "near_field", "read_rows"]
-
 COMMENT = "#"
 RECORDS = "measurements"  # the field of a JSON document that holds its records
 DOCUMENT = Document(RECORDS, {"kind": "measurements", "schema": 1})
@@ -83,12 +81,12 @@ def read_rows(source: Any) -> list[Row]:
             rows.extend(islice(_rows_of(table), MOST_MEASUREMENTS + 1))
         if len(rows) > MOST_MEASUREMENTS:
             raise MeasurementError(
-                f"{table.name} has more than {MOST_MEASUREMENTS:,} measurements: if these are scores of items or runs, "
-                "compare systems with them (holdsup compare)"
+                f"{table.name} has more than {MOST_MEASUREMENTS:,} measurements. Are these scores of items or "
+                "runs? Then use holdsup compare"
             )
     if not rows:
         names = ", ".join(table.name for table in tables)
-        raise MeasurementError(f"{names} holds no measurement yet: fill in a row for each measured value")
+        raise MeasurementError(f"{names} has no measurements yet: add a row for each measured value")
     return rows
 
 
@@ -137,8 +135,8 @@ def _read_cells(table: OpenTable) -> dict[str, list[str]]:
     for column in table.columns:
         if table.guess(column) == "other":
             raise ColumnError(
-                f"column {column!r} of {table.name} holds lists or bytes: write one word or number, or a dict of "
-                "conditions under the name conditions"
+                f"column {column!r} of {table.name} has lists or bytes in it: put one word or number in each "
+                "cell, or conditions in a dict named conditions"
             )
     named = read_columns([table], labels=table.columns).named
     cells = {}
@@ -155,7 +153,9 @@ def _numbers_rows(table: OpenTable, column: str, texts: list[str]) -> bool:
         return False
     if any(texts) and not (all(text.isdigit() for text in texts) and len(set(texts)) == len(texts)):
         text = next(filter(None, texts))
-        raise ColumnError(f"a column of {table.name} has no name, and holds {quote_text(text)}: name it, or delete it")
+        raise ColumnError(
+            f"a column of {table.name} has no name but has values, such as {quote_text(text)}: name it or delete it"
+        )
     return True
 
 
@@ -171,13 +171,13 @@ def _value_columns(table: OpenTable, meanings: Mapping[str, Meaning | None], cel
         text = next((text for text in texts[column] if not _is_number(text)), "")
         if text and any(map(_is_number, texts[column])):
             raise ColumnError(
-                f"column {column!r} of {table.name} holds numbers and {quote_text(text)}: is it a column of values? "
-                f"Correct that cell; a condition of measurement is named {PREFIX}{column}"
+                f"column {column!r} of {table.name} mixes numbers with {quote_text(text)}: correct that cell if "
+                f"these are measured values, or rename the column {PREFIX}{column} if they are a condition"
             )
         if text:
             raise ColumnError(
-                f"column {column!r} of {table.name} holds {quote_text(text)}: it is neither a condition of the list "
-                f"nor numbers; name it {PREFIX}{column} if it is a condition of measurement"
+                f"column {column!r} of {table.name} has {quote_text(text)}, which is not a number, and is not a known "
+                f"condition: rename it {PREFIX}{column} if it is a condition of measurement"
             )
     return unknown
 
@@ -185,12 +185,12 @@ def _value_columns(table: OpenTable, meanings: Mapping[str, Meaning | None], cel
 def _check_head(table: OpenTable, column: str) -> None:
     if SUMMARIES.fullmatch(column):
         raise ColumnError(
-            f"column {column!r} of {table.name} seems to sum up the measurements beside it: leave it out, or rename it"
+            f"column {column!r} of {table.name} looks like a summary of the other columns: delete it or rename it"
         )
     if NUMBERED.fullmatch(column):
         raise ColumnError(
-            f"column {column!r} of {table.name} stands among columns of values: if it is a condition of measurement, "
-            f"name it {PREFIX}{column}"
+            f"column {column!r} of {table.name} would be read as measured values: if it is a condition of "
+            f"measurement, rename it {PREFIX}{column}"
         )
 
 
@@ -249,11 +249,11 @@ def _other_question(columns: Iterable[str]) -> str:
     """Return what to ask instead of a table that holds something else than measurements, by its columns."""
     there = {_standard(column) for column in columns}
     if there & ITEM_NAMES and there & {"label", "category"}:
-        return " If these are labels that studies gave the same items: --kind labels."
+        return " If studies labelled the same items, add --kind labels."
     if there & ITEM_NAMES and there & STUDY_NAMES:
-        return " If these are scores that studies gave the same items: --kind scores."
+        return " If studies scored the same items, add --kind scores."
     if there & ITEM_NAMES or there & RUN_NAMES:
-        return " If these are scores of your own runs: --seeds."
+        return " If these are scores of your own runs, add --seeds."
     return ""
 
 

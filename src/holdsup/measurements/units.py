@@ -18,22 +18,6 @@ from holdsup.columns.layout import THOUSANDS
 from holdsup.errors import quote_text
 from holdsup.measurements.record import Measurement
 
-__all__ = [
-    "HIGHEST",
-    "LOWEST",
-    "UnitError",
-    "are_ratings",
-    "group_measurements",
-    "guess_scales",
-    "is_open",
-    "list_conversions",
-    "may_be_ratings",
-    "parse_unit",
-    "parse_value",
-    "start_at",
-    "to_one_unit",
-]
-
 SHARES = {"percent", "proportion"}
 FAR = 10  # 91 and .91 are a hundredfold apart; values of one thing are rarely ten times one another
 

@@ -24,8 +24,6 @@ from holdsup.measurements.units import (
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import EXAMPLES, Caution, Severity
 
-__all__ = ["caution_reading", "explain_columns", "find_oddities", "validate"]
-
 APPROXIMATE = "\N{ALMOST EQUAL TO}"
 FAULTS = {
     "no-object": "without an object",
@@ -55,7 +53,7 @@ def validate(source: Any) -> tuple[Caution, ...]:
 def explain_columns(error: ColumnError) -> Caution:
     """Return the finding that no measurement can be read because of the columns."""
     return _finding(
-        "columns", "error", f"The columns cannot be used: {error}", (), count=1, effect="Nothing can be read.",
+        "columns", "error", f"The columns can't be used: {error}", (), count=1, effect="Nothing can be read.",
         advice="Name the columns as holdsup qra --init FILE.csv does.",
     )  # fmt: skip
 
@@ -182,9 +180,9 @@ def _alike(draft: Draft) -> Iterator[Caution]:
     pairs = [(name, *pair) for name, texts in columns.items() for pair in _written_alike(texts)]
     if pairs:
         yield _finding(
-            "written-alike", "warning", f"{len(pairs):,} names that differ only in case, blanks, points or dashes.",
+            "written-alike", "warning", f"{len(pairs):,} names that differ only in case, spaces or punctuation.",
             (f"{name}: {one!r} and {other!r}" for name, one, other in pairs), count=len(pairs),
-            effect="They count as different.", advice="Write what is the same in the same way.",
+            effect="They count as different.", advice="Spell the same name the same way.",
         )  # fmt: skip
 
 
@@ -211,7 +209,7 @@ def _approximate(draft: Draft) -> Iterator[Caution]:
     )
     if found:
         yield _finding(
-            "approximate", "note", f"{found.total():,} conditions are nearly those of others ({APPROXIMATE}).",
+            "approximate", "note", f"{found.total():,} conditions are marked as nearly the same ({APPROXIMATE}).",
             found, count=found.total(), effect="Nearly the same counts as different.",
             advice="Write it without the sign if it was the same.",
         )  # fmt: skip

@@ -15,9 +15,6 @@ from holdsup.measurements.rows import COMMENT, DOCUMENT, PREFIX, RECORDS, meanin
 from holdsup.rendering.spreadsheet import disarm_text
 from holdsup.results import write_file
 
-__all__ = ["schema_of_measurements", "write_measurements", "write_template"]
-
-
 EXPLANATIONS = {
     "object": "what was measured: the system, or the variant of it",
     "measurand": "the quantity measured, such as BLEU or fluency",

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from holdsup.numerics.distributions import t_quantile
 
-__all__ = ["SCALES", "correlation_interval", "fleiss_kappa", "krippendorff_alpha", "pearson", "rmse", "spearman"]
-
 SCALES = ("nominal", "ordinal", "interval")
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from holdsup.numerics.layout import Floats
 
-__all__ = ["NOISE", "ROUNDING", "find_root", "largest", "without_noise"]
-
 EPSILON = 2.0**-52
 NOISE = 1e-12  # of the largest number involved: what is below it is rounding
 ROUNDING = 16 * EPSILON  # of the largest score: a spread or a difference below it is rounding

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from holdsup.numerics import compiled
 from holdsup.numerics.layout import ColumnSpec, Effects, Floats, Ints, Layout, Sample, run_starts
 
-__all__ = ["WORTH_COMPILING", "CellSums", "Cells", "Columns", "Indicators", "Tables", "combine", "find_alike"]
-
 Codes = NDArray[np.integer]
 DENSE_GRID = 4  # a table of all cells is used while it has at most this many places a row
 SMALL_GRID = 2**20  # or this many in all

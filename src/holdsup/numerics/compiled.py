@@ -6,9 +6,7 @@ second in every process, so that callers ask for a compiled loop only where it s
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -17,18 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.numerics.layout import Floats, Ints
-
-__all__ = [
-    "add_rows",
-    "available",
-    "compile_exactly",
-    "compile_loops",
-    "gather_pairs",
-    "load",
-    "loaded",
-    "scatter_pairs",
-    "sum_cells",
-]
 
 Places = NDArray[np.uint32]
 
@@ -41,35 +27,13 @@ def available() -> bool:
 
 @cache
 def compile_loops(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of arrays compiled by numba, from its cache where it was; as it is where there is no numba.
+    """Return a function of arrays compiled by numba, from its cache where it was.
 
     Sums may be added up in another order, so that they use the processor's vectors.
     """
-    return _compile(function, {"reassoc", "contract"})
-
-
-def compile_exactly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a compiled function whose sums are added up as they are written."""
-    return _compile(function, False)
-
-
-def _compile(function: Callable[..., Any], fastmath: bool | set[str]) -> Callable[..., Any]:
-    if not available():
-        return function
     import numba
 
-    return numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
-
-
-def load() -> None:
-    """Load numba, if it is installed, so that small things are compiled from here on."""
-    if available():
-        importlib.import_module("numba")
-
-
-def loaded() -> bool:
-    """Return whether numba is in this process already, so that small things are worth compiling, too."""
-    return "numba" in sys.modules
+    return numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function)
 
 
 def sum_cells(place: Ints, left: Floats, right: Floats, count: int) -> Floats:

@@ -16,22 +16,6 @@ from scipy import special
 from holdsup.numerics.arithmetic import NOISE, find_root, without_noise
 from holdsup.numerics.distributions import Tail, f_tail, t_tail
 
-__all__ = [
-    "FoldTest",
-    "assess_stability",
-    "binomial_interval",
-    "blocked_t",
-    "chance_share",
-    "combined_f",
-    "confidence_sequence",
-    "elect",
-    "mix_estimates",
-    "normal_share",
-    "pool_freedom",
-    "resampled_t",
-    "share_bound",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 

@@ -10,29 +10,26 @@ gives (Bates et al. 2015, JSS 67(1), eq. 34 for ML and 41 for REML, all blocks o
 
 r = L_yy, dof = n (ML) or n - p (REML). Its derivative with respect to S~ is L^-T D L^-1 with D = 1 for the
 rows of Z2, 0 (ML) or 1 (REML) for X, dof for y: the inverse of S~, corrected for a few rows of L^-1.
+
+All of it is written for one theta, shape (k,), as for many at once, shape (d, k), each with a response of its own: then
+values, gradients and the arrays of the elimination have the same leading axis.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from holdsup.numerics import compiled
-from holdsup.numerics.elimination import FEW_LEVELS, Elimination, Levels, Patterns, choose_elimination
+from holdsup.numerics.elimination import Elimination, choose_elimination, turn
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
 
-if TYPE_CHECKING:
-    from holdsup.numerics.loops import SmallModel
-
-__all__ = ["DEAR", "LARGEST", "Criterion", "Solution", "average_information", "has_information"]
-
 DEAR = 300  # columns of M from which an evaluation (of the order of their cube) is worth saving
-LARGEST = 64  # columns of M up to which compiled loops beat LAPACK's calls
+TINY = 8  # columns of M up to which NumPy inverts many matrices faster than as many calls of LAPACK do
 MANY = 8  # parameters from which their differences of gradients are worth saving
 
 
@@ -59,39 +56,25 @@ class Criterion:
         self.last: tuple[Floats, Floats] | None = None  # theta and L of the last gradient
         self.scalar = all(block.width == 1 for block in moments.blocks)
         m, q2, p = len(moments.C), moments.q2, moments.p
-        self.small = self._small() if m <= LARGEST and len(moments.first) and compiled.loaded() else None
-        self.parameter = np.full(m, -1)  # of each column of M, where blocks have a single column; -1 for X and y
-        for block in moments.blocks if self.scalar else ():
-            self.parameter[block.start : block.stop] = block.pattern[0, 0]
+        # The parameter of each column of Z2, where blocks have a single column.
+        single = moments.blocks if self.scalar else ()
+        self.parameter = np.repeat([b.pattern[0, 0] for b in single], [b.count for b in single]).astype(np.int64)
         self.logdet_rows = np.zeros(m)
         self.logdet_rows[:q2] = 1
         self.logdet_rows[q2 : q2 + p] = float(reml)
 
-    def _small(self) -> SmallModel | None:
-        """Return the model laid out for compiled loops; where patterns are many, NumPy does them at once."""
-        many = isinstance(self.elimination, Levels) and len(self.elimination.B) > FEW_LEVELS
-        if many or not isinstance(self.elimination, Patterns | Levels):
-            return None
-        P = self.elimination.P if isinstance(self.elimination, Patterns) else None
-        blocks = self.elimination.blocks
-        from holdsup.numerics.loops import SmallModel
-
-        return SmallModel(self.moments, blocks.A, blocks.counts, P, reml=self.reml)
-
-    def slopes(self, theta: Floats) -> tuple[float, Floats]:
-        """Return d(theta) and its gradient; infinite where rounding leaves no positive definite matrix."""
-        if self.small is not None:
-            self.evaluations += 1
-            return self.small.slopes(theta)
-        found = self._factor(theta)
-        if found is None:
-            return math.inf, np.full(len(theta), math.nan)
-        logdet, L, S = found
-        self.last = (theta.copy(), L)
-        slope = self._inverse(L)
-        y = self._row(L, len(L) - 1)
-        slope += (self.dof - 1) * np.outer(y, y)
-        return self._value(logdet, L), self._pull(theta, S, slope, determinant=True)
+    def slopes(self, theta: Floats) -> tuple[Any, Floats]:
+        """Return d(theta) and its gradient; infinite and NaN where rounding leaves no positive definite matrix."""
+        logdet, L, S = self._factor(theta)
+        value = self._value(logdet, L)
+        if theta.ndim == 1:
+            if value == math.inf:
+                return value, np.full(len(theta), math.nan)
+            self.last = (theta.copy(), L)
+        gradient = self._pull(theta, S, self._slope(L, self.dof), determinant=True)
+        if theta.ndim > 1:
+            gradient[np.isinf(value)] = math.nan
+        return value, gradient
 
     def information(self, theta: Floats) -> Floats | None:
         """Return an approximate Hessian where differences of gradients are dear and the model allows it."""
@@ -104,83 +87,82 @@ class Criterion:
 
     def parts(self, theta: Floats) -> tuple[Floats, Floats, Solution]:
         """Return the gradients of the log-determinants and of log r^2, and what theta implies."""
-        found = self._factor(theta)
-        if found is None:
-            raise FloatingPointError("the cross-products are not positive definite at this theta")
-        logdet, L, S = found
+        logdet, L, S = self._factor_soundly(theta)
         y = self._row(L, len(L) - 1)
-        slope = self._inverse(L)
-        slope -= np.outer(y, y)
         by_residual = self._pull(theta, S, np.outer(y, y), determinant=False)
-        return self._pull(theta, S, slope, determinant=True), by_residual, self._solution(logdet, L)
+        by_determinants = self._pull(theta, S, self._slope(L, 0.0), determinant=True)
+        return by_determinants, by_residual, self._solution(logdet, L)
 
     def unprofiled(self, point: Floats) -> tuple[float, Floats]:
         """Return d at (theta, log sigma), not profiled over sigma, and its gradient."""
         theta, s = point[:-1], float(point[-1])
-        found = self._factor(theta)
-        if found is None:
-            raise FloatingPointError("the cross-products are not positive definite at this theta")
-        logdet, L, S = found
+        logdet, L, S = self._factor_soundly(theta)
         sigma2 = L[-1, -1] ** 2 / self.dof
         ratio = sigma2 * math.exp(-2 * s)  # r^2 / (dof sigma^2)
-        y = self._row(L, len(L) - 1)
-        slope = self._inverse(L)
-        slope += (self.dof * ratio - 1) * np.outer(y, y)
-        gradient = self._pull(theta, S, slope, determinant=True)
+        gradient = self._pull(theta, S, self._slope(L, self.dof * ratio), determinant=True)
         value = self._value(logdet, L) + self.dof * (2 * s - math.log(sigma2) + ratio - 1)
         return value, np.append(gradient, 2 * self.dof * (1 - ratio))
 
     def solve(self, theta: Floats) -> Solution:
         """Return the fixed effects, their covariance and the residual variance at theta."""
-        found = self._factor(theta)
-        if found is None:
-            raise FloatingPointError("the cross-products are not positive definite at this theta")
-        return self._solution(*found[:2])
+        return self._solution(*self._factor_soundly(theta)[:2])
 
-    def _factor(self, theta: Floats) -> tuple[float, Floats, Floats] | None:
-        """Return the first factor's log-determinant, L and S."""
+    def _factor_soundly(self, theta: Floats) -> tuple[Any, Floats, Floats]:
+        found = self._factor(theta)
+        if found[0] == math.inf:
+            raise FloatingPointError("the cross-products are not positive definite at this theta")
+        return found
+
+    def _factor(self, theta: Floats) -> tuple[Any, Floats, Floats]:
+        """Return the first factor's log-determinant, L and S; infinity and ones where there is no L."""
         self.evaluations += 1
         logdet, S = self.elimination.reduce(lambda_of(self.moments.first, theta))
         scaled = self._scaled(S, theta, turned=True)
         q2 = self.moments.q2
-        scaled[np.arange(q2), np.arange(q2)] += 1
-        # LAPACK reads by columns: of a symmetric matrix it may as well have the rows, without a copy.
-        L, info = lapack.dpotrf(scaled.T, lower=1, clean=1, overwrite_a=1)
-        return None if info else (logdet, L, S)
+        scaled[..., np.arange(q2), np.arange(q2)] += 1
+        L, nothing = factorize(scaled)
+        return logdet + nothing, L, S
 
     def _scaled(self, matrix: Floats, theta: Floats, *, turned: bool) -> Floats:
         """Return Lambda2' matrix Lambda2 (`turned`), or Lambda2 matrix Lambda2', as a new matrix."""
         if self.scalar:
             scale = self._scale(theta)
-            result = matrix * scale
-            result *= scale[:, None]
+            result = matrix * scale[..., None, :]
+            result *= scale[..., None]
             return result
         result = matrix.copy()
         for block in self.moments.blocks:
             factor = lambda_of(block.pattern, theta)
+            factor = turn(factor) if turned else factor
             inside = slice(block.start, block.stop)
-            result[inside] = _left(factor.T if turned else factor, result[inside], block)
-            result[:, inside] = _left(factor.T if turned else factor, result[:, inside].T, block).T
+            result[..., inside, :] = _left(factor, result[..., inside, :], block)
+            result[..., inside] = turn(_left(factor, turn(result[..., inside]), block))
         return result
 
     def _scale(self, theta: Floats) -> Floats:
         """Return the diagonal of Lambda2 where every block has a single column, ones for X and y."""
-        return np.asarray(np.append(theta, 1.0)[self.parameter])
+        scale = np.ones((*theta.shape[:-1], len(self.logdet_rows)))
+        scale[..., : len(self.parameter)] = theta[..., self.parameter]
+        return scale
 
-    def _value(self, logdet: float, L: Floats) -> float:
-        diagonal = np.diagonal(L)
-        r2 = diagonal[-1] ** 2
-        logdet += 2 * float(self.logdet_rows[:-1] @ np.log(diagonal[:-1]))
-        return logdet + self.dof * (1 + math.log(2 * math.pi * r2 / self.dof)) - self.moments.log_weights
+    def _value(self, logdet: Any, L: Floats) -> Any:
+        diagonal = np.diagonal(L, axis1=-2, axis2=-1)
+        r2 = diagonal[..., -1] ** 2
+        logdet = logdet + 2 * (np.log(diagonal[..., :-1]) @ self.logdet_rows[:-1])
+        return logdet + self.dof * (1 + np.log(2 * math.pi * r2 / self.dof)) - self.moments.log_weights
 
     def _solution(self, logdet: float, L: Floats) -> Solution:
         q2, p = self.moments.q2, self.moments.p
         inverse = lapack.dtrtri(L[q2 : q2 + p, q2 : q2 + p], lower=1)[0] if p else np.empty((0, 0))
         beta = inverse.T @ L[-1, q2 : q2 + p]
-        return Solution(self._value(logdet, L), beta, inverse.T @ inverse, L[-1, -1] ** 2 / self.dof, L)
+        return Solution(float(self._value(logdet, L)), beta, inverse.T @ inverse, L[-1, -1] ** 2 / self.dof, L)
 
-    def _inverse(self, L: Floats) -> Floats:
-        """Return L^-T D L^-1 with D = 1 for all rows but those of X under ML, where it is 0."""
+    def _slope(self, L: Floats, last: float) -> Floats:
+        """Return L^-T D L^-1 with D = 1 for the rows of Z2, 0 (ML) or 1 (REML) for those of X, `last` for y."""
+        if L.ndim > 2:
+            inverse = invert_factors(L)
+            weights = np.append(self.logdet_rows[:-1], last)
+            return np.asarray(turn(inverse) @ (weights[:, None] * inverse))
         inverse = lapack.dpotri(L, lower=1)[0]  # its lower triangle; the upper one is zero, as in L
         whole: Floats = inverse + inverse.T
         whole[np.diag_indices(len(L))] *= 0.5
@@ -188,6 +170,8 @@ class Criterion:
             for i in range(self.moments.q2, len(L) - 1):
                 row = self._row(L, i)
                 whole -= np.outer(row, row)
+        y = self._row(L, len(L) - 1)
+        whole += (last - 1) * np.outer(y, y)
         return whole
 
     @staticmethod
@@ -199,11 +183,11 @@ class Criterion:
 
     def _pull(self, theta: Floats, S: Floats, slope: Floats, *, determinant: bool) -> Floats:
         """Return the gradient by theta, given that by S~; with the first factor's determinant, or without."""
-        gradient = np.zeros(len(theta))
+        gradient = np.zeros(theta.shape)
         if self.scalar:
-            along = (S * slope) @ self._scale(theta)
-            q2 = self.moments.q2
-            gradient += 2 * np.bincount(self.parameter[:q2], along[:q2], len(theta))
+            along = ((S * slope) @ self._scale(theta)[..., None])[..., 0]
+            for block in self.moments.blocks:
+                gradient[..., block.pattern[0, 0]] += 2 * along[..., block.start : block.stop].sum(axis=-1)
         else:
             self._pull_blocks(gradient, theta, S, slope)
         if self.moments.first.size:
@@ -217,19 +201,38 @@ class Criterion:
         right = slope.copy()
         for block in self.moments.blocks:
             inside = slice(block.start, block.stop)
-            right[inside] = _left(lambda_of(block.pattern, theta), right[inside], block)
+            right[..., inside, :] = _left(lambda_of(block.pattern, theta), right[..., inside, :], block)
         for block in self.moments.blocks:
-            shape = (block.count, block.width, -1)
             inside = slice(block.start, block.stop)
-            rows, columns = S[inside].reshape(shape), right[:, inside].T.reshape(shape)
-            _gather(gradient, block.pattern, 2 * np.tensordot(rows, columns, axes=([0, 2], [0, 2])))
+            rows, columns = _by_column(S[..., inside, :], block), _by_column(turn(right[..., inside]), block)
+            _gather(gradient, block.pattern, 2 * rows @ turn(columns))
+
+
+def factorize(matrix: Floats) -> tuple[Floats, Any]:
+    """Return the Cholesky factor of a matrix, or of each of many, and zero; ones and infinity where there is none."""
+    if matrix.ndim > 2:
+        try:
+            return np.asarray(np.linalg.cholesky(matrix), np.float64), 0.0
+        except np.linalg.LinAlgError:
+            factors, nothing = zip(*map(factorize, matrix), strict=True)
+            return np.stack(factors), np.array(nothing)
+    # LAPACK reads by columns: of a symmetric matrix it may as well have the rows, without a copy.
+    L, info = lapack.dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)
+    return (np.eye(len(L)), math.inf) if info else (L, 0.0)
+
+
+def invert_factors(L: Floats) -> Floats:
+    """Return the inverse of each of many triangular factors."""
+    if L.shape[-1] <= TINY:
+        return np.asarray(np.linalg.inv(L), np.float64)
+    return np.stack([lapack.dtrtri(each.T, lower=0)[0].T for each in L])
 
 
 def lambda_of(pattern: Ints, theta: Floats) -> Floats:
     """Return the k x k factor Lambda whose places hold the parameters that `pattern` names."""
-    if not pattern.size or not len(theta):
-        return np.zeros(pattern.shape)
-    return np.where(pattern >= 0, theta[pattern], 0.0)
+    if not pattern.size or not theta.shape[-1]:
+        return np.zeros((*theta.shape[:-1], *pattern.shape))
+    return np.where(pattern >= 0, theta[..., pattern], 0.0)
 
 
 def lambda_of_blocks(moments: Moments, theta: Floats) -> Floats:
@@ -251,14 +254,21 @@ def kernels_of(A: Floats, factor: Floats) -> Floats:
 def _left(factor: Floats, rows: Floats, block: Block) -> Floats:
     """Return the rows of a block, those of each level multiplied by `factor` from the left."""
     if block.width == 1:
-        return np.asarray(factor[0, 0] * rows)
-    return np.asarray(factor @ rows.reshape(block.count, block.width, -1)).reshape(rows.shape)
+        return np.asarray(factor * rows)
+    levels = rows.reshape(*rows.shape[:-2], block.count, block.width, -1)
+    return np.asarray(factor[..., None, :, :] @ levels).reshape(rows.shape)
+
+
+def _by_column(rows: Floats, block: Block) -> Floats:
+    """Return the rows of a block, those of all levels one after the other: (..., width, levels x columns)."""
+    lead = rows.shape[:-2]
+    return rows.reshape(*lead, block.count, block.width, -1).swapaxes(-3, -2).reshape(*lead, block.width, -1)
 
 
 def _gather(gradient: Floats, pattern: Ints, slopes: Floats) -> None:
     """Add the derivative by each place of Lambda to the parameter that stands there."""
-    held = pattern >= 0
-    np.add.at(gradient, pattern[held], slopes[held])
+    for i, j in np.argwhere(pattern >= 0):
+        gradient[..., pattern[i, j]] += slopes[..., i, j]
 
 
 def has_information(moments: Moments) -> bool:

@@ -16,17 +16,6 @@ from holdsup.numerics.distributions import t_quantiles, t_tails
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.spread import Spread, cautious_df, total_variance
 
-__all__ = [
-    "Criterion",
-    "Difference",
-    "Differences",
-    "decide",
-    "decide_all",
-    "find_detectable",
-    "reach_of",
-    "say_constant",
-]
-
 FEWEST_DF = 1 - 1e-9  # below one, but for rounding, a variance is not measured: limits would be millions of scores wide
 NO_DF = 0.02  # limits on fewer are 1e63 standard errors away
 TIED = 10  # digits of a logarithm of p by which two tests are told apart

@@ -21,19 +21,6 @@ from scipy import special
 
 from holdsup.numerics.layout import Floats
 
-__all__ = [
-    "Tail",
-    "adjust_holm",
-    "chi2_quantile",
-    "chi2_tail",
-    "f_tail",
-    "normal_tail",
-    "t_quantile",
-    "t_quantiles",
-    "t_tail",
-    "t_tails",
-]
-
 FAR = 1e-8  # SciPy is right to 1e-12 above this p; further out it drifts to 2e-11, then underflows
 SMALLEST_DF, LARGEST_DF = 1e-150, 1e150  # their squares are still doubles
 LARGEST_DF1 = 1e10  # as df1 and df2 grow together F closes in on 1, until a double cannot tell it from 1

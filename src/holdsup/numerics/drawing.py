@@ -15,6 +15,7 @@ a Wishart matrix.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -25,8 +26,6 @@ from holdsup.numerics.criterion import lambda_of
 from holdsup.numerics.elimination import Elimination, Patterns
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
-
-__all__ = ["Drawn", "Truth", "draw_responses", "prepare_drawing"]
 
 NOTHING = 1e-10  # share of its column's length below which a direction of the columns counts as none
 
@@ -52,6 +51,11 @@ class Drawn:
 
     def __len__(self) -> int:
         return len(self.squares)
+
+    @classmethod
+    def join(cls, parts: Sequence[Drawn]) -> Drawn:
+        """Return several, one after the other."""
+        return cls(*(np.concatenate(arrays) for arrays in zip(*(part.arrays() for part in parts), strict=True)))
 
     def take(self, places: Ints) -> Drawn:
         """Return some of the responses."""

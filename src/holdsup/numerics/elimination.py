@@ -8,12 +8,13 @@ With Lambda the k1 x k1 factor of the first effects, level j contributes
 Levels with the same A_j have the same H_j. Where few patterns occur, as in every crossed evaluation
 table, they act through the precomputed P_u = sum of b_j (x) b_j over the levels of pattern u, and an
 evaluation costs the same whatever the number of levels. Each class gives `reduce` (the determinant and
-S) and `pull` (the derivative with respect to Lambda, given that with respect to S).
+S) and `pull` (the derivative with respect to Lambda, given that with respect to S), of one Lambda or, where arrays are
+dense, of many, each with a response of its own: then all arrays but those of `Blocks` have a leading axis.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,18 +25,16 @@ from holdsup.numerics.cells import find_alike
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import MOST_SUMS, SMALL_SUMS, Alike, Moments, worth_summing
 
-__all__ = ["FEW_LEVELS", "Blocks", "Elimination", "Levels", "Nothing", "Patterns", "SparseLevels", "choose_elimination"]
-
 WORTH_COMPILING = 1_000_000  # products from which importing numba pays within one fit
 WORTH_SUMMING_SPARSE = 16  # entries of the sums over patterns per entry of the sparse rows that they stand for
-FEW_LEVELS = 20  # up to which a loop over levels beats NumPy's stacked arrays, and costs about what patterns do
+FEW_LEVELS = 20  # up to which levels cost about what patterns do
 MOST_PAIRS = 30_000_000  # products of two entries of a sparse row that are listed once and for all
 
 
 class Elimination(Protocol):
     """How the first factor is taken out."""
 
-    def reduce(self, factor: Floats) -> tuple[float, Floats]:
+    def reduce(self, factor: Floats) -> tuple[Any, Floats]:
         """Return sum log|Omega_j| and S, shape (m, m)."""
 
     def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
@@ -53,7 +52,7 @@ def choose_elimination(moments: Moments, *, exact: bool = False) -> Elimination:
         return Nothing(moments)
     k1, m = len(moments.first), len(moments.C)
     if exact and k1 > 1 and moments.q1 <= FEW_LEVELS and isinstance(moments.B, np.ndarray):
-        return Levels(moments)
+        return Levels.of(moments)
     if isinstance(moments.held, Alike):
         found = find_alike(moments.held.A)
         if worth_summing(len(found[0]), (len(moments.held.kind), k1, m)):
@@ -64,7 +63,7 @@ def choose_elimination(moments: Moments, *, exact: bool = False) -> Elimination:
         few = k1 == 1 and size <= max(SMALL_SUMS, WORTH_SUMMING_SPARSE * moments.B[0].nnz)
         return Patterns.of(moments, patterns, pattern_of) if few and size <= MOST_SUMS else SparseLevels(moments)
     few = worth_summing(len(patterns), moments.B.shape)
-    return Patterns.of(moments, patterns, pattern_of) if few else Levels(moments)
+    return Patterns.of(moments, patterns, pattern_of) if few else Levels.of(moments)
 
 
 class Blocks:
@@ -74,35 +73,44 @@ class Blocks:
         self.A, self.counts = A, counts
         self.last: tuple[Floats, Floats] | None = None  # Lambda and Lambda Omega^-1 of the last evaluation
 
-    def solve(self, factor: Floats) -> tuple[float, Floats]:
-        """Return sum log|Omega| and the roots G of H = G'G, shape (u, k1, k1)."""
-        if len(factor) == 1:
-            omega = factor[0, 0] ** 2 * self.A[:, 0, 0] + 1
-            return float(self.counts @ np.log(omega)), (factor[0, 0] / np.sqrt(omega))[:, None, None]
-        omega = factor.T @ self.A @ factor
-        omega[:, np.arange(len(factor)), np.arange(len(factor))] += 1
+    def solve(self, factor: Floats) -> tuple[Any, Floats]:
+        """Return sum log|Omega| and the roots G of H = G'G, shape (..., u, k1, k1)."""
+        k1 = factor.shape[-1]
+        if k1 == 1:
+            theta = factor[..., 0]
+            omega = theta**2 * self.A[:, 0, 0] + 1
+            return np.log(omega) @ self.counts, (theta / np.sqrt(omega))[..., None, None]
+        each = factor[..., None, :, :]
+        omega = turn(each) @ self.A @ each
+        omega[..., np.arange(k1), np.arange(k1)] += 1
         L = np.linalg.cholesky(omega)
-        logdets = 2 * np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+        logdets = 2 * np.log(np.diagonal(L, axis1=-2, axis2=-1)).sum(axis=-1)
         inverse = np.linalg.inv(L)
-        G = inverse @ factor.T
-        self.last = (factor, G.transpose(0, 2, 1) @ inverse)
-        return float(self.counts @ logdets), G
+        G = inverse @ turn(each)
+        self.last = (factor, turn(G) @ inverse)
+        return logdets @ self.counts, G
 
     def pull(self, factor: Floats, slopes: Floats, *, determinant: bool) -> Floats:
-        """Return the derivative of [counts log|Omega|] - tr(slopes H), for slopes of shape (u, k1, k1)."""
+        """Return the derivative of [counts log|Omega|] - tr(slopes H), for slopes of shape (..., u, k1, k1)."""
         counts = self.counts if determinant else np.zeros(len(self.counts))
-        if len(factor) == 1:
-            theta, a = factor[0, 0], self.A[:, 0, 0]
+        if factor.shape[-1] == 1:
+            theta, a = factor[..., 0], self.A[:, 0, 0]
             omega = theta**2 * a + 1
-            slope = 2 * theta * (counts * a / omega - slopes[:, 0, 0] / omega**2).sum()
-            return np.array([[slope]])
+            inner = (counts * a / omega - slopes[..., 0, 0] / omega**2).sum(axis=-1)
+            return np.asarray(2 * factor * inner[..., None, None])
         if self.last is None or not np.array_equal(self.last[0], factor):
             self.solve(factor)
         assert self.last is not None  # solve has just set it
         right = self.last[1]
         across = self.A @ right
         through = slopes @ right
-        return np.asarray(2 * (counts[:, None, None] * across - through + across @ (factor.T @ through)).sum(axis=0))
+        turned = turn(factor)[..., None, :, :]
+        return np.asarray(2 * (counts[:, None, None] * across - through + across @ (turned @ through)).sum(axis=-3))
+
+
+def turn(matrix: Floats) -> Floats:
+    """Return the transpose of a matrix, or of each of many."""
+    return matrix.swapaxes(-1, -2)
 
 
 class Nothing:
@@ -111,7 +119,7 @@ class Nothing:
     def __init__(self, moments: Moments) -> None:
         self.C = moments.C
 
-    def reduce(self, factor: Floats) -> tuple[float, Floats]:
+    def reduce(self, factor: Floats) -> tuple[Any, Floats]:
         """Return 0 and C."""
         return 0.0, self.C.copy()
 
@@ -173,41 +181,49 @@ class Patterns:
 
     @property
     def sums(self) -> Floats:
-        """P as the array that it is, shape (patterns, k1, k1, m, m): a view."""
-        k1, m = self.blocks.A.shape[1], len(self.C)
-        return self.P.reshape(-1, k1, k1, m, m)
+        """P as the array that it is, shape (..., patterns, k1, k1, m, m): a view."""
+        k1, m = self.blocks.A.shape[1], self.C.shape[-1]
+        return self.P.reshape(*self.P.shape[:-2], -1, k1, k1, m, m)
 
-    def reduce(self, factor: Floats) -> tuple[float, Floats]:
+    def reduce(self, factor: Floats) -> tuple[Any, Floats]:
         """Return the determinant and S."""
         logdet, G = self.blocks.solve(factor)
-        H = G.transpose(0, 2, 1) @ G
-        return logdet, self.C - (H.reshape(-1) @ self.P).reshape(self.C.shape)
+        H = turn(G) @ G
+        return logdet, self.C - (H.reshape(*H.shape[:-3], 1, -1) @ self.P).reshape(self.C.shape)
 
     def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
         """Return the derivative with respect to Lambda."""
-        k1 = self.blocks.A.shape[1]
-        return self.blocks.pull(factor, (self.P @ slope.reshape(-1)).reshape(-1, k1, k1), determinant=determinant)
+        lead, k1 = slope.shape[:-2], self.blocks.A.shape[1]
+        slopes = (self.P @ slope.reshape(*lead, -1, 1)).reshape(*lead, -1, k1, k1)
+        return self.blocks.pull(factor, slopes, determinant=determinant)
 
 
 class Levels:
     """Many different A_j, rows b_j dense: level by level, in one matrix product."""
 
-    def __init__(self, moments: Moments) -> None:
-        assert isinstance(moments.B, np.ndarray)
-        self.B, self.C = moments.B, moments.C
-        self.blocks = Blocks(moments.A, np.ones(len(moments.A)))
+    def __init__(self, C: Floats, blocks: Blocks, B: Floats) -> None:
+        self.C, self.blocks, self.B = C, blocks, B
 
-    def reduce(self, factor: Floats) -> tuple[float, Floats]:
+    @classmethod
+    def of(cls, moments: Moments) -> Levels:
+        """Return every level by itself."""
+        assert isinstance(moments.B, np.ndarray)
+        return cls(moments.C, Blocks(moments.A, np.ones(len(moments.A))), moments.B)
+
+    def reduce(self, factor: Floats) -> tuple[Any, Floats]:
         """Return the determinant and S."""
         logdet, G = self.blocks.solve(factor)
-        taken = (G @ self.B).reshape(-1, self.C.shape[0])
-        return logdet, self.C - taken.T @ taken
+        taken = self._flat(G @ self.B)
+        return logdet, self.C - turn(taken) @ taken
 
     def pull(self, factor: Floats, slope: Floats, *, determinant: bool) -> Floats:
         """Return the derivative with respect to Lambda."""
-        m = self.C.shape[0]
-        across = (self.B.reshape(-1, m) @ slope).reshape(self.B.shape)
-        return self.blocks.pull(factor, across @ self.B.transpose(0, 2, 1), determinant=determinant)
+        across = (self._flat(self.B) @ slope).reshape(self.B.shape)
+        return self.blocks.pull(factor, across @ turn(self.B), determinant=determinant)
+
+    @staticmethod
+    def _flat(rows: Floats) -> Floats:
+        return rows.reshape(*rows.shape[:-3], -1, rows.shape[-1])
 
 
 class SparseLevels:
@@ -220,7 +236,7 @@ class SparseLevels:
         self.blocks = Blocks(moments.A, np.ones(len(moments.A)))
         self.pairs = [[_pair(left, right) for right in self.B] for left in self.B]
 
-    def reduce(self, factor: Floats) -> tuple[float, Floats]:
+    def reduce(self, factor: Floats) -> tuple[Any, Floats]:
         """Return the determinant and S."""
         logdet, G = self.blocks.solve(factor)
         H = G.transpose(0, 2, 1) @ G

@@ -5,10 +5,10 @@ pair's adjusted p is G(p), and the simultaneous intervals of level 1 - a are tho
 max-t (Westfall & Young 1993), on the scale of p because pairs have degrees of freedom of their own. The adjusted p is
 below a level where the simultaneous interval of that level leaves out zero, and nowhere else, for it is the same rule.
 
-G is drawn from the fitted parts: means of systems from their run variances (half way between own and moderated ones) and
-from the covariance of item means; variances as chi-squares on their degrees of freedom. Each draw goes through the rule
-that the pairs go through. Draws go to systems by the order of their means, so that names and the order of rows do not
-matter.
+G is drawn from the fitted parts: means of systems from their run variances (half way between own and moderated ones)
+and from the covariance of item means; variances as chi-squares on their degrees of freedom. Each draw goes through the
+rule that the pairs go through. Draws go to systems by the order of their means, so that names and the order of rows do
+not matter.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Family:
         array([-2.,  0.])
         """
         logs = np.asarray(log10_p, float)
-        bound = np.minimum(0.0, logs + np.log10(self.count))
+        bound = np.asarray(np.minimum(0.0, logs + np.log10(self.count)))
         if not len(self.smallest):
             return bound
         rank = np.arange(RESOLVED, len(self.smallest) + 1)
@@ -60,7 +60,7 @@ class Family:
         far = at[0] + np.log10(FAR)
         grid, values = np.concatenate([[far], at]), np.concatenate([[far + np.log10(self.count)], share])
         found = np.interp(logs, grid, np.maximum.accumulate(values))
-        return np.clip(np.where(logs < far, bound, found), np.minimum(logs, 0.0), bound)
+        return np.asarray(np.clip(np.where(logs < far, bound, found), np.minimum(logs, 0.0), bound))
 
     def share(self, alpha: float) -> float:
         """Return the level at which each pair is tested so that all of them keep `alpha`: G^-1(alpha)."""
@@ -155,7 +155,7 @@ def _root(covariance: Floats) -> Floats:
 
 def _normal(differences: Floats, variance: Floats, df: ArrayLike) -> Floats:
     """Return the normal deviates that are as far out as t: Wallace (1959), right to half a percent from 2 df on."""
-    df = np.minimum(np.asarray(df, float), 1e9)
+    f = np.minimum(np.asarray(df, float), 1e9)
     some = variance > 0
     square = np.where(some, differences**2 / np.where(some, variance, 1.0), 0.0)
-    return np.asarray((8 * df + 1) / (8 * df + 3) * np.sqrt(df * np.log1p(square / df)))
+    return np.asarray((8 * f + 1) / (8 * f + 3) * np.sqrt(f * np.log1p(square / f)))

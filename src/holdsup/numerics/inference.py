@@ -23,8 +23,6 @@ import numpy as np
 from holdsup.numerics.criterion import Criterion, Solution
 from holdsup.numerics.layout import Floats
 
-__all__ = ["Satterthwaite", "lacking_covariance", "prepare"]
-
 DIFFERENCE, NEAR = 1e-4, 2e-5  # relative steps of two-sided and one-sided differences
 SMALLEST = 1e-2
 STEP = 0.02  # of a variance: second differences lose 4 digits to rounding and 4 to the step

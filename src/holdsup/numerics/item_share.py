@@ -29,8 +29,6 @@ from holdsup.numerics.arithmetic import find_root
 from holdsup.numerics.distributions import chi2_quantile, t_quantile
 from holdsup.numerics.layout import Floats, Ints
 
-__all__ = ["binary_share_interval", "find_reaches"]
-
 GRID = np.concatenate([[0.0], np.geomspace(1e-4, 0.2, 30), np.linspace(0.22, 0.98, 39), [0.99, 0.999, 0.9999]])
 HALVINGS = 50  # of the interval in which mu lies
 # items like the most uneven one that were not drawn: with 2, coverage is 93% or more but for log-normal items in

@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ColumnSpec", "Effects", "Layout", "Sample", "run_starts"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.threads import blas_threads
 
-__all__ = ["Additive", "fit_additive", "predict_parts_by_cells"]
-
 CONNECTED = 1e-9  # of the number of items: eigenvalues of the runs' information below it are rounding
 DEPENDENT = 1e-9  # share of the largest singular value below which a direction is none
 

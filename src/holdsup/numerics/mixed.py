@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from holdsup.numerics.criterion import DEAR, Criterion, Solution
+from holdsup.numerics.criterion import DEAR, Criterion, Solution, kernels_of, lambda_of, lambda_of_blocks
 from holdsup.numerics.inference import Satterthwaite, prepare
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
@@ -15,13 +16,12 @@ from holdsup.numerics.nested import make_lean
 from holdsup.numerics.optimization import CERTAIN, ENOUGH, ROUGHLY, Optimum, certify, minimize, starting_point
 from holdsup.numerics.threads import blas_threads, threads_for
 
-__all__ = ["EngineFit", "NothingLeft", "fit_moments", "independent_columns", "keep_columns"]
-
 DEPENDENT = 1e-7  # a column is dropped when less than this share of its length is new (as R's qr does)
 NIL = 1e-6  # a residual with less than this share of the response's length may be nothing but rounding
 
 
 NOT_TOLD_APART = "it has no certain minimum: some variance can't be separated from a fixed effect or another variance"
+AT_A_TIME = 2000  # levels whose conditional variances are computed together
 
 
 class NothingLeft(ArithmeticError):
@@ -148,3 +148,52 @@ def rectify(moments: Moments, theta: Floats) -> Floats:
                 column = pattern[:, j]
                 signs[column[column >= 0]] = -1
     return signs * theta
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictedEffects:
+    """Effects of each grouping factor, in the engine's order."""
+
+    values: tuple[Floats, ...]  # shape (levels, k)
+    # their conditional covariances, shape (levels, k, k); () where they were not asked for
+    covariances: tuple[Floats, ...]
+
+
+def predict_effects(fit: EngineFit, *, with_spread: bool = True) -> PredictedEffects:
+    """Return the predicted random effects (BLUPs) of every grouping factor, the first one first.
+
+    At the optimum, L' [u2; beta] = l_y gives the scaled effects of the other factors and the fixed effects,
+    b2 = Lambda2 u2; then level j of the first factor has
+
+        b1_j = H_j (b_jy - b_j [b2; beta]),
+        Var(b2 | y) = s^2 Lambda2 (L_ZZ L_ZZ')^-1 Lambda2',
+        Var(b1_j | y) = s^2 (H_j + H_j b_jZ Lambda2 (L_ZZ L_ZZ')^-1 Lambda2' b_jZ' H_j),
+
+    conditional on the fixed effects, as lme4's ``condVar`` (Bates et al. 2015, eq. 58).
+    """
+    moments, theta, L = fit.moments, fit.optimum.theta, fit.solution.L
+    q2, m = moments.q2, len(moments.C)
+    coefficients = solve_triangular(L[:-1, :-1], L[-1, :-1], lower=True, trans="T") if m > 1 else np.empty(0)
+    scale = lambda_of_blocks(moments, theta)
+    coefficients[:q2] = scale @ coefficients[:q2]
+    factor = lambda_of(moments.first, theta)
+    H = kernels_of(moments.A, factor)
+    rows = moments.dense_rows()
+    left = rows[:, :, -1] - rows[:, :, :-1] @ coefficients
+    values = [np.einsum("jkl,jl->jk", H, left)]
+    values.extend(coefficients[b.start : b.stop].reshape(b.count, b.width) for b in moments.blocks)
+    if not with_spread:
+        return PredictedEffects(tuple(values), ())
+    sigma2 = fit.solution.sigma2
+    half = solve_triangular(L[:q2, :q2], scale.T, lower=True) if q2 else np.empty((0, 0))  # half'half = Var(b2) / s^2
+    first = np.empty((*values[0].shape, values[0].shape[1]))
+    for start in range(0, len(first), AT_A_TIME):
+        piece = slice(start, start + AT_A_TIME)
+        through = H[piece] @ moments.dense_rows(piece)[:, :, :q2]
+        left = through @ half.T
+        first[piece] = sigma2 * (H[piece] + left @ left.transpose(0, 2, 1))
+    others = []
+    for b in moments.blocks:
+        columns = half[:, b.start : b.stop].reshape(q2, b.count, b.width)
+        others.append(sigma2 * np.einsum("rli,rlj->lij", columns, columns))
+    return PredictedEffects(tuple(values), (first, *others))

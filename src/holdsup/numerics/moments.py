@@ -22,25 +22,6 @@ import scipy.sparse as sp
 from holdsup.numerics.cells import Cells, CellSums, Columns, Indicators, Tables, find_alike
 from holdsup.numerics.layout import Effects, Floats, Ints, Layout, Sample
 
-__all__ = [
-    "LONG_ROW",
-    "MOST_SUMS",
-    "SMALL_SUMS",
-    "SPARSE_SHARE",
-    "Alike",
-    "Block",
-    "Moments",
-    "Rows",
-    "Whole",
-    "accumulate",
-    "contract",
-    "fill_layout",
-    "make_moments",
-    "sum_log_weights",
-    "sum_squares",
-    "worth_summing",
-]
-
 Rows = Floats | tuple[sp.csr_array, ...]  # the rows b_j: one array, or a sparse matrix for each column of Z1
 
 FEW_KINDS = 64  # levels a kind, at least, where A and B are held by kind

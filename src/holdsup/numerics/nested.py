@@ -23,8 +23,6 @@ from holdsup.numerics.criterion import Criterion
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
 
-__all__ = ["Nested", "make_lean"]
-
 WORTH = 40  # levels from which a factor is worth taking out
 MOST_PATTERNS = 40  # different A_j up to which their sums are held
 
@@ -37,6 +35,7 @@ class Arrow(NamedTuple):
     corner: Floats
 
     def flat(self) -> Floats:
+        """Return the three parts, one after the other."""
         return np.concatenate([part.ravel() for part in self])
 
 

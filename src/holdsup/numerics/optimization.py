@@ -10,23 +10,14 @@ it is not, told apart by the curvature there.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from holdsup.numerics.criterion import Criterion
+from holdsup.numerics.elimination import turn
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Alike, Moments
-
-__all__ = [
-    "ROUGHLY",
-    "Optimum",
-    "certify",
-    "differentiate",
-    "minimize",
-    "newton_step",
-    "starting_point",
-    "update_hessian",
-]
 
 ENOUGH = 1e-12  # expected further decrease, in units of the criterion (-2 log-likelihood)
 ROUGHLY = 1e-8  # enough for one draw of many, and for a dear model: thousandths of a standard error
@@ -116,7 +107,7 @@ def certify(theta: Floats, gradient: Floats, H: Floats) -> tuple[float, bool]:
         return 0.0, True
     _, decrease, downhill = newton_step(H, gradient)
     idle = (np.abs(theta) > NEAR_ZERO) & (np.diag(H) * theta**2 < IDLE)
-    return decrease, bool(decrease < CERTAIN and not downhill and not idle.any())
+    return float(decrease), bool(decrease < CERTAIN and not downhill and not idle.any())
 
 
 def _closer(
@@ -140,36 +131,49 @@ def _polish(criterion: Criterion, found: Optimum, step: Floats) -> Optimum:
 
 
 def update_hessian(H: Floats, step: Floats, change: Floats) -> Floats:
-    """Return the BFGS update of H after a step that changed the gradient; H where it would not curve up."""
-    along, Hs = float(step @ change), H @ step
-    if along <= 1e-10 * float(np.abs(step) @ np.abs(change)) or float(step @ Hs) <= 0:
-        return H
-    return np.asarray(H + np.outer(change, change) / along - np.outer(Hs, Hs) / float(step @ Hs))
+    """Return the BFGS update of H after a step that changed the gradient; H where it would not curve up.
+
+    This and the next two take one search, or many at once along a leading axis.
+    """
+    Hs = _times(H, step)
+    along, bent = (step * change).sum(axis=-1), (step * Hs).sum(axis=-1)
+    sound = (along > 1e-10 * (np.abs(step) * np.abs(change)).sum(axis=-1)) & (bent > 0)
+    gained = _outer(change) / np.where(sound, along, 1.0)[..., None, None]
+    lost = _outer(Hs) / np.where(sound, bent, 1.0)[..., None, None]
+    return np.where(sound[..., None, None], H + gained - lost, H)
 
 
 def differentiate(criterion: Criterion, theta: Floats, gradient: Floats) -> Floats:
     """Return the Hessian, by forward differences of the exact gradient."""
-    k = len(theta)
-    H = np.empty((k, k))
-    for i in range(k):
+    H = np.empty((*theta.shape, theta.shape[-1]))
+    for i in range(theta.shape[-1]):
         moved = theta.copy()
-        moved[i] += DIFFERENCE * max(abs(theta[i]), SMALLEST)
-        H[:, i] = (criterion.slopes(moved)[1] - gradient) / (moved[i] - theta[i])
-    return (H + H.T) / 2
+        moved[..., i] += DIFFERENCE * np.maximum(np.abs(theta[..., i]), SMALLEST)
+        H[..., i] = (criterion.slopes(moved)[1] - gradient) / (moved[..., i] - theta[..., i])[..., None]
+    return (H + turn(H)) / 2
 
 
-def newton_step(H: Floats, gradient: Floats) -> tuple[Floats, float, bool]:
+def newton_step(H: Floats, gradient: Floats) -> tuple[Floats, Any, Any]:
     """Return the step, the decrease expected of it, and whether some direction curves down.
 
     The curvature of a factor with 11,490 levels and of one with 2 differ by orders of magnitude:
     the eigenvalues are those of H scaled to a unit diagonal, and their signs are made positive.
     """
-    scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(H)), 1e-300))
-    values, vectors = np.linalg.eigh(H * scale[:, None] * scale)
-    floor = FLAT * max(1.0, float(np.abs(values).max()))
-    along = vectors.T @ (scale * gradient)
-    step = -scale * (vectors @ (along / np.maximum(np.abs(values), floor)))
-    return step, float(-gradient @ step) / 2, bool((values < -1e-4).any())
+    scale = 1 / np.sqrt(np.maximum(np.abs(np.diagonal(H, axis1=-2, axis2=-1)), 1e-300))
+    values, vectors = np.linalg.eigh(H * scale[..., None] * scale[..., None, :])
+    size = np.abs(values)
+    floor = FLAT * np.maximum(1.0, size.max(axis=-1, keepdims=True))
+    along = _times(turn(vectors), scale * gradient)
+    step = -scale * _times(vectors, along / np.maximum(size, floor))
+    return step, -(gradient * step).sum(axis=-1) / 2, (values < -1e-4).any(axis=-1)
+
+
+def _times(matrix: Floats, vector: Floats) -> Floats:
+    return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def _outer(vector: Floats) -> Floats:
+    return np.asarray(vector[..., None] * vector[..., None, :])
 
 
 def _norm(H: Floats, gradient: Floats) -> float:

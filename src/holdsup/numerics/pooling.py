@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,11 +91,11 @@ class Pool:
             item_df=spread.item_df,
             runs=(*own, np.where(some, others, 0.0)),
             noise=(*spread.noise[:2], np.zeros(())),
-            run_df=(df[left], df[right], others_df),
+            run_df=cast("tuple[int, ...]", (df[left], df[right], others_df)),
             luck=LUCK - LESS_LUCK * np.where(same, self.weight[left], 0.0),
         )
 
     def _sum(self, values: Floats) -> Floats:
         """Return, for each system, the sum over its group, shape (..., S)."""
         together = self.group[:, None] == self.group
-        return values @ together.astype(float)
+        return np.asarray(values @ together.astype(float))

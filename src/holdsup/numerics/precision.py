@@ -23,16 +23,6 @@ from scipy import special
 from holdsup.numerics.arithmetic import find_root
 from holdsup.numerics.distributions import chi2_quantile, t_quantile
 
-__all__ = [
-    "Precision",
-    "c4",
-    "magnitude",
-    "measure_cv",
-    "measure_precision",
-    "noncentral_t_cdf",
-    "variation_interval",
-]
-
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(100)
 FAR = 9.0  # standard deviations beyond which the normal density is nothing to a double
 

@@ -19,8 +19,6 @@ from typing import Any, NoReturn, TypeVar, cast
 from holdsup.errors import FitError
 from holdsup.progress import Progress, no_progress
 
-__all__ = ["map_tasks", "out_of_reach"]
-
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 DEAR = 10.0  # seconds of work left from which starting processes (a second or two each) pays

@@ -25,8 +25,6 @@ from holdsup.numerics.distributions import chi2_quantile
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.optimization import update_hessian
 
-__all__ = ["Profile", "Quantity"]
-
 CLOSE = 1e-3  # of the root of the rise, from which on the tangent finds the limit
 ENOUGH = 1e-5  # expected further decrease of d at a held value
 MOST_VALUES, MOST_STEPS, MOST_TRIES = 40, 40, 8  # of a limit, of a value, of a step

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from holdsup.numerics.decisions import Differences
 from holdsup.numerics.layout import Floats
 
 STEPS = 60  # halvings of an interval of differences: to the last digit
@@ -63,10 +64,25 @@ class PairedShares:
     wins: ArrayLike
     losses: ArrayLike
 
+    @classmethod
+    def of(cls, right: ArrayLike, left_of: ArrayLike, right_of: ArrayLike) -> PairedShares:
+        """Return the pairs of systems that were right, or not, on each item.
+
+        Parameters
+        ----------
+        right : shape (S, I)
+        left_of, right_of : the systems of each pair
+        """
+        hits = np.asarray(right, float)
+        both, alone = hits @ hits.T, hits.sum(-1)
+        common = both[left_of, right_of]
+        return cls(hits.shape[-1], alone[left_of] - common, alone[right_of] - common)
+
     @property
     def estimate(self) -> Floats:
         """The difference of the two shares."""
-        return (np.asarray(self.wins, float) - np.asarray(self.losses, float)) / np.asarray(self.items, float)
+        wins, losses, items = (np.asarray(each, float) for each in (self.wins, self.losses, self.items))
+        return np.asarray((wins - losses) / items)
 
     def deviate(self, difference: ArrayLike = 0.0) -> Floats:
         """Return Tango's z of a difference: how far out the items are if that is the true one.
@@ -96,6 +112,27 @@ class PairedShares:
         low = _bisect(lambda d: self.deviate(d) > z, np.full_like(middle, -1.0), middle)
         high = _bisect(lambda d: self.deviate(d) >= -z, middle, np.ones_like(middle))
         return low, high
+
+    def decide(self, width: float, up: ArrayLike, level: float) -> Differences:
+        """Return p, and the interval of a level, of differences in scores that are `width` apart, raised by `up`."""
+        shift = np.broadcast_to(np.asarray(up, float), self.estimate.shape)
+        z = self.deviate(-shift / width)
+        low, high = self.interval(level)
+        unknown = np.full_like(low, np.nan)
+        disagreeing = np.maximum(1.0, np.asarray(self.wins, float) + np.asarray(self.losses, float))
+        return Differences(
+            estimate=width * self.estimate + shift,
+            se=width * np.sqrt(disagreeing) / np.asarray(self.items, float),
+            df=np.full_like(low, np.inf),
+            p=2 * special.ndtr(-np.abs(z)),
+            log10_p=(np.log(2.0) + special.log_ndtr(-np.abs(z))) / np.log(10.0),
+            low=width * low + shift,
+            high=width * high + shift,
+            se_limits=unknown,
+            df_limits=unknown,
+            test=np.zeros(low.shape, np.intp),
+            claims=("these-runs",),
+        )
 
 
 def _bisect(beyond: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floats:

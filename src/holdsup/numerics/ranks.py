@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 from holdsup.numerics.distributions import Tail, chi2_tail, f_tail
 from holdsup.numerics.layout import Floats, Ints
 
-__all__ = ["critical_difference", "find_cliques", "friedman_test", "rank_each", "share_wins"]
-
 ALIKE = 1e-9  # average ranks that differ by less are the same: they are sums of halves, divided by N
 
 

@@ -11,8 +11,6 @@ from holdsup.numerics.elimination import Elimination, Levels, Nothing, Patterns,
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Block, Moments
 
-__all__ = ["Restriction", "restrict", "restrict_elimination"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Restriction:
@@ -72,4 +70,4 @@ def restrict_elimination(elimination: Elimination, small: Moments, J: Floats) ->
         return Patterns(small.C, elimination.blocks, P)
     if isinstance(elimination, Nothing):
         return Nothing(small)
-    return Levels(small) if isinstance(small.B, np.ndarray) else SparseLevels(small)
+    return Levels.of(small) if isinstance(small.B, np.ndarray) else SparseLevels(small)

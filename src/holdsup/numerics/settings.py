@@ -25,8 +25,6 @@ from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import fit_additive
 from holdsup.numerics.spread import Arm, Spread, cautious_df, find_clusters, measure_arm, measure_spread, total_variance
 
-__all__ = ["FacetPart", "compare_settings", "find_settings", "measure_facets", "measure_over_settings"]
-
 
 class FacetPart(NamedTuple):
     """What a facet adds to the variance of a system's mean."""

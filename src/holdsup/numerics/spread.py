@@ -22,20 +22,6 @@ from holdsup.numerics.arithmetic import ROUNDING
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import Additive, fit_additive
 
-__all__ = [
-    "Arm",
-    "Clusters",
-    "LUCK",
-    "Spread",
-    "cautious_df",
-    "find_clusters",
-    "measure_arm",
-    "measure_run_spread",
-    "measure_spread",
-    "satterthwaite_df",
-    "total_variance",
-]
-
 SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
 LUCK = 0.35  # power of the level with which a part is small by luck, see `cautious_df`
 
@@ -128,9 +114,13 @@ def _design_effect(fit: Additive, clusters: Clusters) -> Floats:
     return np.where(alone > 0, together / np.where(alone > 0, alone, 1.0), 1.0)
 
 
-def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters) -> Spread:
-    """Return the parts of the variance of the mean of `differences`, one for each item, shape (..., I)."""
-    these = clusters.variance_of_mean(differences) + sum(arm.lacking for arm in arms)
+def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters, least: float = 0.0) -> Spread:
+    """Return the parts of the variance of the mean of `differences`, one for each item, shape (..., I).
+
+    `least` is the smallest variance over new items that counts: of scores with two values, which may all agree by luck,
+    that of one item on which systems differ.
+    """
+    these = np.maximum(least, clusters.variance_of_mean(differences) + sum(arm.lacking for arm in arms))
     return Spread(
         estimate=np.asarray(differences.mean(-1)),
         these=np.asarray(these),
@@ -236,7 +226,7 @@ class Clusters:
     def covariance_of_means(self, values: Floats) -> Floats:
         """Return the covariance matrix of the means of `values`, shape (S, I)."""
         if self.order is None:
-            return np.atleast_2d(np.cov(values)) / values.shape[-1]
+            return np.asarray(np.atleast_2d(np.cov(values)) / values.shape[-1])
         moves = self._moves(values)
         return np.asarray((1 - 1 / len(self.sizes)) * moves @ moves.T)
 

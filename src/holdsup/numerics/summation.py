@@ -31,8 +31,6 @@ from holdsup.numerics.moments import (
     sum_squares,
 )
 
-__all__ = ["MomentPart", "MomentSum", "PreparedRows", "make_part"]
-
 MOST_SUMS = 2**22  # sums by combination up to which rows are added one by one
 Places = NDArray[np.uint32]
 FEW_LEVELS = 2**12  # levels of the first factor whose sums are long, so that each batch has sums of its own

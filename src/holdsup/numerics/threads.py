@@ -13,8 +13,6 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["blas_threads", "threads_for"]
-
 THREADS_PAY = 4000  # columns of a dense matrix from which a second thread is worth its waiting
 
 

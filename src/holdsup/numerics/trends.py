@@ -36,19 +36,6 @@ from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import fit_additive
 from holdsup.numerics.spread import Clusters, Spread, measure_arm, measure_spread
 
-__all__ = [
-    "CENTRE",
-    "SLOPE",
-    "Trends",
-    "bound_line",
-    "decide_direction",
-    "find_ranges",
-    "half_width",
-    "joint_tail",
-    "measure_trends",
-    "tighten",
-]
-
 ALONE = 1e-10  # 1 - leverage below it: the item is fitted exactly, and its residual is rounding
 CENTRE, SLOPE = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 STEPS = 2000  # places at which a band is looked at; the ends of a range are then found exactly

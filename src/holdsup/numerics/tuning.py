@@ -18,18 +18,6 @@ from holdsup.numerics.arithmetic import NOISE, largest, without_noise
 from holdsup.numerics.distributions import t_quantile
 from holdsup.numerics.layout import Floats
 
-__all__ = [
-    "Bounds",
-    "Retuning",
-    "Standing",
-    "best_probabilities",
-    "bound_regret",
-    "count_wins",
-    "measure_standing",
-    "pick_best",
-    "retune",
-]
-
 PRIOR_DF = 8  # the most degrees of freedom that the pooled variance is worth beside a candidate's own
 REACH = 0.995  # a candidate farther below the pick than this quantile of Student's t is no contender
 LEAST_OWN = 3  # partitions that a candidate's own variance needs: of two, a limit by it would say nothing

@@ -15,18 +15,6 @@ from holdsup.numerics.distributions import t_quantile
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.tuning import measure_standing
 
-__all__ = [
-    "FIRST_LOOK",
-    "LEAST_K",
-    "MARGIN",
-    "AdaptiveSchedule",
-    "BudgetPlan",
-    "Review",
-    "advise_plans",
-    "find_margin",
-    "measure_bias",
-]
-
 FIRST_LOOK = 3  # partitions; with fewer there is no variance of a candidate's own, and a noisy one is dropped by luck
 MARGIN = 0.5  # the default margin, in standard deviations of a difference between contenders on one partition
 SAME = 3  # partitions on which two candidates have the same score before they are run as one

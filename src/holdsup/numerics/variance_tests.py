@@ -21,8 +21,6 @@ from holdsup.numerics.elimination import choose_elimination
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.moments import Moments
 
-__all__ = ["find_null", "null_spectrum", "simulate_null"]
-
 MOST_COLUMNS = 1_500  # of Z, and of all but the first factor: the spectrum takes their cube
 
 GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1e4, 160)])  # of lambda times a typical eigenvalue

@@ -7,31 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from holdsup.plots import style
 from holdsup.plots.interaction import plot_conditional
 from holdsup.plots.panels import Panel
-from holdsup.plots.style import (
-    BETTER,
-    FRAME,
-    LINE,
-    MUTED,
-    ROW,
-    SMALL,
-    STATES,
-    UNSURE,
-    WORSE,
-    draw_intervals,
-    explain_axis,
-    figure_of,
-    in_style,
-    new_axes,
-    say_estimate,
-    short,
-    short_apart,
-    short_pair,
-    system_colours,
-    tell,
-    write_beside,
-)
 from holdsup.rendering.numbers import format_number
 from holdsup.results import find_scored
 from holdsup.verdict.comparison.standings import better_of, is_told
@@ -44,16 +22,14 @@ if TYPE_CHECKING:
     from holdsup.verdict import Comparison
     from holdsup.verdict.comparison.records import Conditional, SystemContrast, SystemMean
 
-__all__ = ["panels_of_comparison", "plot_difference", "plot_matrix", "plot_pairs", "plot_systems"]
-
 MOST_LINES = 40  # that fit a page
 MOST_PANELS, MOST_METRICS = 8, 6
 TALL_ROW, WORDS_ROW = 0.3, 0.2  # inches of a row whose label has two lines, and of words above or below the axes
 GAUGE = 1.25  # inches of the picture of one difference
 STAIRS = 10  # letters that have a column each; of more, the first and the last are written
 STAIR = 5.0  # points from one letter to the next
-UNCLEAR = STATES["unclear"][1]
-TINTS = {WORSE: "#FCF3EF", BETTER: "#F0F4FA"}  # of the two halves beside zero
+UNCLEAR = style.STATES["unclear"][1]
+TINTS = {style.WORSE: "#FCF3EF", style.BETTER: "#F0F4FA"}  # of the two halves beside zero
 WORDS = 48  # letters that fit a line above the axes
 LEAST = 0.25  # of one half, how much there is to see of the other
 NUMBERED = 8  # systems up to which a cell of the matrix has room for its number
@@ -126,7 +102,7 @@ def _along(result: Comparison, each: Conditional, place: int) -> Panel:
     )
 
 
-@in_style
+@style.in_style
 def plot_systems(result: Comparison, *, ax: Axes | None = None, metric: str | None = None) -> Figure:
     """Draw the mean of each system with its CI, the best on top, by one metric: the first, unless one is named.
 
@@ -136,22 +112,27 @@ def plot_systems(result: Comparison, *, ax: Axes | None = None, metric: str | No
     every = [s for s in result.ordered() if s.metric == metric]
     systems = every[:MOST_LINES]
     names = [s.name for s in systems]
-    ax = ax or new_axes(_height(names))
-    colours = system_colours((s.name for s in result.systems), first=names[0])
-    draw_intervals(
+    ax = ax or style.new_axes(_height(names))
+    colours = style.system_colours((s.name for s in result.systems), first=names[0])
+    style.draw_intervals(
         ax,
-        short_apart(names),
+        style.short_apart(names),
         [(s.low, s.mean, s.high) for s in systems],
         [colours[s.name] for s in systems],
-        [f"{s.name}: {say_estimate(s.mean, s.low, s.high)}{f' (no CI: {s.note})' if s.note else ''}" for s in systems],
+        [
+            f"{s.name}: {style.say_estimate(s.mean, s.low, s.high)}{f' (no CI: {s.note})' if s.note else ''}"
+            for s in systems
+        ],
     )
     _write_letters(ax, systems)
     scored = find_scored(result)
     more = f"the first {len(systems)} of {len(every)}" if len(systems) < len(every) else ""
     shared = "same letter: can't tell apart" if _lettered(result) else ""
     ends = "; ".join(part for part in (shared, scored.say_lower(metric), more) if part)
-    explain_axis(ax, *_measured(f"mean {short(scored.name(metric))}", f"{say_level(result.level)} CI"), ends)
-    return figure_of(ax)
+    style.explain_axis(
+        ax, *_measured(f"mean {style.short(scored.name(metric))}", f"{say_level(result.level)} CI"), ends
+    )
+    return style.figure_of(ax)
 
 
 def _write_letters(ax: Axes, systems: Sequence[SystemMean]) -> None:
@@ -160,26 +141,26 @@ def _write_letters(ax: Axes, systems: Sequence[SystemMean]) -> None:
     for place, s in enumerate(systems):
         if len(known) <= STAIRS:
             for letter in s.letters:
-                write_beside(ax, place, letter, aside=STAIR * known.index(letter))
+                style.write_beside(ax, place, letter, aside=STAIR * known.index(letter))
         elif s.letters:
-            write_beside(ax, place, s.letters[0] if len(s.letters) == 1 else f"{s.letters[0]}–{s.letters[-1]}")
+            style.write_beside(ax, place, s.letters[0] if len(s.letters) == 1 else f"{s.letters[0]}–{s.letters[-1]}")
 
 
-@in_style
+@style.in_style
 def plot_difference(result: Comparison, *, ax: Axes | None = None, metric: str | None = None) -> Figure:
     """Draw the difference of two systems with its CI, zero as a line, and on which side of it who is better."""
     metric = metric or result.tests[0].metric
     (c,) = _contrasts(result, metric)
-    ax = ax or new_axes(GAUGE)
+    ax = ax or style.new_axes(GAUGE)
     told, colour = is_told(c, result.level), _colour(c, result.level, UNCLEAR)
     (bar,) = ax.plot([c.low, c.high], [0, 0], color=colour, linewidth=3.5, solid_capstyle="round")
     (dot,) = ax.plot(
-        c.difference, 0, "s" if colour == WORSE else "o", color=colour, markersize=8, markeredgewidth=1.8,
+        c.difference, 0, "s" if colour == style.WORSE else "o", color=colour, markersize=8, markeredgewidth=1.8,
         markerfacecolor=colour if told else "white",
     )  # fmt: skip
     for artist in (bar, dot):
-        tell(artist, [f"{c.left} - {c.right}: {say_estimate(c.difference, c.low, c.high)}"])
-    first, second = ((f"{short(name)} better", name) for name in (c.left, c.right))
+        style.tell(artist, [f"{c.left} - {c.right}: {style.say_estimate(c.difference, c.low, c.high)}"])
+    first, second = ((f"{style.short(name)} better", name) for name in (c.left, c.right))
     _halve(ax, first, second, lower=c.lower_is_better, letters=WORDS)
     half = (c.high - c.low) / 2
     ends = [(c.difference, 9, "bottom", "bold"), (c.low, -7, "top", "normal"), (c.high, -7, "top", "normal")]
@@ -187,20 +168,20 @@ def plot_difference(result: Comparison, *, ax: Axes | None = None, metric: str |
         words = format_number(value, uncertainty=half if math.isfinite(half) else None)
         ax.annotate(
             f"+{words}" if value > 0 and words.strip("0.") else words, (value, 0), (0, offset), ha="center", va=above,
-            textcoords="offset points", fontsize=SMALL, fontweight=weight,
+            textcoords="offset points", fontsize=style.SMALL, fontweight=weight,
         )  # fmt: skip
     ax.set_ylim(-1, 1)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
     scored = find_scored(result)
-    what = f"difference in {short(scored.name(metric))}"
-    explain_axis(ax, *_measured(what, f"{say_level(result.level)} CI"), scored.say_lower(metric))
-    return figure_of(ax)
+    what = f"difference in {style.short(scored.name(metric))}"
+    style.explain_axis(ax, *_measured(what, f"{say_level(result.level)} CI"), scored.say_lower(metric))
+    return style.figure_of(ax)
 
 
 def _colour(c: SystemContrast, level: float, unsure: str) -> str:
     """Return blue where the first of two systems is better, red where it is worse."""
-    return (BETTER if better_of(c)[0] == c.left else WORSE) if is_told(c, level) else unsure
+    return (style.BETTER if better_of(c)[0] == c.left else style.WORSE) if is_told(c, level) else unsure
 
 
 def _halve(ax: Axes, first: tuple[str, str], second: tuple[str, str], *, lower: bool, letters: int) -> None:
@@ -212,21 +193,22 @@ def _halve(ax: Axes, first: tuple[str, str], second: tuple[str, str], *, lower: 
     low, high = min(low, -LEAST * high), max(high, -LEAST * low)
     low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
     ax.set_xlim(low, high)
-    ax.axvline(0, color=MUTED, linewidth=0.8, zorder=-1)
+    ax.axvline(0, color=style.MUTED, linewidth=0.8, zorder=-1)
     share = -low / (high - low)
     left, right = (first, second) if lower else (second, first)
     sides = ((low, left, share * letters + WORDS - letters, "right"), (high, right, (1 - share) * letters, "left"))
     for end, (words, brief), room, flush in sides:
-        colour = BETTER if (words, brief) == first else WORSE
+        colour = style.BETTER if (words, brief) == first else style.WORSE
         ax.axvspan(0, end, color=TINTS[colour], zorder=-2, linewidth=0)
-        said = words if len(words) + 2 <= room else short(brief, max(round(room) - 2, 3))
+        said = words if len(words) + 2 <= room else style.short(brief, max(round(room) - 2, 3))
         ax.annotate(
             f"← {said}" if flush == "right" else f"{said} →", (0, 1), (-4 if flush == "right" else 4, 2), va="bottom",
-            xycoords=("data", "axes fraction"), textcoords="offset points", ha=flush, fontsize=SMALL, color=colour,
+            xycoords=("data", "axes fraction"), textcoords="offset points", ha=flush, fontsize=style.SMALL,
+            color=colour,
         )  # fmt: skip
 
 
-@in_style
+@style.in_style
 def plot_pairs(result: Comparison, *, ax: Axes | None = None, metric: str | None = None) -> Figure:
     """Draw differences with their CI, thin lines adjusted for all pairs; grey are those that can't be told apart.
 
@@ -235,14 +217,14 @@ def plot_pairs(result: Comparison, *, ax: Axes | None = None, metric: str | None
     metric = metric or result.tests[0].metric
     every = _contrasts(result, metric)
     contrasts, labels = every[:MOST_LINES], _label_pairs(result, every)
-    ax = ax or new_axes(_height(labels) + WORDS_ROW)
-    colours = [_colour(c, result.level, UNSURE) for c in contrasts]
-    draw_intervals(
+    ax = ax or style.new_axes(_height(labels) + WORDS_ROW)
+    colours = [_colour(c, result.level, style.UNSURE) for c in contrasts]
+    style.draw_intervals(
         ax,
         labels,
         [(c.low, c.difference, c.high) for c in contrasts],
         colours,
-        [f"{c.left} - {c.right}: {say_estimate(c.difference, c.low, c.high)}" for c in contrasts],
+        [f"{c.left} - {c.right}: {style.say_estimate(c.difference, c.low, c.high)}" for c in contrasts],
     )
     first, second = ("first better", "first"), ("second better", "second")
     if result.baseline is not None:
@@ -254,15 +236,15 @@ def plot_pairs(result: Comparison, *, ax: Axes | None = None, metric: str | None
         ends = [(c.low_simultaneous, c.high_simultaneous) for c in contrasts]
         ax.hlines(range(len(ends)), *zip(*ends, strict=True), color=colours, linewidth=0.6, zorder=1)
     more = f"the first {MOST_LINES} of {len(every)}" if len(every) > MOST_LINES else ""
-    of = f" in {short(scored.name(metric))}" if scored.names else ""
-    of += f" from {short(result.baseline)}" if result.baseline is not None else ""
+    of = f" in {style.short(scored.name(metric))}" if scored.names else ""
+    of += f" from {style.short(result.baseline)}" if result.baseline is not None else ""
     ci = f"{say_level(result.level)} CI{', thin: adjusted for all pairs' if several else ''}"
     grey = "; ".join(part for part in ("grey: can't tell apart", scored.say_lower(metric), more) if part)
-    explain_axis(ax, *_measured(f"difference{of}", ci), grey)
-    return figure_of(ax)
+    style.explain_axis(ax, *_measured(f"difference{of}", ci), grey)
+    return style.figure_of(ax)
 
 
-@in_style
+@style.in_style
 def plot_matrix(result: Comparison, *, ax: Axes | None = None, metric: str | None = None) -> Figure:
     """Draw a cell for each pair, systems by rank: filled where the one of the column is better, open where unclear.
 
@@ -273,7 +255,7 @@ def plot_matrix(result: Comparison, *, ax: Axes | None = None, metric: str | Non
     metric = metric or result.tests[0].metric
     every = [s.name for s in result.ordered() if s.metric == metric]
     names = every[:MOST_LINES]
-    ax = ax or new_axes((ROW if len(names) <= NUMBERED else 0.16) * len(names) + FRAME + WORDS_ROW)
+    ax = ax or style.new_axes((style.ROW if len(names) <= NUMBERED else 0.16) * len(names) + style.FRAME + WORDS_ROW)
     place = {name: i for i, name in enumerate(names)}
     for c in _contrasts(result, metric):
         best, other = better_of(c)
@@ -283,16 +265,16 @@ def plot_matrix(result: Comparison, *, ax: Axes | None = None, metric: str | Non
         told = is_told(c, result.level)
         lead = format_number(abs(c.difference), uncertainty=c.se)
         cell = Rectangle(
-            (column - 0.45, row - 0.45), 0.9, 0.9, facecolor=BETTER if told else "white", edgecolor=UNCLEAR,
+            (column - 0.45, row - 0.45), 0.9, 0.9, facecolor=style.BETTER if told else "white", edgecolor=UNCLEAR,
             linewidth=0.0 if told else 0.5, linestyle=":",
         )  # fmt: skip
-        tell(ax.add_patch(cell), [f"{best} {'better than' if told else 'can’t be told from'} {other}: {lead}"])
+        style.tell(ax.add_patch(cell), [f"{best} {'better than' if told else 'can’t be told from'} {other}: {lead}"])
         if len(names) <= NUMBERED:
             shown, ink = (lead, "white") if told else ("?", UNCLEAR)
-            ax.text(column, row, shown, ha="center", va="center", fontsize=SMALL - 1, color=ink)
+            ax.text(column, row, shown, ha="center", va="center", fontsize=style.SMALL - 1, color=ink)
     ax.set_xlim(-0.6, len(names) - 1.4)
     ax.set_ylim(len(names) - 0.4, 0.4)
-    ax.set_yticks(range(1, len(names)), [f"{n} {i}" for i, n in enumerate(short_apart(names), start=1)][1:])
+    ax.set_yticks(range(1, len(names)), [f"{n} {i}" for i, n in enumerate(style.short_apart(names), start=1)][1:])
     step = 1 if len(names) <= 12 else 5
     ticks = [i for i in range(len(names) - 1) if step == 1 or (i + 1) % step == 0 or i == 0]
     ax.set_xticks(ticks, [str(i + 1) for i in ticks])
@@ -300,10 +282,13 @@ def plot_matrix(result: Comparison, *, ax: Axes | None = None, metric: str | Non
     ax.spines[:].set_visible(False)
     more = f"; the first {len(names)} of {len(every)}" if len(names) < len(every) else ""
     lead = ", its lead" if len(names) <= NUMBERED else ""
-    explain_axis(
-        ax, f"rank; 1 is {short(names[0])}", f"filled: the upper rank is better{lead}", f"open: can't tell apart{more}"
+    style.explain_axis(
+        ax,
+        f"rank; 1 is {style.short(names[0])}",
+        f"filled: the upper rank is better{lead}",
+        f"open: can't tell apart{more}",
     )
-    return figure_of(ax)
+    return style.figure_of(ax)
 
 
 def _contrasts(result: Comparison, metric: str | None) -> list[SystemContrast]:
@@ -313,8 +298,8 @@ def _contrasts(result: Comparison, metric: str | None) -> list[SystemContrast]:
 def _label_pairs(result: Comparison, contrasts: Sequence[SystemContrast]) -> list[str]:
     """Return what the first lines are called: pairs, or those that are compared with the baseline."""
     if result.baseline is not None:
-        return short_apart([c.left for c in contrasts[:MOST_LINES]])
-    return [short_pair(c.left, c.right) for c in contrasts[:MOST_LINES]]
+        return style.short_apart([c.left for c in contrasts[:MOST_LINES]])
+    return [style.short_pair(c.left, c.right) for c in contrasts[:MOST_LINES]]
 
 
 def _lettered(result: Comparison) -> bool:
@@ -323,10 +308,10 @@ def _lettered(result: Comparison) -> bool:
 
 def _measured(what: str, ci: str) -> list[str]:
     """Return what is drawn and its CI, on one line where there is room."""
-    return [f"{what}, {ci}"] if len(what) + len(ci) <= LINE else [f"{what},", ci]
+    return [f"{what}, {ci}"] if len(what) + len(ci) <= style.LINE else [f"{what},", ci]
 
 
 def _height(labels: Sequence[str]) -> float:
     """Return the inches that lines of these labels need; a label may be of two lines."""
-    row = TALL_ROW if any("\n" in label for label in labels[:MOST_LINES]) else ROW
-    return row * min(len(labels), MOST_LINES) + FRAME + WORDS_ROW
+    row = TALL_ROW if any("\n" in label for label in labels[:MOST_LINES]) else style.ROW
+    return row * min(len(labels), MOST_LINES) + style.FRAME + WORDS_ROW

@@ -96,7 +96,7 @@ def plot_estimators(result: Contest, *, ax: Axes | None = None) -> Figure:
     first = result.conclusions[0]
     sides = (first.left, first.right) if len(result.conclusions) == 1 else ("first", "second")
     ahead = short(sides[result.lower_is_better], LONGEST)
-    ax.set_ylabel(f"difference in {short(result.metric)}\nabove 0: {ahead} better")
+    ax.set_ylabel(f"difference in {short(result.metric, LONGEST)}\nabove 0:\n{ahead} better")
     if len(result.estimators) > MOST_BOXES:
         ax.set_xlabel(f"the first {MOST_BOXES} of {len(result.estimators)}")
     return figure_of(ax)

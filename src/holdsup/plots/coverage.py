@@ -6,20 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from holdsup.plots import style
 from holdsup.plots.panels import Panel
-from holdsup.plots.style import (
-    FRAME,
-    MARK,
-    ROW,
-    add_legend,
-    explain_axis,
-    figure_of,
-    in_style,
-    legend_height,
-    new_axes,
-    short_apart,
-    tell,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,9 +16,7 @@ if TYPE_CHECKING:
     from holdsup.scores import Audit
     from holdsup.scores.audit import SystemCoverage
 
-__all__ = ["panels_of_audit", "plot_coverage"]
-
-USED, UNUSABLE, MISSING = MARK, "#E69F00", "#D9D9D9"
+USED, UNUSABLE, MISSING = style.MARK, "#E69F00", "#D9D9D9"
 LEGEND = ("used", "no usable score", "no row")
 POINTS = 72  # an inch
 MOST_BARS = 40  # more would be too thin to be read on a page
@@ -46,7 +32,7 @@ def panels_of_audit(audit: Audit) -> Iterator[Panel]:
     )
 
 
-@in_style
+@style.in_style
 def plot_coverage(audit: Audit, *, ax: Axes | None = None) -> Figure:
     """Draw a bar a system: rows used, rows without a usable score, cells without a row.
 
@@ -54,26 +40,26 @@ def plot_coverage(audit: Audit, *, ax: Axes | None = None) -> Figure:
     """
     systems = _drawn(audit.systems)
     title = 0.35 if len(systems) < len(audit.systems) else 0.0
-    ax = ax or new_axes(ROW * len(systems) + FRAME + legend_height(LEGEND) + title)
+    ax = ax or style.new_axes(style.ROW * len(systems) + style.FRAME + style.legend_height(LEGEND) + title)
     used = [s.used for s in systems]
     _bars(ax, systems, used, [0] * len(systems), color=USED, label=LEGEND[0])
     unusable = [s.rows - s.used for s in systems]
     _bars(ax, systems, unusable, used, color=UNUSABLE, hatch="//", edgecolor="white", label=LEGEND[1])
     _bars(ax, systems, [s.missing for s in systems], [s.rows for s in systems], color=MISSING, label=LEGEND[2])
-    ax.set_yticks(range(len(systems)), short_apart(map(_name, systems)))
+    ax.set_yticks(range(len(systems)), style.short_apart(map(_name, systems)))
     ax.set_ylim(len(systems) - 0.4, -0.6)  # the first on top, no empty margin
-    explain_axis(ax, "rows (one for each item in each run)")
-    add_legend(ax, flush="right")
+    style.explain_axis(ax, "rows (one for each item in each run)")
+    style.add_legend(ax, flush="right")
     if len(systems) < len(audit.systems):
         count = f"{len(systems)} of {len(audit.systems):,} systems: those with\nthe most missing or unusable rows"
-        ax.set_title(count, loc="left", pad=POINTS * legend_height(LEGEND) + 6)
-    return figure_of(ax)
+        ax.set_title(count, loc="left", pad=POINTS * style.legend_height(LEGEND) + 6)
+    return style.figure_of(ax)
 
 
 def _bars(ax: Axes, systems: list[SystemCoverage], counts: list[int], start: list[int], **look: str) -> None:
     bars = ax.barh(range(len(systems)), counts, left=start, **look)  # type: ignore[arg-type]
     for bar, system, count in zip(bars, systems, counts, strict=True):
-        tell(bar, [f"{_name(system)}, {look['label']}: {count:,}"])
+        style.tell(bar, [f"{_name(system)}, {look['label']}: {count:,}"])
 
 
 def _name(system: SystemCoverage) -> str:

@@ -23,8 +23,6 @@ from holdsup.plots.look import INK, TELLS, in_style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["INHERITED", "draw_bytes", "draw_svg", "slim"]
-
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 KEEP_BLANKS = "{http://www.w3.org/XML/1998/namespace}space"
 SANS = "'DejaVu Sans', Verdana, Geneva, sans-serif"  # the font that the layout is made for, and those as wide

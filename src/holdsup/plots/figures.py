@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,12 @@ from holdsup.plots.reproduction import panels_of_reproduction
 from holdsup.plots.style import INK, STATES, in_style, plain
 from holdsup.plots.tuning import panels_of_estimates, panels_of_study, panels_of_tuning
 from holdsup.plots.variance import panels_of_variance
+from holdsup.rendering.text import shorten, wrap_text
 from holdsup.results import Result, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["FIGURES", "draw_file", "find_panels", "plot", "save_figure", "save_plot", "save_plots"]
 
 # The pictures of each kind of result: the first answers its question.
 FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
@@ -42,7 +40,8 @@ FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
 }
 ENDINGS = (".svg", ".pdf", ".png")
 TITLE_LINE = 0.155  # inches
-TITLE_LETTERS = 15  # an inch
+TITLE_LETTERS = 12  # an inch
+TITLE_LINES = 3
 
 
 def plot(result: Result, *, figure: str | None = None, ax: Axes | None = None) -> Figure:
@@ -83,14 +82,14 @@ def _entitle(drawn: Figure, ax: Axes | None, result: Result) -> None:
     shape, colour = STATES[answer.state] if answer.state else ("", INK)
     word = f"{shape} {answer.state.upper()}  " if answer.state else ""
     width, height = drawn.get_size_inches()
-    said = textwrap.fill(f"{word}{answer.question}", round(TITLE_LETTERS * width))
+    line = round(TITLE_LETTERS * width)
+    lines = [plain(each) for each in wrap_text(f"{word}{shorten(answer.question, TITLE_LINES * line)}", line)]
     look: dict[str, Any] = {"color": colour, "fontsize": 8, "fontweight": "bold"}
     if ax is not None:
-        ax.set_title(plain(said), loc="left", **look)
+        ax.set_title("\n".join(lines), loc="left", **look)
         return
-    drawn.set_size_inches(width, height + TITLE_LINE * (said.count("\n") + 1.4))
-    lines = "\n".join(map(plain, said.split("\n")))  # breaks are ours; what is hidden within a line is shown
-    drawn.suptitle(lines, x=0.01, ha="left", **look)
+    drawn.set_size_inches(width, height + TITLE_LINE * (len(lines) + 0.4))
+    drawn.suptitle("\n".join(lines), x=0.01, ha="left", **look)
 
 
 def find_panels(result: Result) -> list[Panel]:

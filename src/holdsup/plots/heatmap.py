@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdsup.plots.style import (
-    COLUMN,
-    SMALL,
-    explain_axis,
-    figure_of,
-    in_style,
-    new_axes,
-    say_estimate,
-    short_apart,
-    tell,
-)
+from holdsup.plots import style
 from holdsup.rendering.numbers import format_number
 from holdsup.verdict.phrases import say_level
 
@@ -24,8 +14,6 @@ if TYPE_CHECKING:
 
     from holdsup.verdict.ranking import Ranking
     from holdsup.verdict.ranking.records import InteractionEffect
-
-__all__ = ["plot_interactions"]
 
 COLOURS = "PuOr_r"  # orange and purple are told apart with any kind of colour vision; white is zero
 UNSEEN = "#BDBDBD"
@@ -38,7 +26,7 @@ DARK = 0.65  # share of the largest effect from which a number on it is white
 LONGEST, LONGER = 18, 30  # letters of a name in a column of a paper, and where there is more room
 
 
-@in_style
+@style.in_style
 def plot_interactions(result: Ranking, *, ax: Axes | None = None) -> Figure:
     """Draw the effect of each system on each dataset, systems by rank; the longer side runs down.
 
@@ -49,7 +37,7 @@ def plot_interactions(result: Ranking, *, ax: Axes | None = None) -> Figure:
     systems = _largest(result, [system.name for system in result.systems], "system")
     datasets = _largest(result, list(dict.fromkeys(e.dataset for e in result.interactions)), "dataset")
     fewer, more = sorted((len(systems), len(datasets)))
-    ax = ax or new_axes(ROW * more + FRAME, width=COLUMN if fewer <= FEW else WIDE)
+    ax = ax or style.new_axes(ROW * more + FRAME, width=style.COLUMN if fewer <= FEW else WIDE)
     down, across, turned = (systems, datasets, True) if len(systems) > len(datasets) else (datasets, systems, False)
     cells = [[effects[(row, column) if turned else (column, row)] for column in across] for row in down]
     largest = max(abs(e.effect) for e in result.interactions) or 1.0
@@ -60,19 +48,19 @@ def plot_interactions(result: Ranking, *, ax: Axes | None = None) -> Figure:
         for x, effect in enumerate(row):
             _mark(ax, x, y, effect, largest, numbered=len(across) <= NUMBERED)
             _tell_cell(ax, x, y, effect)
-    room = LONGEST if figure_of(ax).get_figwidth() < WIDE else LONGER
-    ax.set_yticks(range(len(down)), short_apart(down, room), fontsize=SMALL)
+    room = LONGEST if style.figure_of(ax).get_figwidth() < WIDE else LONGER
+    ax.set_yticks(range(len(down)), style.short_apart(down, room), fontsize=style.SMALL)
     turn = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if len(across) <= FEW else {"rotation": 90}
-    ax.set_xticks(range(len(across)), short_apart(across, LONGEST), fontsize=SMALL, **turn)
+    ax.set_xticks(range(len(across)), style.short_apart(across, LONGEST), fontsize=style.SMALL, **turn)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    bar = figure_of(ax).colorbar(image, ax=ax, shrink=0.6, pad=0.02)
-    bar.ax.tick_params(labelsize=SMALL - 1)
+    bar = style.figure_of(ax).colorbar(image, ax=ax, shrink=0.6, pad=0.02)
+    bar.ax.tick_params(labelsize=style.SMALL - 1)
     bar.outline.set_visible(False)
     mark = "bold" if len(across) <= NUMBERED else "dot"
     marked = f"{mark}: {say_level(result.level)} CI leaves out zero"
-    explain_axis(ax, "effect beyond both means", marked, _left_out(result, systems, datasets))
-    return figure_of(ax)
+    style.explain_axis(ax, "effect beyond both means", marked, _left_out(result, systems, datasets))
+    return style.figure_of(ax)
 
 
 def _largest(result: Ranking, names: list[str], side: str) -> list[str]:
@@ -97,8 +85,8 @@ def _tell_cell(ax: Axes, x: int, y: int, effect: InteractionEffect) -> None:
     from matplotlib.patches import Rectangle
 
     cell = ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="white", alpha=0.0))
-    value = say_estimate(effect.effect, effect.low, effect.high) if effect.scores else "no scores"
-    tell(cell, [f"{effect.system} on {effect.dataset}: {value}"])
+    value = style.say_estimate(effect.effect, effect.low, effect.high) if effect.scores else "no scores"
+    style.tell(cell, [f"{effect.system} on {effect.dataset}: {value}"])
 
 
 def _mark(ax: Axes, x: int, y: int, effect: InteractionEffect, largest: float, *, numbered: bool) -> None:
@@ -106,14 +94,21 @@ def _mark(ax: Axes, x: int, y: int, effect: InteractionEffect, largest: float, *
 
     if not effect.scores:
         ax.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, color=UNSEEN, linewidth=0))
-        ax.text(x, y, "×", ha="center", va="center", fontsize=SMALL - 1, color="black")
+        ax.text(x, y, "×", ha="center", va="center", fontsize=style.SMALL - 1, color="black")
         return
     ink = "white" if abs(effect.effect) > DARK * largest else "black"
     told = effect.low > 0 or effect.high < 0
     if numbered:
         words = format_number(effect.effect, uncertainty=largest / 10)
         ax.text(
-            x, y, words, ha="center", va="center", fontsize=SMALL - 1, color=ink, weight="bold" if told else "normal"
+            x,
+            y,
+            words,
+            ha="center",
+            va="center",
+            fontsize=style.SMALL - 1,
+            color=ink,
+            weight="bold" if told else "normal",
         )
     elif told:
         ax.plot(x, y, "o", color=ink, markersize=2)

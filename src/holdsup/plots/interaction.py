@@ -5,18 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdsup.errors import ResultError, list_names
-from holdsup.plots.style import (
-    add_legend,
-    figure_of,
-    in_style,
-    legend_height,
-    line_looks,
-    new_axes,
-    say_estimate,
-    short,
-    short_pair,
-    tell,
-)
+from holdsup.plots import style
 from holdsup.rendering.numbers import format_number
 from holdsup.results import find_scored
 
@@ -29,14 +18,12 @@ if TYPE_CHECKING:
 
 Looks = dict[str, dict[str, Any]]  # of each system
 
-__all__ = ["plot_conditional"]
-
 TALL = 2.3  # inches
 MOST_LINES = 12  # systems; nobody can follow more lines
 STRIP = 0.045  # height of a pair's strip, as a share of the axes
 
 
-@in_style
+@style.in_style
 def plot_conditional(
     comparison: Comparison, along: str, *, metric: str | None = None, ax: Axes | None = None
 ) -> Figure:
@@ -50,30 +37,30 @@ def plot_conditional(
     if found is None:
         asked = dict.fromkeys(each.property for each in comparison.conditional)
         raise ResultError(f"nothing was asked of {along!r}; compare with by={along!r} (there is {list_names(asked)})")
-    ax = ax or new_axes(TALL + legend_height(trend.system for trend in found.slopes[:MOST_LINES]))
+    ax = ax or style.new_axes(TALL + style.legend_height(trend.system for trend in found.slopes[:MOST_LINES]))
     names = sorted(dict.fromkeys(s.name for s in comparison.systems))
-    looks = dict(zip(names, line_looks(len(names)), strict=True))
+    looks = dict(zip(names, style.line_looks(len(names)), strict=True))
     draw = _draw_classes if found.classes else _draw_line
     drawn = min(len(found.slopes), MOST_LINES)
     for i in range(drawn):
         draw(ax, found, i, looks)
     _draw_strips(ax, found, looks)
     more = f"\nthe first {drawn} of {len(found.slopes)} systems" if drawn < len(found.slopes) else ""
-    ax.set_xlabel(f"{short(along)}{more}")
+    ax.set_xlabel(f"{style.short(along)}{more}")
     claims = " and ".join(dict.fromkeys(trend.claim for trend in found.slopes))
     scored = find_scored(comparison)
     lower = f", {scored.say_lower(found.metric)}" if scored.say_lower(found.metric) else ""
-    ax.set_ylabel(f"{short(scored.name(found.metric))}, {100 * comparison.level:g}% CI\n({claims}{lower})")
-    add_legend(ax)
-    return figure_of(ax)
+    ax.set_ylabel(f"{style.short(scored.name(found.metric))}, {100 * comparison.level:g}% CI\n({claims}{lower})")
+    style.add_legend(ax)
+    return style.figure_of(ax)
 
 
 def _draw_line(ax: Axes, found: Conditional, i: int, looks: Looks) -> None:
     trend = found.slopes[i]
     line, look = trend.line, looks[trend.system]
     colour = look["color"]
-    (drawn,) = ax.plot(line.at, line.value, look["linestyle"], color=colour, label=short(trend.system))
-    tell(
+    (drawn,) = ax.plot(line.at, line.value, look["linestyle"], color=colour, label=style.short(trend.system))
+    style.tell(
         drawn, [f"{trend.system}: {format_number(trend.slope, uncertainty=trend.se)} for each unit of {found.property}"]
     )
     ax.fill_between(line.at, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
@@ -88,12 +75,16 @@ def _draw_classes(ax: Axes, found: Conditional, i: int, looks: Looks) -> None:
     )  # systems beside each other, within half a place
     places = [at + aside for at in line.at]
     ax.vlines(places, line.low, line.high, color=colour, linewidth=1.6)
-    (dots,) = ax.plot(places, line.value, look["marker"], linestyle="", color=colour, label=short(trend.system))
+    (dots,) = ax.plot(places, line.value, look["marker"], linestyle="", color=colour, label=style.short(trend.system))
     points = zip(line.at, line.value, line.low, line.high, strict=True)
-    tell(
-        dots, [f"{trend.system}, {found.classes[int(at)]}: {say_estimate(v, low, high)}" for at, v, low, high in points]
+    style.tell(
+        dots,
+        [
+            f"{trend.system}, {found.classes[int(at)]}: {style.say_estimate(v, low, high)}"
+            for at, v, low, high in points
+        ],
     )
-    ax.set_xticks(range(len(found.classes)), [short(name) for name in found.classes])
+    style.name_places(ax, found.classes)
 
 
 def _draw_strips(ax: Axes, found: Conditional, looks: Looks) -> None:
@@ -109,9 +100,9 @@ def _draw_strips(ax: Axes, found: Conditional, looks: Looks) -> None:
                 continue
             start, end = _extent(found, where.low, where.high, where.level)
             bar = ax.broken_barh([(start, end - start)], (bottom, height), color=looks[where.better]["color"])
-            tell(bar, [f"{pair[0]} - {pair[1]}: {where.better} is better here"])
+            style.tell(bar, [f"{pair[0]} - {pair[1]}: {where.better} is better here"])
         ax.annotate(
-            short_pair(*pair), (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), xytext=(2, 0),
+            style.short_pair(*pair), (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), xytext=(2, 0),
             textcoords="offset points", fontsize=6, va="center",
         )  # fmt: skip
     if pairs:

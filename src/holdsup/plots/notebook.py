@@ -6,8 +6,6 @@ from matplotlib.figure import Figure
 
 from holdsup.plots.drawing import draw_bytes, draw_svg
 
-__all__ = ["NotebookFigure"]
-
 
 class NotebookFigure(Figure):
     """A matplotlib figure; where HTML is shown it is a drawing in the colour of the text, else a picture."""

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Panel"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:

@@ -185,30 +185,34 @@ def plot_ranks(result: Ranking, *, ax: Axes | None = None) -> Figure:
     companion = result.companion
     if companion is None:
         raise ResultError("this ranking has no average ranks: fewer than two datasets have a score of every system")
-    ax = ax or new_axes(ROW * (2 + len(companion.ranks)) + FRAME)
-    colour = system_colours((row.system for row in companion.ranks), first=companion.ranks[0].system)
-    place = {row.system: i for i, row in enumerate(companion.ranks)}
+    ranks = companion.ranks[:MOST_LINES]
+    ax = ax or new_axes(ROW * (2 + len(ranks)) + FRAME)
+    colour = system_colours((row.system for row in companion.ranks), first=ranks[0].system)
+    place = {row.system: i for i, row in enumerate(ranks)}
     worst = float(len(companion.ranks))
-    for row in companion.ranks:
+    for row in ranks:
         y = place[row.system]
         ax.plot([1, row.average_rank], [y, y], color=FAINT, linewidth=0.8, zorder=0)
         (dot,) = ax.plot(row.average_rank, y, "o", color=colour[row.system], markersize=5)
         tell(dot, [f"{row.system}: average rank {row.average_rank:.2f}"])
-    apart = (worst - 1) * min(0.06, ASIDE / max(1, len(companion.cliques)))
-    for number, clique in enumerate(companion.cliques, start=1):
+    drawn = [[system for system in clique if system in place] for clique in companion.cliques]
+    cliques = [clique for clique in drawn if len(clique) > 1]
+    apart = (worst - 1) * min(0.06, ASIDE / max(1, len(cliques)))
+    for number, clique in enumerate(cliques, start=1):
         x = worst + number * apart
         ax.plot([x, x], [place[clique[0]] - 0.25, place[clique[-1]] + 0.25], color=CLIQUE, linewidth=2)
     length = min(companion.critical_difference, worst - 1)
     ax.plot([1, 1 + length], [-1.1, -1.1], "|-", color=INK, linewidth=1.2)
     ax.text(1, -1.6, f"critical difference {companion.critical_difference:.2f}", va="bottom", fontsize=SMALL - 1)
-    ax.set_xlim(1 - 0.03 * (worst - 1), worst + (len(companion.cliques) + 1) * apart)
+    ax.set_xlim(1 - 0.03 * (worst - 1), worst + (len(cliques) + 1) * apart)
     ax.spines["bottom"].set_bounds(1, worst)
     near = 0.08 * (worst - 1)  # where a number would touch that of an end
     between = [tick for tick in MaxNLocator(6, integer=True).tick_values(1, worst) if 1 + near < tick < worst - near]
     ax.set_xticks([1, *between, worst])
     ax.set_ylim(len(place) - 0.5, -2.6)
     ax.set_yticks(range(len(place)), short_apart(place, LONGEST))
-    explain_axis(ax, f"average rank on {companion.datasets} datasets", "bars at the right: can't tell apart")
+    more = f"; the first {len(ranks)} of {len(companion.ranks)}" if len(ranks) < len(companion.ranks) else ""
+    explain_axis(ax, f"average rank on {companion.datasets} datasets", f"bars at the right: can't tell apart{more}")
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return figure_of(ax)

@@ -7,21 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from holdsup.plots import style
 from holdsup.plots.panels import Panel
-from holdsup.plots.style import (
-    COLUMN,
-    FRAME,
-    MARK,
-    ROW,
-    draw_intervals,
-    explain_axis,
-    figure_of,
-    in_style,
-    new_axes,
-    short,
-    short_apart,
-    tell,
-)
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.verdict.phrases import say_level
 from holdsup.verdict.reproduction.records import show_condition
@@ -33,10 +20,8 @@ if TYPE_CHECKING:
     from holdsup.verdict import Reproduction
     from holdsup.verdict.reproduction.records import Assessment
 
-__all__ = ["OTHER", "SAME", "UNKNOWN", "panels_of_reproduction", "plot_conditions", "plot_precision"]
-
 REFERENCE = "#999999"
-MOST_DOTS = 60
+MOST_DOTS = 40
 BEYOND = 3.0  # times the largest CV*: CIs that reach farther end in an arrow
 
 # Okabe and Ito's colours, and a sign in each cell for those who see none.
@@ -66,34 +51,34 @@ def panels_of_reproduction(result: Reproduction) -> Iterator[Panel]:
         )
 
 
-@in_style
+@style.in_style
 def plot_precision(result: Reproduction, *, ax: Axes | None = None) -> Figure:
     """Draw a dot for CV* of each assessment, a line for its exact CI, and the paper's CV* as ticks.
 
-    Of more than 60 assessments those with the largest CV* are drawn.
+    Of more than 40 assessments those with the largest CV* are drawn.
     """
-    ax = ax or new_axes(_height(result))
+    ax = ax or style.new_axes(_height(result))
     shown = result.assessments[-MOST_DOTS:]
     top = BEYOND * max([*(a.cv for a in shown), *result.reference]) or 1.0
     cut = [not a.cv_high <= top for a in shown]  # also where it has no upper end
-    draw_intervals(
+    style.draw_intervals(
         ax,
-        [f"{short(f'{a.object}, {a.measurand}')} (n = {a.n})" for a in shown],
+        [f"{style.short(f'{a.object}, {a.measurand}')} (n = {a.n})" for a in shown],
         [(a.cv_low, a.cv, top if beyond else a.cv_high) for a, beyond in zip(shown, cut, strict=True)],
-        [MARK] * len(shown),
+        [style.MARK] * len(shown),
         [_say(a) for a in shown],
     )
     for place in (place for place, beyond in enumerate(cut) if beyond):
-        ax.plot(top, place, ">", color=MARK, clip_on=False)
+        ax.plot(top, place, ">", color=style.MARK, clip_on=False)
     for cv in result.reference:
         ax.axvline(cv, ymax=0.02 + 0.3 / (len(shown) + 1), color=REFERENCE, linewidth=0.8, zorder=0)
     ax.set_ylim(len(shown) - 0.2, -0.6)
     ax.set_xlim(0, top if math.isfinite(top) else None)
     ticks = "ticks: CV* of Belz et al. (2022)" if result.reference else ""
-    explain_axis(ax, f"CV*, percent; lines: {say_level(result.level)} CI", ticks)
+    style.explain_axis(ax, f"CV*, percent; lines: {say_level(result.level)} CI", ticks)
     if len(shown) < len(result.assessments):
         ax.set_title(f"the {len(shown)} largest of {len(result.assessments):,}", loc="left")
-    return figure_of(ax)
+    return style.figure_of(ax)
 
 
 def _say(a: Assessment) -> str:
@@ -102,10 +87,10 @@ def _say(a: Assessment) -> str:
 
 
 def _height(result: Reproduction) -> float:
-    return ROW * min(len(result.assessments), MOST_DOTS) + FRAME + (0.25 if result.reference else 0.0)
+    return style.ROW * min(len(result.assessments), MOST_DOTS) + style.FRAME + (0.25 if result.reference else 0.0)
 
 
-@in_style
+@style.in_style
 def plot_conditions(result: Reproduction, *, ax: Axes | None = None, assessment: int = 0) -> Figure:
     """Draw a cell for each condition and measurement: as in the first measurement, otherwise, or not reported.
 
@@ -115,22 +100,22 @@ def plot_conditions(result: Reproduction, *, ax: Axes | None = None, assessment:
 
     shown = result.parts()[assessment]
     rows, measured = shown.conditions, shown.measurements[:MOST_COLUMNS]
-    ax = ax or new_axes(1.7 + CELL * len(rows), width=max(COLUMN, 1.6 + CELL * len(measured)))
+    ax = ax or style.new_axes(1.7 + CELL * len(rows), width=max(style.COLUMN, 1.6 + CELL * len(measured)))
     for y, row in enumerate(rows):
         for x, same in enumerate(row.same_as_first[: len(measured)]):
             colour, sign = UNKNOWN if same is None else SAME if same else OTHER
             cell = ax.add_patch(Rectangle((x - 0.47, y - 0.47), 0.94, 0.94, color=colour, linewidth=0))
             value = row.values[x] or "-"
-            tell(cell, [f"{show_condition(row.condition)}, {measured[x].label}: {value} ({SAYS[sign]})"])
+            style.tell(cell, [f"{show_condition(row.condition)}, {measured[x].label}: {value} ({SAYS[sign]})"])
             ax.text(x, y, sign, ha="center", va="center", fontsize=7, color="black")
     ax.set_xlim(-0.5, len(measured) - 0.5)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    names = short_apart((m.label for m in measured), LONGEST_TURNED)
+    names = style.short_apart((m.label for m in measured), LONGEST_TURNED)
     ax.set_xticks(range(len(measured)), names, rotation=40, ha="right", rotation_mode="anchor")
-    ax.set_yticks(range(len(rows)), [short(show_condition(row.condition)) for row in rows])
+    ax.set_yticks(range(len(rows)), [style.short(show_condition(row.condition)) for row in rows])
     ax.tick_params(length=0)
     ax.set_aspect("equal")
     for side in ax.spines.values():
         side.set_visible(False)
     ax.set_title("conditions: = as in the first, ≠ otherwise, ? not reported", fontsize=7, loc="right")
-    return figure_of(ax)
+    return style.figure_of(ax)

@@ -12,21 +12,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal
 
-from holdsup.plots.look import INK, SMALL, TELLS, in_style
+from holdsup.plots.look import INK as INK, SMALL as SMALL, TELLS as TELLS, in_style as in_style
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.rendering.table import visible
+from holdsup.rendering.text import display_width, first_columns, shorten
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = [
-    "BETTER", "COLOURS", "COLUMN", "DASHES", "FAINT", "FRAME", "INK", "LINE", "MARK", "MARKS", "MUTED", "ROW", "SMALL",
-    "STATES", "TELLS", "UNSURE", "WORSE", "add_legend", "draw_intervals", "explain_axis", "figure_of", "in_style",
-    "legend_height", "line_looks", "new_axes", "one_palette", "plain", "rasterize_many", "say_estimate", "short",
-    "short_apart", "short_pair", "system_colours", "tell", "write_beside",
-]  # fmt: skip
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; those with the most contrast come first. Lines
 # also differ in their marks or dashes, for print without colour.
@@ -43,6 +37,7 @@ COLUMN = 3.3  # inches: one column of a paper of two
 ROW, FRAME = 0.22, 0.55  # inches a line of a figure takes, and what stands around the lines
 LINE = 52  # letters below the axes that fit a column
 LONGEST = 26  # letters of a label
+PLACES, TURNED = 44, 12  # letters below axes that stand side by side, and of a name that is turned
 LEGEND_LETTERS, LEGEND_ROW = 50, 0.15  # letters of a legend that stand side by side, and inches a line of it takes
 MOST_POINTS = 400  # of one artist; more are drawn as one picture, which stays small
 
@@ -165,7 +160,7 @@ def legend_height(names: Iterable[str]) -> float:
 
 
 def _legend_columns(names: Sequence[str]) -> int:
-    longest = max((min(len(name), LONGEST) for name in names), default=0)
+    longest = max((min(display_width(name), LONGEST) for name in names), default=0)
     return max(1, min(len(names), LEGEND_LETTERS // (longest + 6)))
 
 
@@ -191,9 +186,13 @@ def plain(name: str) -> str:
 
 
 def short(name: str, longest: int = LONGEST) -> str:
-    """Return a label that leaves room for the picture."""
+    """Return a label that leaves room for the picture: of a long name its beginning.
+
+    >>> short("questions-on-law", 12), short("模型模型模型", 8)
+    ('questions-o…', '模型模…')
+    """
     shown = visible(name)
-    return plain(shown if len(shown) <= longest else f"{shown[: longest - 1]}…")
+    return plain(shown if display_width(shown) <= longest else f"{first_columns(shown, longest - 1)}…")
 
 
 def short_apart(names: Iterable[str], longest: int = LONGEST) -> list[str]:
@@ -206,9 +205,16 @@ def short_apart(names: Iterable[str], longest: int = LONGEST) -> list[str]:
     cut = [short(name, longest) for name in known]
     if len(set(cut)) == len(set(known)):
         return cut
-    tail = (longest - 1) // 2
-    shown = [visible(name) for name in known]
-    return [plain(s if len(s) <= longest else f"{s[: longest - 1 - tail]}…{s[-tail:]}") for s in shown]
+    return [plain(shorten(name, longest)) for name in known]
+
+
+def name_places(ax: Axes, names: Sequence[str]) -> None:
+    """Write names below the places 0, 1, ... of an axis; those that have no room side by side are turned."""
+    room = PLACES // max(len(names), 1) - 2
+    if room >= TURNED or all(display_width(name) <= room for name in names):
+        ax.set_xticks(range(len(names)), short_apart(names, room))
+    else:
+        ax.set_xticks(range(len(names)), short_apart(names, TURNED), rotation=45, ha="right", rotation_mode="anchor")
 
 
 def short_pair(left: str, right: str) -> str:
@@ -217,5 +223,5 @@ def short_pair(left: str, right: str) -> str:
     >>> short_pair("A", "B"), short_pair("a" * 20, "b" * 10)
     ('A - B', 'aaaaaaaaaaaaaaaaaaaa\n- bbbbbbbbbb')
     """
-    gap = " - " if len(left) + len(right) <= LONGEST else "\n- "
+    gap = " - " if display_width(left) + display_width(right) <= LONGEST else "\n- "
     return f"{short(left)}{gap}{short(right)}"

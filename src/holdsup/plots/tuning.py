@@ -20,6 +20,7 @@ from holdsup.plots.style import (
     figure_of,
     in_style,
     line_looks,
+    name_places,
     new_axes,
     short,
     short_apart,
@@ -41,7 +42,6 @@ NEAR = {"pick": COLOURS[1], "alike": MARK}
 MOST_LINES = 30
 TALL = 2.6  # inches of the pictures of a study
 MOST_BARS = 40
-WIDE = 30  # letters of all labels that fit side by side
 
 
 def panels_of_tuning(result: Tuning) -> Iterator[Panel]:
@@ -145,9 +145,7 @@ def plot_choices(study: TuningStudy, *, ax: Axes | None = None) -> Figure:
         bars = ax.bar(places, heights, width, color=looks[number]["color"], label=f"{j}-{k}-fold")
         for bar, name, height in zip(bars, names, heights, strict=True):
             tell(bar, [f"{name}, {j}-{k}-fold: {height:.1f}%"])
-    ax.set_xticks(range(len(names)), [short(name) for name in names])
-    if sum(map(len, names)) > WIDE:
-        ax.tick_params(axis="x", labelrotation=90)
+    name_places(ax, names)
     more = "" if len(names) == len(largest) else f", the commonest {len(names)} of {len(largest)}"
     ax.set_xlabel(f"chosen candidate{more}")
     ax.set_ylabel("re-tunings, percent")

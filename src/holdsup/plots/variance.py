@@ -21,6 +21,7 @@ from holdsup.plots.style import (
     in_style,
     legend_height,
     line_looks,
+    name_places,
     new_axes,
     say_estimate,
     short,
@@ -180,7 +181,7 @@ def plot_facet_lines(result: Decomposition, which: int | None = None, *, ax: Axe
         named = [f"{crossed.facet} {level}, {crossed.property} {p.value}: " for p in own]
         tell(line, [f"{name}{say_estimate(p.mean, p.low, p.high)}" for name, p in zip(named, own, strict=True)])
     if classes:
-        ax.set_xticks(range(len(classes)), [short(name) for name in classes])
+        name_places(ax, classes)
     ax.set_xlabel(short(crossed.property))
     ax.set_ylabel(f"predicted {short(find_scored(result).name(crossed.metric))} of\n{short(crossed.system)}")
     add_legend(ax, title=short(crossed.facet))

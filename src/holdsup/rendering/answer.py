@@ -10,17 +10,16 @@ from typing import Literal, TypeAlias
 
 from holdsup.rendering.gauge import Gauge
 from holdsup.rendering.markup import (
-    break_latex,
     escape_latex,
     escape_markdown,
     render_html,
     render_latex,
     render_markdown,
+    sign_latex,
+    sign_markdown,
 )
 from holdsup.rendering.table import Table, visible
 from holdsup.rendering.text import UNICODE, Ink, render_text, shorten, wrap_text
-
-__all__ = ["STYLE", "Answer", "State"]
 
 State: TypeAlias = Literal["yes", "no", "unclear"]
 LABELS = 11  # columns of what stands before a line at the foot: "holds for", "settle it", "caveat"
@@ -128,8 +127,7 @@ class Answer:
             for part in self.parts
         ]
         foot = "\n".join(f"- **{label}:** {escape_markdown(visible(said))}" for label, said in self.foot)
-        signature = visible(self.signature).replace("`", "'")
-        return "\n\n".join([head, *parts, *([foot] if foot else []), f"`{signature}`"]) + "\n"
+        return "\n\n".join([head, *parts, *([foot] if foot else []), sign_markdown(self.signature)]) + "\n"
 
     def html(self, *, details: str = "", folded: bool = True) -> str:
         """Return an HTML fragment, what a notebook shows; `details` are below it, and folded unless told otherwise."""
@@ -142,7 +140,7 @@ class Answer:
         ]
         foot = "".join(f"<dt>{label}</dt><dd>{html.escape(visible(said))}</dd>" for label, said in self.foot)
         if details and folded:
-            details = f"<details><summary>all of it</summary>\n{details}</details>\n"
+            details = f"<details><summary>details</summary>\n{details}</details>\n"
         return (
             f'<section class="holdsup">\n<style>{STYLE}</style>\n'
             f"<p><strong>{html.escape(visible(self.question))}</strong>{word}</p>\n"
@@ -165,6 +163,6 @@ class Answer:
             *([render_latex(table)] if table is not None else []),
             *(drawn if figure else []),
             *holds,
-            rf"\noindent{{\footnotesize\ttfamily\raggedright {break_latex(visible(self.signature))}\par}}",
+            sign_latex(self.signature),
         ]
         return "\n\n".join(parts) + "\n"

@@ -8,8 +8,6 @@ from holdsup.rendering.numbers import format_number
 from holdsup.rendering.table import visible
 from holdsup.rendering.text import Ink, display_width
 
-__all__ = ["Gauge"]
-
 LONGEST_NAME = 24  # columns of a system's name above the picture
 NARROWEST, WIDEST = 20, 56  # columns of the picture
 

@@ -7,10 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from holdsup.rendering.table import Shown, Table, has_long_word
+from holdsup.rendering.table import Shown, Table, has_long_word, visible
 from holdsup.rendering.text import fit_widths
-
-__all__ = ["break_latex", "escape_latex", "escape_markdown", "render_html", "render_latex", "render_markdown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +185,16 @@ def escape_latex(text: str) -> str:
     ('x\\_1 \\& 50\\%', '\\texttt{F1 (\\%)} $\\sim$ a')
     """
     return re.sub("`([^`]+)`", r"\\texttt{\1}", _plain_latex(text))
+
+
+def sign_markdown(signature: str) -> str:
+    """Return a signature, or another line of code, as Markdown shows code; a backtick would end it."""
+    return f"`{visible(signature).replace('`', chr(39))}`"
+
+
+def sign_latex(signature: str) -> str:
+    """Return a signature as a small paragraph of LaTeX."""
+    return rf"\noindent{{\footnotesize\ttfamily\raggedright {break_latex(visible(signature))}\par}}"
 
 
 def _plain_latex(text: str) -> str:

@@ -9,17 +9,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = [
-    "format_count",
-    "format_counted",
-    "format_interval",
-    "format_number",
-    "format_p",
-    "format_percent",
-    "say_level",
-    "say_p",
-]
-
 SIGNIFICANT = 4  # digits of a number whose uncertainty is not known
 UNCERTAIN = 2  # digits of the uncertainty that are worth showing
 SMALLEST_PLAIN, LARGEST_PLAIN = 1e-4, 1e9  # outside, scientific notation is shorter and clearer

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 
 from holdsup.rendering.answer import Answer
 from holdsup.rendering.markup import (
-    break_latex,
     escape_latex,
     escape_markdown,
     render_html,
     render_latex,
     render_markdown,
+    sign_latex,
+    sign_markdown,
 )
 from holdsup.rendering.table import Table, visible
 from holdsup.rendering.text import UNICODE, Ink, render_text, wrap_text
-
-__all__ = ["Page"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +55,7 @@ class Page:
         parts += _quote(self.cautions)
         for table, cautions in self._tables():
             parts += [render_markdown(table), *_quote(cautions)]
-        signature = visible(self.answer.signature).replace("`", "'")
-        return "\n\n".join([*parts, escape_markdown(self.rows), f"`{signature}`"]) + "\n"
+        return "\n\n".join([*parts, escape_markdown(self.rows), sign_markdown(self.answer.signature)]) + "\n"
 
     def html(self, *, folded: bool = True) -> str:
         """Return an HTML fragment, what a notebook shows: the answer, and the rest, folded or not."""
@@ -71,9 +69,7 @@ class Page:
         parts = [rf"\textbf{{{escape_latex(visible(self.answer.sentence()))}}}", *_emphasise(self.cautions)]
         for table, cautions in self._tables():
             parts += [render_latex(table), *_emphasise(cautions)]
-        signature = break_latex(visible(self.answer.signature))
-        parts += [escape_latex(self.rows), rf"\noindent{{\footnotesize\ttfamily\raggedright {signature}\par}}"]
-        return "\n\n".join(parts) + "\n"
+        return "\n\n".join([*parts, escape_latex(self.rows), sign_latex(self.answer.signature)]) + "\n"
 
 
 def _quote(cautions: tuple[str, ...]) -> list[str]:

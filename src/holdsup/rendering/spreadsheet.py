@@ -9,8 +9,6 @@ import re
 from holdsup.rendering.numbers import MISSING
 from holdsup.rendering.table import Table
 
-__all__ = ["FORMULA", "disarm_text", "render_csv"]
-
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # with these a spreadsheet begins to compute, unless an apostrophe is before
 
 

@@ -22,8 +22,6 @@ from holdsup.rendering.numbers import (
     format_percent,
 )
 
-__all__ = ["HIDDEN", "Cell", "Estimate", "Interval", "PValue", "Percent", "Shown", "Table", "has_long_word", "visible"]
-
 LONGEST_WORD = 30  # letters that are kept together
 HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, format (bidi), surrogate, line and paragraph separators
 

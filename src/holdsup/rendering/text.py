@@ -10,8 +10,6 @@ from typing import TypeGuard
 
 from holdsup.rendering.table import Cell, Interval, Shown, Table, visible
 
-__all__ = ["ASCII", "UNICODE", "Ink", "display_width", "fit_widths", "render_text", "wrap_text"]
-
 GAP = "  "
 PLOT_WIDTH = 21  # odd, so that the middle of a symmetric interval has a place of its own
 WIDEST_PLOT = 41  # of intervals that are drawn and not written

@@ -12,8 +12,6 @@ from pathlib import Path
 
 from holdsup.errors import ResultError, list_names
 
-__all__ = ["PREVIEW", "add_manifest", "read_manifest", "refuse_changed"]
-
 HEAD = "% Written by holdsup, with digests by which it knows what was changed since:"
 LINE = re.compile(r"^% ([0-9a-f]{64}) (.+)$", flags=re.MULTILINE)
 PREVIEW = "preview.tex"

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdsup import __version__
-from holdsup.rendering.markup import escape_markdown, render_markdown
+from holdsup.rendering.markup import escape_markdown, render_markdown, sign_markdown
 from holdsup.rendering.text import UNICODE
 from holdsup.report.references import REFERENCES
 from holdsup.report.view import Picture, Section, View
-
-__all__ = ["render_markdown_report"]
 
 
 def render_markdown_report(view: View, *, pictures: str) -> str:
@@ -56,10 +54,10 @@ def _section(section: Section, pictures: str) -> Iterator[str]:
     yield "### How it was done"
     yield escape_markdown(f"{' '.join(section.method)} See {cited}.")
     yield escape_markdown(section.rows + (f" Read from {section.source}." if section.source else ""))
-    yield "### How to redo it"
-    yield _code(section.signature)
+    yield "### Reproduce it"
+    yield sign_markdown(section.signature)
     if section.command:
-        yield _code(section.command)
+        yield sign_markdown(section.command)
 
 
 def _answer(section: Section) -> str:
@@ -69,7 +67,3 @@ def _answer(section: Section) -> str:
 
 def _picture(picture: Picture, folder: str) -> str:
     return f"![{escape_markdown(picture.caption, within='[]')}](<{folder}/{picture.name}.svg>)"
-
-
-def _code(text: str) -> str:
-    return f"`{text.replace('`', chr(39))}`"

@@ -9,13 +9,11 @@ from pathlib import Path
 
 from holdsup.errors import ResultError, list_names
 from holdsup.plots import draw_file
-from holdsup.rendering.markup import break_latex, escape_latex, escape_markdown, render_latex
+from holdsup.rendering.markup import break_latex, escape_latex, escape_markdown, render_latex, sign_markdown
 from holdsup.report.manifest import PREVIEW, add_manifest, read_manifest, refuse_changed
 from holdsup.report.references import REFERENCES, write_bibtex
 from holdsup.report.view import Block, Picture, Section, View, draw_pictures
 from holdsup.results import write_file
-
-__all__ = ["list_paper_files", "save_paper"]
 
 ENDINGS = (".svg", ".pdf")  # of each figure
 # The first line of preview.tex, by which a folder is known for one of ours.
@@ -113,7 +111,7 @@ def _table(block: Block) -> str:
 def _methods_markdown(section: Section) -> str:
     cited = "; ".join(REFERENCES[key].cite() for key in section.citations)
     said = f"{' '.join(section.method)} ({cited}.) {section.rows}"
-    return f"{escape_markdown(said)} Signature: `{section.signature.replace('`', chr(39))}`"
+    return f"{escape_markdown(said)} Signature: {sign_markdown(section.signature)}"
 
 
 def _methods_latex(section: Section) -> str:

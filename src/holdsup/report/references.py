@@ -7,19 +7,29 @@ from dataclasses import dataclass, field
 
 from holdsup import __version__
 
-__all__ = ["REFERENCES", "Reference", "write_bibtex"]
+WHERE = {
+    "inproceedings": "booktitle",
+    "article": "journal",
+    "misc": "howpublished",
+    "book": "publisher",
+}  # BibTeX's field of each kind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Reference:
     """One paper."""
 
     entry: str  # BibTeX's kind of it
-    authors: tuple[str, ...]  # "First Last", in order
     year: int  # of publication
+    author: str  # "First Last", in order, with " and " between them
     title: str  # its title
-    where: tuple[str, str]  # BibTeX's field and value that say where it was published
+    where: str  # where it was published
     more: dict[str, str] = field(default_factory=dict)  # other fields: volume, pages
+
+    @property
+    def authors(self) -> list[str]:
+        """The authors, in order."""
+        return self.author.split(" and ")
 
     def cite(self) -> str:
         """Return the short form: who and when.
@@ -36,14 +46,14 @@ class Reference:
         pages = f", pages {self.more['pages'].replace('--', '-')}" if "pages" in self.more else ""
         volume = f" {self.more['volume']}" if "volume" in self.more else ""
         authors = ", ".join(self.authors).replace("{", "").replace("}", "")
-        return f"{authors} ({self.year}). {self.title}. {self.where[1]}{volume}{pages}."
+        return f"{authors} ({self.year}). {self.title}. {self.where}{volume}{pages}."
 
     def bibtex(self, key: str) -> str:
         """Return the entry of a BibTeX file; braces keep capitals as they are."""
         fields = {
-            "author": " and ".join(self.authors),
+            "author": self.author,
             "title": f"{{{self.title}}}",
-            self.where[0]: self.where[1],
+            WHERE[self.entry]: self.where,
             "year": str(self.year),
             **self.more,
         }
@@ -63,109 +73,74 @@ def write_bibtex(keys: Iterable[str]) -> str:
 
 REFERENCES = {
     "hagmann2023": Reference(
-        entry="inproceedings",
-        authors=("Michael Hagmann", "Philipp Meier", "Stefan Riezler"),
-        year=2023,
-        title="Towards Inference Reproducibility of Machine Learning Research",
-        where=("booktitle", "The Eleventh International Conference on Learning Representations (ICLR)"),
+        "inproceedings", 2023, "Michael Hagmann and Philipp Meier and Stefan Riezler",
+        "Towards Inference Reproducibility of Machine Learning Research",
+        "The Eleventh International Conference on Learning Representations (ICLR)",
     ),
     "belz2022": Reference(
-        entry="inproceedings",
-        authors=("Anya Belz", "Maja Popović", "Simon Mille"),
-        year=2022,
-        title="Quantified Reproducibility Assessment of NLP Results",
-        where=(
-            "booktitle",
-            "Proceedings of the 60th Annual Meeting of the Association for Computational Linguistics (Volume 1: Long "
-            "Papers)",
-        ),
-        more={"pages": "16--28"},
+        "inproceedings", 2022, "Anya Belz and Maja Popović and Simon Mille",
+        "Quantified Reproducibility Assessment of NLP Results",
+        "Proceedings of the 60th Annual Meeting of the Association for Computational Linguistics (Volume 1: Long "
+        "Papers)", {"pages": "16--28"},
     ),
     "xue2023": Reference(
-        entry="inproceedings",
-        authors=("Yan Xue", "Xuefei Cao", "Xingli Yang", "Yu Wang", "Ruibo Wang", "Jihong Li"),
-        year=2023,
-        title="We Need to Talk About Reproducibility in NLP Model Comparison",
-        where=("booktitle", "Proceedings of the 2023 Conference on Empirical Methods in Natural Language Processing"),
+        "inproceedings", 2023, "Yan Xue and Xuefei Cao and Xingli Yang and Yu Wang and Ruibo Wang and Jihong Li",
+        "We Need to Talk About Reproducibility in NLP Model Comparison",
+        "Proceedings of the 2023 Conference on Empirical Methods in Natural Language Processing",
     ),
     "wang2014": Reference(
-        entry="article",
-        authors=("Yu Wang", "Ruibo Wang", "Huichen Jia", "Jihong Li"),
-        year=2014,
-        title="Blocked 3x2 Cross-Validated t-Test for Comparing Supervised Classification Learning Algorithms",
-        where=("journal", "Neural Computation"),
-        more={"volume": "26", "number": "1", "pages": "208--235"},
+        "article", 2014, "Yu Wang and Ruibo Wang and Huichen Jia and Jihong Li",
+        "Blocked 3x2 Cross-Validated t-Test for Comparing Supervised Classification Learning Algorithms",
+        "Neural Computation", {"volume": "26", "number": "1", "pages": "208--235"},
     ),
     "moss2018": Reference(
-        entry="inproceedings",
-        authors=("Henry Moss", "David Leslie", "Paul Rayson"),
-        year=2018,
-        title="Using J-K-fold Cross Validation To Reduce Variance When Tuning NLP Models",
-        where=("booktitle", "Proceedings of the 27th International Conference on Computational Linguistics (COLING)"),
+        "inproceedings", 2018, "Henry Moss and David Leslie and Paul Rayson",
+        "Using J-K-fold Cross Validation To Reduce Variance When Tuning NLP Models",
+        "Proceedings of the 27th International Conference on Computational Linguistics (COLING)",
     ),
     "sanchez2025": Reference(
-        entry="inproceedings",
-        authors=("Vicente Ivan {Sanchez Carmona}", "Shanshan Jiang", "Bin Dong"),
-        year=2025,
-        title="Towards Robust Comparisons of NLP Models: A Case Study",
-        where=(
-            "booktitle",
-            "Proceedings of the 31st International Conference on Computational Linguistics (COLING)",
-        ),
+        "inproceedings", 2025, "Vicente Ivan {Sanchez Carmona} and Shanshan Jiang and Bin Dong",
+        "Towards Robust Comparisons of NLP Models: A Case Study",
+        "Proceedings of the 31st International Conference on Computational Linguistics (COLING)",
     ),
     "bates2015": Reference(
-        entry="article",
-        authors=("Douglas Bates", "Martin Mächler", "Ben Bolker", "Steve Walker"),
-        year=2015,
-        title="Fitting Linear Mixed-Effects Models Using lme4",
-        where=("journal", "Journal of Statistical Software"),
-        more={"volume": "67", "number": "1", "pages": "1--48"},
+        "article", 2015, "Douglas Bates and Martin Mächler and Ben Bolker and Steve Walker",
+        "Fitting Linear Mixed-Effects Models Using lme4",
+        "Journal of Statistical Software", {"volume": "67", "number": "1", "pages": "1--48"},
     ),
     "satterthwaite1946": Reference(
-        entry="article",
-        authors=("Franklin E. Satterthwaite",),
-        year=1946,
-        title="An Approximate Distribution of Estimates of Variance Components",
-        where=("journal", "Biometrics Bulletin"),
-        more={"volume": "2", "number": "6", "pages": "110--114"},
+        "article", 1946, "Franklin E. Satterthwaite",
+        "An Approximate Distribution of Estimates of Variance Components",
+        "Biometrics Bulletin", {"volume": "2", "number": "6", "pages": "110--114"},
     ),
     "welch1947": Reference(
-        entry="article",
-        authors=("Bernard L. Welch",),
-        year=1947,
-        title="The Generalization of `Student's' Problem when Several Different Population Variances are Involved",
-        where=("journal", "Biometrika"),
-        more={"volume": "34", "number": "1/2", "pages": "28--35"},
+        "article", 1947, "Bernard L. Welch",
+        "The Generalization of `Student's' Problem when Several Different Population Variances are Involved",
+        "Biometrika", {"volume": "34", "number": "1/2", "pages": "28--35"},
     ),
     "holm1979": Reference(
-        entry="article",
-        authors=("Sture Holm",),
-        year=1979,
-        title="A Simple Sequentially Rejective Multiple Test Procedure",
-        where=("journal", "Scandinavian Journal of Statistics"),
-        more={"volume": "6", "number": "2", "pages": "65--70"},
+        "article", 1979, "Sture Holm",
+        "A Simple Sequentially Rejective Multiple Test Procedure",
+        "Scandinavian Journal of Statistics", {"volume": "6", "number": "2", "pages": "65--70"},
+    ),
+    "westfall1993": Reference(
+        "book", 1993, "Peter H. Westfall and S. Stanley Young",
+        "Resampling-Based Multiple Testing: Examples and Methods for p-Value Adjustment",
+        "Wiley",
     ),
     "koo2016": Reference(
-        entry="article",
-        authors=("Terry K. Koo", "Mae Y. Li"),
-        year=2016,
-        title="A Guideline of Selecting and Reporting Intraclass Correlation Coefficients for Reliability Research",
-        where=("journal", "Journal of Chiropractic Medicine"),
-        more={"volume": "15", "number": "2", "pages": "155--163"},
+        "article", 2016, "Terry K. Koo and Mae Y. Li",
+        "A Guideline of Selecting and Reporting Intraclass Correlation Coefficients for Reliability Research",
+        "Journal of Chiropractic Medicine", {"volume": "15", "number": "2", "pages": "155--163"},
     ),
     "nadeau2003": Reference(
-        entry="article",
-        authors=("Claude Nadeau", "Yoshua Bengio"),
-        year=2003,
-        title="Inference for the Generalization Error",
-        where=("journal", "Machine Learning"),
-        more={"volume": "52", "number": "3", "pages": "239--281"},
+        "article", 2003, "Claude Nadeau and Yoshua Bengio",
+        "Inference for the Generalization Error",
+        "Machine Learning", {"volume": "52", "number": "3", "pages": "239--281"},
     ),
     "holdsup": Reference(
-        entry="misc",
-        authors=("{The holdsup developers}",),
-        year=2026,
-        title="holdsup: does the result hold up?",
-        where=("howpublished", f"Software, version {__version__}"),
+        "misc", 2026, "{The holdsup developers}",
+        "holdsup: does the result hold up?",
+        f"Software, version {__version__}",
     ),
-}
+}  # fmt: skip

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,11 +13,10 @@ from holdsup.rendering import State, Table
 from holdsup.rendering.table import visible
 from holdsup.results import Caution, Method, Result, find_extra, find_scored, order_cautions
 from holdsup.results.cautions import place_cautions
+from holdsup.results.reading import showing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["Block", "Entry", "Picture", "Section", "View", "describe_method", "draw_pictures", "make_view"]
 
 Drawn = TypeVar("Drawn")
 CAVEATS = ("caveat", "error", "warning")  # labels of lines at the foot of a short answer; a page has all of them
@@ -163,19 +161,6 @@ def _section(entry: Entry, place: int, subject: str) -> Section:
         return _show(entry, place, subject)
 
 
-@contextmanager
-def showing(source: str) -> Iterator[None]:
-    """Say of which file a result cannot be shown: one that was edited may name what it does not hold."""
-    try:
-        yield
-    except (LookupError, ValueError, TypeError, ArithmeticError, StopIteration) as error:
-        if not source:  # made here, just now: a fault of ours
-            raise
-        raise ResultError(
-            f"{source} cannot be shown, since its parts contradict each other (at {error}): was it edited? Make it anew"
-        ) from error
-
-
 def _show(entry: Entry, place: int, subject: str) -> Section:
     result, answer = entry.result, entry.result.answer()
     name = f"{place}-{result.kind}"
@@ -227,8 +212,8 @@ def _remark_version(result: Result) -> str:
     if result.version == __version__:
         return ""
     return (
-        f"holdsup {result.version} made these numbers. This report is by {__version__}, whose tables and descriptions "
-        "may say more or less."
+        f"holdsup {result.version} made these numbers; this report is by holdsup {__version__}, which may describe "
+        "them differently."
     )
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-__all__ = ["render_webpage"]
-
 ENLARGED = 1.5  # times its size on paper that a picture is shown at: letters of 7 points, as tall as the text
 LARGEST_SVG = 200_000  # characters; a larger picture is shown as pixels, which take less
 POINTS_TO_PIXELS = 4 / 3

@@ -17,8 +17,6 @@ from holdsup.results import Result, write_file
 from holdsup.results.plain import to_plain
 from holdsup.results.reading import read_saved
 
-__all__ = ["list_written", "read_entries", "write_paper", "write_report"]
-
 ENDINGS = (".html", ".md")
 
 
@@ -103,7 +101,7 @@ def _read_entry(file: Path, source: str) -> Entry:
     result, plain = read_saved(file)
     made = {name: plain.get(name) for name in ("kind", "schema", *result.derived)}  # anew, whatever the file says
     strangers = list(dict.fromkeys(find_strangers(plain, {**made, **to_plain(result)})))
-    said = f"The saved result holds what holdsup {__version__} does not know, and does not show: "
+    said = f"The saved result has fields that holdsup {__version__} doesn't know and doesn't show: "
     return Entry(result=result, source=source, remarks=(f"{said}{list_names(strangers)}.",) if strangers else ())
 
 

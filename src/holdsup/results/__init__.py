@@ -2,11 +2,10 @@
 
 from holdsup.results.asked import Asked
 from holdsup.results.cautions import Caution, order_cautions, tabulate_findings, write_caveats
-from holdsup.results.envelope import Result, Rows
+from holdsup.results.envelope import Method, Result, Rows
 from holdsup.results.extras import find_extra, list_extras
 from holdsup.results.files import write_file
 from holdsup.results.kinds import KINDS
-from holdsup.results.method import Method
 from holdsup.results.reading import read_result
 from holdsup.results.schema import schema_of
 from holdsup.results.scored import Scored, find_scored

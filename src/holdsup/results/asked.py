@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 
 from holdsup.errors import quote_names
 
-__all__ = ["Asked", "Value"]
-
 Named: TypeAlias = str | tuple[str, ...]
 Value: TypeAlias = bool | int | float | str | tuple[str, ...] | tuple[float, ...] | Mapping[str, Named]
 

@@ -11,11 +11,6 @@ from typing import Literal
 
 from holdsup.rendering import Table
 
-__all__ = [
-    "EXAMPLES", "SEVERITIES", "Caution", "Severity", "order_cautions", "place_cautions", "show_finding",
-    "tabulate_findings", "write_caveats",
-]  # fmt: skip
-
 EXAMPLES = 3
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

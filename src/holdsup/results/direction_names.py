@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["find_direction", "say_assumed", "say_by_name", "tell_direction"]
-
 LOWER = frozenset(
     "ter wer cer per eer der mindcf loss losses logloss nll perplexity perplexities ppl bpb bpc bpd error errors err "
     "mse rmse nrmse msle rmsle mae mape smape mase medae brier ece fid fvd lpips latency latencies runtime ttft cost "

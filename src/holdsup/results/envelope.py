@@ -17,12 +17,18 @@ from holdsup.results.asked import Asked
 from holdsup.results.cautions import Caution, place_cautions
 from holdsup.results.files import write_file
 from holdsup.results.kinds import KINDS
-from holdsup.results.method import Method
 from holdsup.results.plain import escape_hidden, from_plain, to_plain
 
-__all__ = ["Result", "Rows", "to_backend"]
-
 PAIRS = "contrasts"  # the name of the table that lists pairs
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """What was done to get a result, in words that a paper can print, and whom to cite."""
+
+    question: str  # what was asked
+    sentences: tuple[str, ...] = ()  # what was done
+    citations: tuple[str, ...] = ()  # keys of the references, the most important first
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

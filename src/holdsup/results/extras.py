@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 from holdsup.errors import HoldsupError
 from holdsup.results.cautions import Caution
 
-__all__ = ["find_extra", "list_extras"]
-
 Found = TypeVar("Found")
 Otherwise = TypeVar("Otherwise")
 LONGEST = 200  # characters of a message that nobody wrote for readers

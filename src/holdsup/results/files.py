@@ -8,8 +8,6 @@ from pathlib import Path
 
 from holdsup.errors import ResultError
 
-__all__ = ["write_file"]
-
 
 def write_file(path: str | Path, content: bytes) -> None:
     """Write `content` to a file: beside it first, then in its place, so that nobody ever sees half of it.

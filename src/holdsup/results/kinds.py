@@ -6,8 +6,6 @@ import importlib
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["KINDS", "Kind"]
-
 
 @dataclass(frozen=True, slots=True)
 class Kind:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 import types
 import typing
 import unicodedata
@@ -18,10 +19,11 @@ from typing import Any
 from holdsup.errors import ResultError
 from holdsup.rendering.table import HIDDEN
 
-__all__ = ["escape_hidden", "from_plain", "saved_fields", "to_plain"]
-
 WORDS = {str: "text", float: "a number", int: "a whole number", bool: "true or false", type(None): "null"}
 LONGEST = 60  # characters of a value in a message
+# Fields of any record whose values lie between 0 and 1: the ends are excluded of what is asked for.
+ASKED_SHARES = frozenset(("level", "threshold", "target"))
+SHARES = re.compile(r"(?!\w*log10)(p|p_\w+|\w+_p|\w*share|probability|reproducibility|similarity|phi)")
 
 
 def to_plain(value: Any) -> Any:
@@ -87,15 +89,35 @@ def _record(hint: type, plain: Any, path: str) -> Any:
         if not field.metadata.get("saved", True):
             continue
         if field.name in plain:
-            values[field.name] = from_plain(hints[field.name], plain[field.name], path=f"{path}.{field.name}")
+            place = f"{path}.{field.name}"
+            values[field.name] = from_plain(hints[field.name], plain[field.name], path=place)
+            _check_range(field.name, values[field.name], place)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise ResultError(f"{path} lacks the field {field.name!r}")
+    for name, low in values.items():
+        high = values.get(name.replace("low", "high")) if "low" in name else None
+        if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
+            raise ResultError(f"{path}.{name} is {low:g}, above {high:g}, the other end of the interval")
     return hint(**values)
+
+
+def _check_range(name: str, value: Any, path: str) -> None:
+    """Refuse a number that a field of this name can't have: a level of 7, a p of -1, a negative count."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    if name in ASKED_SHARES and not 0 < value < 1:
+        raise ResultError(f"{path} is {value:g}, not between 0 and 1")
+    if SHARES.fullmatch(name) and not math.isnan(value) and not 0 <= value <= 1:
+        raise ResultError(f"{path} is {value:g}, not from 0 to 1")
+    if isinstance(value, int) and value < 0:
+        raise ResultError(f"{path} is {value}, below 0")
 
 
 def _one_of(hints: tuple[Any, ...], plain: Any, path: str) -> Any:
     if plain is None and type(None) in hints:
         return None
+    if isinstance(plain, dict) and len(records := [hint for hint in hints if dataclasses.is_dataclass(hint)]) == 1:
+        return from_plain(records[0], plain, path=path)  # which says what is wrong within it
     for hint in hints:
         try:
             return from_plain(hint, plain, path=path)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from holdsup.errors import ReadError, ResultError, list_names
+from holdsup.errors import HoldsupError, ReadError, ResultError, list_names
 from holdsup.results.envelope import Result
 from holdsup.results.kinds import KINDS
+from holdsup.results.scored import find_scored
 from holdsup.results.upgrade import upgrade
-
-__all__ = ["read_result", "read_saved"]
 
 LARGEST = 512 * 2**20  # bytes; a result is a summary, and this is far beyond any of ours
 PIECE = 2**20  # bytes read at a time
@@ -39,12 +40,35 @@ def read_saved(file: Path) -> tuple[Result, dict[str, Any]]:
     plain = _parse(file, content)
     if not isinstance(plain, dict) or "kind" not in plain or "schema" not in plain:
         raise ResultError(f"{file} is JSON, but no result of holdsup. {REMEDY}")
+    with showing(str(file)):  # a result whose parts contradict each other is refused here, not where it is used
+        try:
+            result = restore(plain)
+        except ResultError as error:
+            raise ResultError(f"{file}: {error}") from error
+        except RecursionError:
+            raise ResultError(f"{file} {TOO_DEEP}") from None
+        str(result)
+        result.page()
+        result.describe_method()
+        result.asked.command()
+        find_scored(result).sentence()
+    return result, plain
+
+
+@contextmanager
+def showing(source: str) -> Iterator[None]:
+    """Say of which file a result can't be shown: one that was edited may name what it does not hold."""
     try:
-        return _restore(plain), plain
-    except ResultError as error:
-        raise ResultError(f"{file}: {error}") from error
-    except RecursionError:
-        raise ResultError(f"{file} {TOO_DEEP}") from None
+        yield
+    except HoldsupError:
+        raise
+    except Exception as error:
+        if not source:  # made here, just now: a fault of ours
+            raise
+        cause = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ResultError(
+            f"{source} can't be shown: its parts contradict each other ({cause}). If it was edited, make it again"
+        ) from error
 
 
 def _parse(file: Path, content: bytearray) -> Any:
@@ -62,7 +86,7 @@ def _parse(file: Path, content: bytearray) -> Any:
         raise ResultError(f"{file} is not JSON, so it is no saved result. {REMEDY}") from None
 
 
-def _restore(plain: dict[str, Any]) -> Result:
+def restore(plain: dict[str, Any]) -> Result:
     """Return the result of a JSON object of this schema, or of an earlier one."""
     kind, schema = plain["kind"], plain["schema"]
     if not isinstance(kind, str) or kind not in KINDS:

@@ -8,8 +8,6 @@ from typing import Any
 
 from holdsup.results.envelope import Result
 
-__all__ = ["Scored", "find_scored"]
-
 PLAIN = "score"  # a column of this name says nothing that "score" does not
 MOST_NAMES = 4
 

@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["upgrade"]
-
 ROLES = frozenset(
     "score system item run dataset metric cluster status facets shared properties replicates names wide".split()
 )

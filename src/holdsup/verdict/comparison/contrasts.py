@@ -19,9 +19,9 @@ from holdsup.verdict.comparison.pairs import (
     ManyPairs,
     differences_of,
     family_of,
-    retest_pairs,
     judge_pooled,
     judge_together,
+    retest_pairs,
 )
 from holdsup.verdict.comparison.records import Conditional, Equivalence, SystemContrast
 
@@ -68,7 +68,7 @@ def list_contrasts(found: Sequence[Found], *, margin: float | None, level: float
     ]
     readings = zip(*(row for each in found for row in _readings(each, level)), strict=True)
     columns.update(zip(READINGS, map(list, readings), strict=True))
-    columns["equivalence"] = [None] * count if margin is None else list(_list_margins(found, numbers, margin, alpha))
+    columns["equivalence"] = [None] * count if margin is None else list(_list_margins(found, numbers, margin))
     return tuple(SystemContrast(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
 
@@ -174,9 +174,7 @@ def _new_run_variance(pair: Pair) -> float:
     return runs + sum(v for v in pair.difference.residual_variance if v is not None) / pair.items
 
 
-def _list_margins(
-    found: Sequence[Found], numbers: Sequence[Differences], margin: float, alpha: float
-) -> Iterator[Equivalence]:
+def _list_margins(found: Sequence[Found], numbers: Sequence[Differences], margin: float) -> Iterator[Equivalence]:
     """Yield the tests against a margin: those of the pairs, left's scores moved by it, alone and adjusted."""
     for each, own in zip(found, numbers, strict=True):
         kinds = []

@@ -20,9 +20,10 @@ from holdsup.numerics.differences import new_runs_test, these_runs_test
 from holdsup.numerics.families import MOST_PAIRS, Family, Systems, draw_family
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.pooling import Pool
+from holdsup.numerics.proportions import PairedShares
 from holdsup.numerics.spread import Clusters, Spread, find_clusters, measure_arm
 from holdsup.progress import Progress
-from holdsup.verdict.claims import NOISE, Pair, pair_systems
+from holdsup.verdict.claims import NOISE, SCORE_TEST, Pair, least_variance, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.trainings import has_nested_runs
 
@@ -44,6 +45,7 @@ class ManyPairs(Sequence[Pair]):
     found: Differences  # what the test finds
     pooled: Spread  # as `spread`, each system's run variance moderated by those of the others
     family: Family  # what the smallest p of all pairs is when nothing differs
+    shares: PairedShares | None  # how often each was right alone, where scores have two values and runs are single
     run_variance: Floats  # of each system; NaN where they are unknown
     residual_variance: Floats
 
@@ -72,10 +74,10 @@ class ManyPairs(Sequence[Pair]):
 
         Each pair as if the others were not there, or `pooled`: by the run variances of all systems.
         """
+        if self.shares is not None:
+            return self.shares.decide(np.ptp(cast("tuple[float, float]", self.evaluation.ends)), up, level)
         spread = self.pooled if pooled else self.spread
-        found = decide_all(
-            spread.estimate + np.asarray(up), _tests(spread, self.like), self.scale, level, tails=tails
-        )
+        found = decide_all(spread.estimate + np.asarray(up), _tests(spread, self.like), self.scale, level, tails=tails)
         return _without_noise(found, self.scale) if np.ndim(up) == 0 and up == 0 else found
 
     def read_otherwise(self, level: float) -> Differences:
@@ -114,7 +116,7 @@ def judge_together(pairs: Sequence[Pair], up: ArrayLike, alpha: float) -> tuple[
 
 
 def judge_pooled(pairs: Sequence[Pair], up: ArrayLike) -> Differences:
-    """Return what the tests find by the run variances of all systems, where these are pooled; p alone is of interest."""
+    """Return what the tests find by the run variances of all systems, where these are pooled: for its p-values."""
     return pairs.test(up, 0.95, pooled=True) if isinstance(pairs, ManyPairs) else retest_pairs(pairs, up, 0.95)
 
 
@@ -153,13 +155,19 @@ def pair_all(
         shared = like.shared
         clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
         measured = _Measured.of(systems, shared, find_clusters(clusters, int(shared.sum())), evaluation.per_run)
+        least = 0.0 if evaluation.per_run else least_variance(evaluation, int(shared.sum()))
     except (ScoresError, ValueError):  # of one of them, which is told pair by pair
         return None
     if like.note or like.claim != claim:
         return None
     largest = np.array([np.nanmax(np.abs(system.scores[shared])) for system in systems])
-    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, progress)
-    found = decide_all(spread.estimate, _tests(spread, like), scale, level)
+    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, least, progress)
+    if like.method == SCORE_TEST:
+        assert evaluation.ends is not None
+        shares = PairedShares.of(measured.items == evaluation.ends[1], left, right)
+        found = shares.decide(np.ptp(evaluation.ends), 0.0, level)
+    else:
+        shares, found = None, decide_all(spread.estimate, _tests(spread, like), scale, level)
     constant = np.flatnonzero(found.is_constant())
     if len(constant) == len(left):
         return None
@@ -174,7 +182,7 @@ def pair_all(
         return None if pairs is None else (pairs[0], (*refused, *pairs[1]))
     pooled, family = measured.join(systems, spread, (left, right), like, 1 - level)
     return ManyPairs(
-        evaluation, left, right, like, level, spread, scale, _without_noise(found, scale), pooled, family,
+        evaluation, left, right, like, level, spread, scale, _without_noise(found, scale), pooled, family, shares,
         measured.run_variance, measured.residual_variance,
     ), ()  # fmt: skip
 
@@ -208,6 +216,9 @@ def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
         return False
     if claim == "new-runs" and any(system.seeds is not None for system in systems) and not evaluation.per_run:
         return False
+    single = {system.scores.shape[1] == 1 for system in systems}
+    if evaluation.ends is not None and claim == "these-runs" and len(single) > 1:
+        return False  # pairs of single runs have a test of their own
     first = evaluation.scored(systems[0])
     return bool(first.any()) and all(np.array_equal(first, evaluation.scored(system)) for system in systems[1:])
 
@@ -245,8 +256,8 @@ class _Measured:
         runs, residual = (np.where(df > 0, each, np.nan) for each in (runs, residual))
         return cls(np.stack([arm.items for arm in arms]), part, noise, df, lacking, runs, residual, clusters)
 
-    def spread(self, left: Codes, right: Codes, progress: Progress) -> Spread:
-        """Return the parts of the variance of each difference."""
+    def spread(self, left: Codes, right: Codes, least: float, progress: Progress) -> Spread:
+        """Return the parts of the variance of each difference; `least` as `measure_spread` has it."""
         estimate, these = np.empty(len(left)), np.zeros(len(left))
         size = max(1, CELLS // self.items.shape[1])
         for start in range(0, len(left), size):
@@ -259,7 +270,7 @@ class _Measured:
         sides = (left, right)
         return Spread(
             estimate=estimate,
-            these=np.maximum(0.0, these + sum(self.lacking[side] for side in sides)),  # as `measure_spread` does
+            these=np.maximum(least, these + sum(self.lacking[side] for side in sides)),
             item_df=1.0 if self.clusters is None else self.clusters.df,
             runs=tuple(self.part[side] for side in sides),
             noise=tuple(self.noise[side] for side in sides),

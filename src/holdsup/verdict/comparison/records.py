@@ -22,11 +22,11 @@ class SystemMean:
     claim: str  # what its limits cover: as much of what is asked for as its own runs can carry
     mean: float  # over its items, settings equally weighted
     se: float  # standard error of the mean, for the claim
-    low: float  # lower limit, no further than the scale of the scores goes where it is known
-    high: float  # upper limit, likewise
+    low: float  # lower end of the CI, no further than the scale of the scores goes where it is known
+    high: float  # its upper end, likewise
     runs: int  # number of runs
     items: int  # number of items, or datasets, with a score; 0 where runs have one score each
-    # degrees of freedom: limits are mean +- t(df) se, as far as the scale goes; null where there are no limits
+    # degrees of freedom: the CI is mean +- t(df) se, as far as the scale goes; null where there is no CI
     df: float | None = None
     note: str = ""  # why there are no limits; empty where there are
     rank: int | None = None  # its place by the metric, 1 for the best mean; null in results of earlier versions
@@ -80,10 +80,10 @@ class SystemContrast:
     difference: float  # left minus right, in the unit of the scores
     se: float  # its standard error, by the test that gave p
     df: float  # degrees of freedom of that test
-    low: float  # lower limit, for this pair alone; null where runs are too few to measure their spread
-    high: float  # upper limit, for this pair alone; null likewise
-    low_simultaneous: float  # lower limit, for all pairs and metrics at once
-    high_simultaneous: float  # upper limit, for all pairs and metrics at once
+    low: float  # lower end of the CI, for this pair alone; null where runs are too few to measure their spread
+    high: float  # its upper end; null likewise
+    low_simultaneous: float  # lower end of the CI, for all pairs and metrics at once
+    high_simultaneous: float  # its upper end
     p: float  # p of no difference
     log10_p: float  # its decimal logarithm
     # p over all pairs and metrics at once: below a level where the interval for all of that level excludes zero; run
@@ -99,21 +99,21 @@ class SystemContrast:
     items: int  # number of items, or datasets, that both have
     equivalence: Equivalence | None = None  # what the margin adds; null without one
     lower_is_better: bool = False  # whether a lower score is a better one by this metric
-    # standard error that gave these limits, which are difference +- t(df_limits) se_limits; it may be another than that
-    # of p, for limits are the wider ones where two tests count
+    # standard error behind the CI, which is difference +- t(df_limits) se_limits; it may differ from that of p: where
+    # two tests count, the CI is the wider one
     se_limits: float | None = None
-    df_limits: float | None = None  # degrees of freedom that gave these limits
-    se_simultaneous: float | None = None  # standard error that gave the limits for all
-    df_simultaneous: float | None = None  # degrees of freedom that gave the limits for all
-    level_simultaneous: float | None = None  # coverage of each of these, with which all keep the level asked for
-    adjusted_by: str = ""  # how: single-step max-t, or Bonferroni; empty for a single difference
+    df_limits: float | None = None  # degrees of freedom behind the CI
+    se_simultaneous: float | None = None  # standard error behind the CI for all pairs
+    df_simultaneous: float | None = None  # degrees of freedom behind the CI for all pairs
+    level_simultaneous: float | None = None  # level of each CI for all pairs: together they keep the level asked for
+    adjusted_by: str = ""  # how: single-step max-t or Bonferroni; empty for a single difference
     # whether each of several datasets has runs of its own (true) or runs are one training each, evaluated on all of
     # them (false); null where datasets and runs are not both drawn anew
     nested_runs: bool | None = None
     # p of no difference by the other reading of the runs; null where there is none
     p_other_reading: float | None = None
-    low_other_reading: float | None = None  # lower limit by it, for this pair alone
-    high_other_reading: float | None = None  # upper limit by it, for this pair alone
+    low_other_reading: float | None = None  # lower end of the CI by it, for this pair alone
+    high_other_reading: float | None = None  # its upper end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,8 +165,8 @@ class Line:
 
     at: tuple[float, ...]  # values of the property; of classes, their places in `classes`, from 0
     value: tuple[float, ...]  # what is predicted there
-    low: tuple[float, ...]  # lower limits
-    high: tuple[float, ...]  # upper limits
+    low: tuple[float, ...]  # lower ends of the CIs
+    high: tuple[float, ...]  # upper ends of the CIs
 
     @classmethod
     def around(cls, at: Iterable[float], value: Floats, half: Floats) -> Line:

@@ -102,6 +102,12 @@ def find_contrasts(found: Compared, metric: str | None) -> list[SystemContrast]:
     return [c for c in found.contrasts if c.metric == metric]
 
 
+def say_adjusted(found: Compared) -> str:
+    """Return how p-values were adjusted, for the end of a sentence; nothing for a single one."""
+    methods = " and ".join(dict.fromkeys(c.adjusted_by for c in found.contrasts if c.adjusted_by))
+    return f", adjusted for all {len(found.contrasts):,} comparisons ({methods})" if methods else ""
+
+
 def find_leader(found: Compared, metric: str | None) -> str:
     """Return the system that is asked about: the one that is ahead, or else the one beside the baseline."""
     own = find_contrasts(found, metric)

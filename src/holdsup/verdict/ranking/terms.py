@@ -11,14 +11,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from holdsup.columns.values import parse_number
-from holdsup.design.matrices import RandomBlock, code_fitted_rows, code_rows
+from holdsup.design.groups import RandomBlock
+from holdsup.design.matrices import code_fitted_rows, code_rows
 from holdsup.errors import ScoresError, list_names
 from holdsup.fit import LmmFit, random_effects
 from holdsup.fit.likelihood import Reduction, embed_terms, reduce_terms
 from holdsup.fit.prediction import covariances, find_hosts, term_variance
 from holdsup.fit.result import Model
 from holdsup.numerics.distributions import chi2_tail, t_quantile
-from holdsup.numerics.prediction import predict_effects
+from holdsup.numerics.mixed import predict_effects
 from holdsup.numerics.variance_tests import find_null, simulate_null
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import InteractionEffect, NuisanceEffect, PredictionPart, TermVariance, copy_test

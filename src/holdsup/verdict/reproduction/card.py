@@ -12,25 +12,10 @@ from holdsup.rendering import Page, Table
 from holdsup.rendering.numbers import format_interval, format_number
 from holdsup.results import order_cautions, write_file
 from holdsup.verdict.phrases import say_level
+from holdsup.verdict.reproduction import tables, words
 from holdsup.verdict.reproduction.groups import Group, caution_scales
 from holdsup.verdict.reproduction.records import Part
 from holdsup.verdict.reproduction.result import Reproduction
-from holdsup.verdict.reproduction.tables import (
-    show_cv,
-    show_cv_interval,
-    tabulate_matrix,
-    tabulate_pairs,
-    tabulate_spread,
-)
-from holdsup.verdict.reproduction.words import (
-    answer_one,
-    compare_published,
-    find_cautions,
-    name_precision,
-    show_conditions,
-)
-
-__all__ = ["make_cards", "write_card"]
 
 ENDINGS = (".html", ".md", ".tex")
 SHOWN_SPREAD = 3
@@ -45,33 +30,14 @@ HEAD = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Reproduction card</title>
 <style>
-:root {
-  color-scheme: light dark;
-  --paper: light-dark(#ffffff, #14171c); --ink: light-dark(#1c2024, #e4e7eb); --quiet: light-dark(#565d66, #a3acb7);
-  --rule: light-dark(#d5d9de, #39404a); --link: light-dark(#0550ae, #79b8ff);
-}
-body {
-  margin: 0 auto; padding: 1.5rem 1.25rem 4rem; max-width: 62rem; background: var(--paper); color: var(--ink);
-  font: 1rem/1.55 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, "Noto Sans", "Liberation Sans", sans-serif;
-  overflow-wrap: anywhere;
-}
-section + section { border-top: 1px solid var(--rule); margin-top: 2.5rem; padding-top: 1.5rem; break-before: page; }
-.headline { font-size: 1.06rem; border-left: 4px solid var(--link); padding: .15rem 0 .15rem .9rem; max-width: 46rem; }
+:root { color-scheme: light dark; }
+body { margin: 0 auto; padding: 1.5rem; max-width: 62rem; font: 1rem/1.55 system-ui, sans-serif; }
+section + section { border-top: 1px solid; margin-top: 2.5rem; padding-top: 1.5rem; break-before: page; }
+.headline { border-left: 4px solid light-dark(#0550ae, #79b8ff); padding-left: .9rem; max-width: 46rem; }
 table { font-size: .9rem; font-variant-numeric: tabular-nums; }
-.holdsup table { border-top: 1.5px solid var(--ink); border-bottom: 1.5px solid var(--ink); }
 thead:not(:has(th:not(:empty))) { display: none; }
-caption { font-size: 1.02rem; padding: .9rem 0 .4rem; }
 .holdsup th, .holdsup td { padding: .3rem .7rem .3rem 0; overflow-wrap: normal; }
-.holdsup th { border-bottom: 1.5px solid var(--ink); }
-.holdsup .note, .holdsup code { color: var(--quiet); font-size: .85rem; opacity: 1; }
-@media print {
-  :root { color-scheme: light; }
-  @page { margin: 16mm 14mm; }
-  html { font-size: 9.5pt; }
-  body { max-width: none; padding: 0; }
-  .holdsup .scroll { overflow: visible; }
-  tr { break-inside: avoid; }
-}
+@media print { :root { color-scheme: light; } .holdsup .scroll { overflow: visible; } tr { break-inside: avoid; } }
 </style>
 </head>
 <body>
@@ -108,15 +74,16 @@ def _card(found: Reproduction, part: Part) -> Page:
         rows=tuple(_facts(part, found.level)),
     )
     measured = tuple(Measurement(**{name: getattr(m, name) for name in COPIED}) for m in part.measurements)
-    cautions = order_cautions((*caution_scales([Group(measured)]), *find_cautions([a]), *caution_reading(measured)))
-    answer = answer_one(part, (), level=found.level, within=found.within, signature=found.signature)
+    cautions = order_cautions(
+        (*caution_scales([Group(measured)]), *words.find_cautions([a]), *caution_reading(measured))
+    )
+    answer = words.answer_one(part, (), level=found.level, within=found.within, signature=found.signature)
     return Page(
         answer=dataclasses.replace(answer, parts=(), foot=()),
         tables=(
             facts,
-            tabulate_matrix([part]),
-            *tabulate_spread(part.spread[:SHOWN_SPREAD], each=True),
-            *tabulate_pairs(part.pairs),
+            tables.tabulate_matrix([part]),
+            *tables.tabulate_spread(part.spread[:SHOWN_SPREAD], each=True),
         ),
         cautions=tuple(caution.sentence() for caution in cautions),
         beside={},
@@ -128,21 +95,21 @@ def _facts(part: Part, level: float) -> Iterator[tuple[str, str]]:
     a = part.assessment
     ci = f"{say_level(level)} CI"
     unit = next((m.unit for m in part.measurements if m.unit), "")
-    published = compare_published(a)
+    published = words.compare_published(a)
     yield "object", a.object
     yield "measurand", f"{a.measurand} ({unit})" if unit else a.measurand
     yield "values", ", ".join(format_number(m.value) for m in part.measurements)
-    yield "assessed for", name_precision(a.repeatability)
-    yield "CV*", f"{show_cv(a.cv)}% of the mean, n = {a.n}"
+    yield "assessed for", words.name_precision(a.repeatability)
+    yield "CV*", f"{tables.show_cv(a.cv)}% of the mean, n = {a.n}"
     yield "mean, SD", f"{format_number(a.mean)}, {format_number(a.sd)} on a scale that starts at zero"
     yield "SD as published", f"{ci} {format_interval(a.sd_low, a.sd_high)} (Student's t)"
     yield "SD, exact", f"{ci} {format_interval(a.sd_low_chi2, a.sd_high_chi2)} (chi-square)"
-    yield "SD/mean", f"{format_number(a.cv_plain)}%, {ci} {show_cv_interval(a)}% (noncentral t)"
+    yield "SD/mean", f"{format_number(a.cv_plain)}%, {ci} {tables.show_cv_interval(a)}% (noncentral t)"
     yield "next measurement", f"{say_level(level)} prediction interval {format_interval(a.next_low, a.next_high)}"
     if published:
         yield "compared", f"{published} (Belz et al. 2022)"
-    yield "what changed", show_conditions(a.differing) or "nothing that is reported"
-    yield "what stayed the same", show_conditions(a.agreeing) or "nothing that is reported"
+    yield "what changed", words.show_conditions(a.differing) or "nothing that is reported"
+    yield "what stayed the same", words.show_conditions(a.agreeing) or "nothing that is reported"
     if a.not_reported:
-        yield "not reported", show_conditions(a.not_reported)
+        yield "not reported", words.show_conditions(a.not_reported)
     yield "what to align next", a.align_next

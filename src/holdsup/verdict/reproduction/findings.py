@@ -4,20 +4,109 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from holdsup.errors import MeasurementError, list_names
 from holdsup.measurements import Measurement, caution_reading, digest_measurements, read_measurements
-from holdsup.results import Asked, Caution, Rows, order_cautions
+from holdsup.rendering import Answer, Percent, Table
+from holdsup.rendering.numbers import format_counted
+from holdsup.results import KINDS, Asked, Caution, Method, Result, Rows, order_cautions, write_caveats
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.reproduction.groups import select_measurements
-from holdsup.verdict.reproduction.records import FindingSet, Flip
-from holdsup.verdict.reproduction.result import Findings
+from holdsup.verdict.reproduction.tables import MOST_SHOWN, cut_table
 
-__all__ = ["compare_findings"]
-
+MOST_FLIPS = 20  # rows that are shown; all are in the JSON
 UNCOMPARED = "no second object that the original and a reproduction both measured"
 Studies = Mapping[str, Mapping[str, float]]  # study -> object -> value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingSet:
+    """How many findings of the original a reproduction upholds."""
+
+    measurand: str  # the quantity measured
+    reproduction: str  # the study
+    objects: int  # number of objects that both measured
+    conclusions: int  # number of pairs of them, each a finding which is ahead
+    upheld: int  # pairs in the same order
+    flipped: int  # pairs in the opposite order
+    tied: int  # pairs that are equal in one of the two studies only
+    percent: float  # share of findings upheld, 0-100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """A finding that a reproduction does not uphold."""
+
+    measurand: str  # the quantity measured
+    reproduction: str  # the study
+    left: str  # the object that is ahead in the original (or the first of two that are equal there)
+    right: str  # the other
+    original: float  # left - right in the original
+    difference: float  # left - right in the reproduction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings(Result):
+    """Which pairwise findings of an original its reproductions uphold."""
+
+    kind: ClassVar[str] = "qra_findings"
+
+    sets: tuple[FindingSet, ...]  # each reproduction of each measurand
+    flips: tuple[Flip, ...]  # the findings that do not hold
+
+    def answer(self) -> Answer:
+        """Return how many findings hold, the reproduction with the fewest first."""
+        total, upheld = sum(s.conclusions for s in self.sets), sum(s.upheld for s in self.sets)
+        ranked = sorted(self.sets, key=lambda s: s.percent)
+        worst = f"; fewest in {ranked[0].reproduction}: {ranked[0].upheld} of {ranked[0].conclusions}"
+        return Answer(
+            question="How many of the original's findings hold?",
+            state=None,
+            headline=f"{upheld:,} of {total:,} findings ({100 * upheld / total:.0f}%) hold in "
+            f"{format_counted(len(self.sets), 'reproduction')}{worst if len(self.sets) > 1 else ''}.",
+            parts=(cut_table(_tabulate(ranked), MOST_SHOWN),),
+            foot=(
+                ("holds for", "the order of two objects; small leads flip by chance: test them with holdsup compare"),
+                *write_caveats(self.cautions),
+            ),
+            more=("--full (which findings do not hold)", "holdsup report"),
+            signature=self.signature,
+        )
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return how many findings hold, and which do not."""
+        left = len(self.flips) - MOST_FLIPS
+        flips = Table(
+            name="flips",
+            title="Findings that do not hold, the largest differences first",
+            columns=("measurand", "reproduction", "ahead in the original", "ahead of", "original", "reproduction "),
+            rows=tuple(
+                (f.measurand, f.reproduction, f.left, f.right, f.original, f.difference)
+                for f in self.flips[:MOST_FLIPS]
+            ),
+            notes=(f"{left:,} more in the JSON.",) if left > 0 else (),
+        )
+        return (_tabulate(self.sets), *([flips] if self.flips else []))
+
+    def describe_method(self) -> Method:
+        """Return what was done, in words."""
+        said = "A finding is which of two objects has the higher value; it holds where a reproduction agrees. No test."
+        return Method(question=KINDS[self.kind].question, sentences=(said,), citations=("belz2022",))
+
+
+def _tabulate(sets: Sequence[FindingSet]) -> Table:
+    return Table(
+        name="sets",
+        title="Findings that hold: which of two objects has the higher value",
+        columns=("reproduction", "measurand", "findings", "hold", "flipped", "tied", "share", "objects"),
+        rows=tuple(
+            (s.reproduction, s.measurand, s.conclusions, s.upheld, s.flipped, s.tied, Percent(s.percent), s.objects)
+            for s in sets
+        ),
+        notes=("Findings that share an object are not independent.",),
+    )
 
 
 def compare_findings(
@@ -49,7 +138,7 @@ def compare_findings(
     everything = read_measurements(measurements)
     given, unasked = select_measurements(everything, where or {})
     said = [*caution_reading(given)]
-    tables = _tabulate(given, said)
+    tables = _average(given, said)
     sets: list[FindingSet] = []
     flips: list[Flip] = []
     compared: set[tuple[str, str, str]] = set()  # measurand, study, object
@@ -70,7 +159,7 @@ def compare_findings(
         said.append(
             Caution(
                 code="original-assumed",
-                message=f"Taken as the original, because it comes first: {join_names([*assumed], most=3)}.",
+                message=f"Assumed to be the original because it comes first: {join_names([*assumed], most=3)}.",
                 advice="Name another one with --original (original= in Python).",
                 count=len(assumed),
             )
@@ -92,7 +181,7 @@ def _study(m: Measurement) -> str:
     return m.source or m.known.get("performed_by", "")
 
 
-def _tabulate(measurements: Sequence[Measurement], said: list[Caution]) -> dict[str, Studies]:
+def _average(measurements: Sequence[Measurement], said: list[Caution]) -> dict[str, Studies]:
     """Return the value of each object in each study, by measurand; `said` gets a caution where values are averaged."""
     cells: dict[str, dict[str, dict[str, list[float]]]] = {}
     for m in measurements:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -15,17 +14,12 @@ from numpy.typing import NDArray
 
 from holdsup.errors import MeasurementError, list_names
 from holdsup.measurements.record import CONDITIONS, Measurement
-from holdsup.measurements.units import HIGHEST, LOWEST, is_open, may_be_ratings
+from holdsup.measurements.units import HIGHEST, LOWEST, group_measurements as sort_out, is_open, may_be_ratings
 from holdsup.numerics.precision import Precision, measure_precision
 from holdsup.results import Caution
 from holdsup.verdict.intake import write_values
 from holdsup.verdict.phrases import join_names
-from holdsup.verdict.reproduction.records import ConditionRow, MeasurementPair
-
-__all__ = [
-    "Agreement", "Group", "caution_scales", "compare_conditions", "group_measurements", "number_values",
-    "pair_measurements", "select_measurements", "sort_conditions",
-]  # fmt: skip
+from holdsup.verdict.reproduction.records import ConditionRow
 
 SINGLE = "no second measurement of the same object and measurand"
 ZERO = "a mean of zero after the shift, which leaves no CV*"
@@ -105,10 +99,7 @@ def group_measurements(measurements: Sequence[Measurement]) -> tuple[list[Group]
 
     Different objects and measurands are never pooled. Where nothing is left, that is an error.
     """
-    sorted_out: dict[tuple[str, str], list[Measurement]] = {}
-    for measurement in measurements:
-        sorted_out.setdefault((measurement.object, measurement.measurand), []).append(measurement)
-    everyone = [Group(tuple(members)) for members in sorted_out.values()]
+    everyone = [Group(tuple(measurements[i] for i in members)) for members in sort_out(measurements).values()]
     single = [group for group in everyone if len(group.measurements) < 2]
     zero = [group for group in everyone if len(group.measurements) > 1 and not group.values.any()]
     groups = [group for group in everyone if len(group.measurements) > 1 and group.values.any()]
@@ -244,26 +235,6 @@ def compare_conditions(group: Group) -> Iterator[ConditionRow]:
             agrees=agrees,
             values=values,
             same_as_first=tuple(None if first is None or value is None else value == first for value in values),
-        )
-
-
-def pair_measurements(group: Group) -> Iterator[MeasurementPair]:
-    """Yield each pair of measurements with the share of conditions in which the two agree."""
-    numbered = zip(group.measurements, group.labels, group.values.tolist(), strict=True)
-    for (one, left, a), (other, right, b) in itertools.combinations(numbered, 2):
-        shared = [name for name in one.known if name in other.known]
-        agree = sum(one.known[name] == other.known[name] for name in shared)
-        mean = a / 2 + b / 2  # halved first: the sum of the largest numbers is none
-        yield MeasurementPair(
-            object=group.object,
-            measurand=group.measurand,
-            left=left,
-            right=right,
-            agree=agree,
-            of=len(shared),
-            similarity=agree / len(shared) if shared else float("nan"),
-            difference=one.value - other.value,
-            percent=100 * (abs(a - b) / mean) if mean > 0 else 0.0,
         )
 
 

@@ -28,16 +28,13 @@ from holdsup.verdict.reproduction.groups import (
     caution_scales,
     compare_conditions,
     group_measurements,
-    pair_measurements,
     select_measurements,
     sort_conditions,
 )
-from holdsup.verdict.reproduction.records import MOST_PAIRED, Assessment, ConditionSpread, MeasuredValue
+from holdsup.verdict.reproduction.records import Assessment, ConditionSpread, MeasuredValue
 from holdsup.verdict.reproduction.result import Reproduction
 from holdsup.verdict.reproduction.spread import is_exact, model_conditions, spread_within
 from holdsup.verdict.reproduction.words import advise, find_cautions
-
-__all__ = ["assess_repeatability", "assess_reproduction"]
 
 SAME = "as in this table"  # what one's own runs have in common by construction
 UNASSESSED = "a system that has one run only, or a mean of zero"
@@ -104,10 +101,6 @@ def assess_reproduction(
     conditions = list_extras(
         "the conditions matrix", lambda: (row for group in ordered for row in compare_conditions(group)), said
     )
-    paired = [group for group in ordered if group.conditions and len(group.values) <= MOST_PAIRED]
-    pairs = list_extras(
-        "the list of pairs", lambda: (pair for group in paired for pair in pair_measurements(group)), said
-    )
     drawn = any(spread and not is_exact(group) for group, _, spread in found)
     kept = {name: tuple(write_values(name, values)) for name, values in (where or {}).items()}
     asked = Asked.about(
@@ -126,7 +119,6 @@ def assess_reproduction(
         assessments=assessments,
         measurements=tuple(value for group in ordered for value in _values(group)),
         conditions=conditions,
-        pairs=pairs,
         spread=tuple(row for _, _, spread in found for row in spread),
         models=models,
         reference=cvs or (),

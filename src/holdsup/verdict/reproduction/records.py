@@ -7,13 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-__all__ = [
-    "MOST_CROSSED", "MOST_PAIRED", "Assessment", "ConditionModel", "ConditionRow", "ConditionSpread",
-    "ConditionVariance", "FindingSet", "Flip", "GroupSpread", "LabelPair", "Measured", "MeasuredValue",
-    "MeasurementPair", "Part", "ScoreSet", "show_condition", "sort_rows",
-]  # fmt: skip
-
-MOST_PAIRED = 30  # measurements of which all pairs are listed: 435 pairs
 MOST_CROSSED = 12  # conditions that are tried two by two: 66 pairs
 
 
@@ -85,19 +78,6 @@ class ConditionRow(Measured):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasurementPair(Measured):
-    """How similar the conditions of two measurements are, and their values."""
-
-    left: str  # the one
-    right: str  # the other
-    agree: int  # number of conditions that agree
-    of: int  # number of conditions that both report
-    similarity: float  # their ratio, 0-1, null if there is none
-    difference: float  # left - right
-    percent: float  # absolute difference in percent of the mean of the two, both shifted
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSpread:
     """Measurements that agree in some conditions."""
 
@@ -145,67 +125,13 @@ class ConditionModel:
     method: str  # where the CIs come from
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreSet:
-    """The scores of a reproduction against the original's."""
-
-    reproduction: str  # the study
-    items: int  # number of items that both scored
-    pearson: float  # Pearson's correlation, null if one of the two is constant
-    low: float  # lower end of its CI, by Fisher's transformation
-    high: float  # its upper end
-    spearman: float  # Spearman's correlation
-    rmse: float  # root of the mean squared difference
-    bias: float  # mean of reproduction - original
-    mean: float  # mean of the reproduction
-    original_mean: float  # mean of the original on the same items
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelPair:
-    """How far two studies agree."""
-
-    left: str  # the one
-    right: str  # the other
-    items: int  # number of items that both labelled
-    percent: float  # share of them with the same label, 0-100
-    alpha: float  # Krippendorff's alpha of the two
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingSet:
-    """How many findings of the original a reproduction upholds."""
-
-    measurand: str  # the quantity measured
-    reproduction: str  # the study
-    objects: int  # number of objects that both measured
-    conclusions: int  # number of pairs of them, each a finding which is ahead
-    upheld: int  # pairs in the same order
-    flipped: int  # pairs in the opposite order
-    tied: int  # pairs that are equal in one of the two studies only
-    percent: float  # share of findings upheld, 0-100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flip:
-    """A finding that a reproduction does not uphold."""
-
-    measurand: str  # the quantity measured
-    reproduction: str  # the study
-    left: str  # the object that is ahead in the original (or the first of two that are equal there)
-    right: str  # the other
-    original: float  # left - right in the original
-    difference: float  # left - right in the reproduction
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One assessment, and what belongs to it: its measurements, rows of the conditions matrix, pairs and spreads."""
+    """One assessment, and what belongs to it: its measurements, rows of the conditions matrix and spreads."""
 
     assessment: Assessment
     measurements: Sequence[MeasuredValue]
     conditions: Sequence[ConditionRow]
-    pairs: Sequence[MeasurementPair]
     spread: Sequence[ConditionSpread]
 
 

@@ -35,8 +35,6 @@ from holdsup.verdict.reproduction.records import (
 )
 from holdsup.verdict.variance.reliability import find_intervals
 
-__all__ = ["MOST_CONDITIONS", "MOST_OBJECTS", "is_exact", "model_conditions", "spread_within"]
-
 EXACT = 7  # measurements of which all 5,040 orders are tried
 DRAWS = 1999
 MOST_NUMBERS = 2_000_000  # drawn at once

@@ -1,4 +1,4 @@
-"""The full tables of a reproduction, and of the other kinds of results that studies compare."""
+"""The full tables of a reproduction."""
 
 from __future__ import annotations
 
@@ -15,28 +15,16 @@ from holdsup.verdict.reproduction.records import (
     ConditionModel,
     ConditionRow,
     ConditionSpread,
-    FindingSet,
-    Flip,
-    LabelPair,
-    MeasurementPair,
     Part,
-    ScoreSet,
     show_condition,
 )
 
-__all__ = [
-    "cut_table", "show_cv", "show_cv_interval", "tabulate_agreement", "tabulate_closeness", "tabulate_conditions",
-    "tabulate_findings", "tabulate_flips", "tabulate_label_pairs", "tabulate_matrix", "tabulate_model",
-    "tabulate_pairs", "tabulate_precision", "tabulate_scores", "tabulate_spread",
-]  # fmt: skip
-
 PRINTED = 0.01  # CV* is shown with three decimals, as the paper prints it
 # Rows that are shown; all of them are in the JSON.
-MOST_PAIRS = 36
+MOST_SHOWN = 6  # of a short table
 MOST_SPREAD = 10
 MOST_GROUPS = 8
 MOST_ROWS = 40
-MOST_FLIPS = 20
 MOST_NAMED = 3
 FEW = 5  # values of a condition, below which its variance is barely known
 
@@ -78,9 +66,9 @@ def tabulate_precision(assessments: Sequence[Assessment], level: float) -> Itera
             for a in assessments
         ),
         notes=(
-            "SD/mean is corrected once, CV* twice. CIs by noncentral t and chi-square. Next value: "
+            "SD/mean is corrected for small samples once, CV* twice. CIs by noncentral t and chi-square. Next value: "
             f"{say_level(level)} prediction interval of the next measurement.",
-            *(["Closer than: results of Belz et al. (2022) with a larger CV*."] if placed else []),
+            *(["Closer than: how many results of Belz et al. (2022) have a larger CV*."] if placed else []),
         ),
     )
 
@@ -194,9 +182,9 @@ def tabulate_spread(spread: Sequence[ConditionSpread], *, each: bool) -> Iterato
             for s in rows
         ),
         notes=(
-            "Within: SD within groups over the mean. Explained: share of the variance between groups, adjusted for "
-            "their number. By chance: random groups of these sizes that explain as much.",
-            "Conditions joined by = change together and can't be told apart. Many groupings are tried, so the first is "
+            "Within: SD within groups, in percent of the mean. Explained: share of the variance between groups, "
+            "adjusted for their number. By chance: share of random groups of these sizes that explain as much.",
+            "Conditions joined by = change together, so they can't be told apart. The first of many groupings is "
             "partly luck.",
             *([f"{format_counted(left, 'more grouping')} in the JSON."] if left else []),
         ),
@@ -218,20 +206,6 @@ def _groups(row: ConditionSpread) -> str:
     return "; ".join([*shown[:MOST_GROUPS], *tail])
 
 
-def tabulate_pairs(pairs: Sequence[MeasurementPair]) -> Iterator[Table]:
-    """Yield how similar the conditions of pairs of measurements are, the most similar first."""
-    if 0 < len(pairs) <= MOST_PAIRS:
-        yield Table(
-            name="pairs",
-            title="Pairs of measurements",
-            columns=("", " ", "conditions that agree", "difference", "% of their mean"),
-            rows=tuple(
-                (p.left, p.right, f"{p.agree} of {p.of}", p.difference, p.percent)
-                for p in sorted(pairs, key=lambda p: -p.similarity)
-            ),
-        )
-
-
 def tabulate_model(model: ConditionModel, level: float) -> Table:
     """Return the variances of a mixed model over conditions."""
     few = [show_condition(c.condition) for c in model.components if c.condition != "Residual" and c.levels < FEW]
@@ -245,79 +219,9 @@ def tabulate_model(model: ConditionModel, level: float) -> Table:
         ),
         notes=(
             f"{model.formula} (REML), values in percent of the mean of their object. CI by {model.method}.",
-            *([f"{join_names(few)}: a variance of so few values is barely known."] if few else []),
+            *([f"{join_names(few)}: so few values say little about a variance."] if few else []),
         ),
     )
-
-
-def tabulate_scores(sets: Sequence[ScoreSet], *, original: str, level: float) -> Table:
-    """Return how closely the scores of each reproduction follow the original's."""
-    return Table(
-        name="sets",
-        title=f"Scores compared with those of {original}",
-        columns=(
-            "reproduction", "items", "Pearson's r", f"{say_level(level)} CI", "RMSE", "difference", "Spearman", "mean",
-        ),
-        rows=tuple(
-            (s.reproduction, s.items, s.pearson, Interval(s.low, s.high, drawn=False), s.rmse, s.bias, s.spearman,
-             s.mean)
-            for s in sets
-        ),
-        notes=("Difference: mean of reproduction - original, on the items that both scored.",),
-    )  # fmt: skip
-
-
-def tabulate_agreement(*, scale: str, alpha: float, items: int, kappa: float, complete: int) -> Table:
-    """Return the agreement of all studies on labels."""
-    return Table(
-        name="agreement",
-        title="Agreement of all studies",
-        columns=("measure", "value", "items"),
-        rows=((f"Krippendorff's alpha, {scale}", alpha, items), ("Fleiss' kappa", kappa, complete)),
-        notes=(
-            "1 is perfect agreement, 0 is chance. Alpha uses items with two labels or more, kappa those that all "
-            "studies labelled.",
-        ),
-    )
-
-
-def tabulate_label_pairs(pairs: Sequence[LabelPair]) -> Table:
-    """Return how far each two studies agree."""
-    return Table(
-        name="pairs",
-        title="Studies two by two",
-        columns=("study", "and", "items", "same label", "alpha"),
-        rows=tuple((p.left, p.right, p.items, Percent(p.percent), p.alpha) for p in pairs),
-    )
-
-
-def tabulate_findings(sets: Sequence[FindingSet]) -> Table:
-    """Return how many findings hold in each reproduction."""
-    return Table(
-        name="sets",
-        title="Findings that hold: which of two objects has the higher value",
-        columns=("reproduction", "measurand", "findings", "hold", "flipped", "tied", "share", "objects"),
-        rows=tuple(
-            (s.reproduction, s.measurand, s.conclusions, s.upheld, s.flipped, s.tied, Percent(s.percent), s.objects)
-            for s in sets
-        ),
-        notes=("Pairs share their objects: ten pairs are not ten independent findings.",),
-    )
-
-
-def tabulate_flips(flips: Sequence[Flip]) -> Iterator[Table]:
-    """Yield the findings that do not hold."""
-    if flips:
-        left = len(flips) - MOST_FLIPS
-        yield Table(
-            name="flips",
-            title="Findings that do not hold, the largest differences first",
-            columns=("measurand", "reproduction", "ahead in the original", "of", "original", "reproduction "),
-            rows=tuple(
-                (f.measurand, f.reproduction, f.left, f.right, f.original, f.difference) for f in flips[:MOST_FLIPS]
-            ),
-            notes=(f"{left:,} more in the JSON.",) if left > 0 else (),
-        )
 
 
 def cut_table(table: Table, most: int, *, width: int = 80) -> Table:

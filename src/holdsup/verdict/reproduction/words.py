@@ -6,42 +6,28 @@ import dataclasses
 import itertools
 import math
 import statistics
-import textwrap
 from collections.abc import Iterator, Sequence
 
-from holdsup.rendering import Answer, State, Table
-from holdsup.rendering.numbers import format_counted, format_interval, format_number, format_percent
+from holdsup.rendering import Answer, State, Table, shorten
+from holdsup.rendering.numbers import format_counted, format_interval, format_percent
 from holdsup.results import Caution, Method, write_caveats
 from holdsup.verdict.phrases import join_names, say_level
 from holdsup.verdict.reproduction.groups import Agreement
 from holdsup.verdict.reproduction.records import (
     MOST_CROSSED,
-    MOST_PAIRED,
     Assessment,
     ConditionSpread,
-    FindingSet,
-    LabelPair,
     Part,
-    ScoreSet,
     show_condition,
 )
 from holdsup.verdict.reproduction.tables import (
     cut_table,
     tabulate_closeness,
-    tabulate_findings,
-    tabulate_label_pairs,
     tabulate_matrix,
-    tabulate_scores,
 )
-
-__all__ = [
-    "advise", "answer_findings", "answer_labels", "answer_one", "answer_scores", "answer_several", "compare_published",
-    "describe_method", "find_cautions", "find_state", "name_precision", "show_conditions",
-]  # fmt: skip
 
 MOST_LINES, MOST_LINES_SEVERAL = 20, 24  # of a short answer, signature included
 MOST_NAMED = 4  # conditions in a sentence; tables and the JSON have all
-MOST_SHOWN = 6  # rows of a short table
 LONGEST_NAME = 36  # letters of an object with its measurand
 CONVINCING = 0.05  # share of random groups that explain as much
 NUMBERS = "no one two three four five six seven eight nine ten".split()
@@ -59,7 +45,7 @@ def answer_one(
         state=find_state([a], within),
         headline=_headline(a, level, within),
         foot=(
-            (f"{say_level(level)} CI", f"CV* {_interval(a)}; next measurement {_next(a)}"),
+            (f"{say_level(level)} CI", f"CV* {_interval(a)}; next measurement likely {_next(a)}"),
             ("differs", _differs(a)),
             ("next step", a.align_next),
             ("holds for", _covers(a.repeatability)),
@@ -137,7 +123,7 @@ def _headline(a: Assessment, level: float, within: float | None) -> str:
 def _headline_several(assessments: Sequence[Assessment], level: float, within: float | None) -> str:
     count, best, worst = f"{len(assessments):,}", assessments[0], assessments[-1]
     if within is None:
-        half = f"; half are at most {_cv(statistics.median(a.cv for a in assessments))}"
+        half = f"; the median is {_cv(statistics.median(a.cv for a in assessments))}"
         ends = f"from {_cv(best.cv)} ({_name(best)}) to {_cv(worst.cv)} ({_name(worst)})"
         return f"CV* ranges {ends}{half if len(assessments) > 3 else ''}."
     states = [find_state([a], within) for a in assessments]
@@ -154,17 +140,15 @@ def compare_published(a: Assessment) -> str:
     """Return how a result compares with the published ones, a clause; empty if that was not asked for."""
     if a.more_reproducible_than is None or a.of is None:
         return ""
-    if a.more_reproducible_than == 0:
-        return f"all {a.of} published results were at least as reproducible"
-    if a.more_reproducible_than == a.of:
-        return f"all {a.of} published results were less reproducible"
-    if 2 * a.more_reproducible_than > a.of:
-        return f"{a.more_reproducible_than} of {a.of} published results were less reproducible"
-    return f"{a.of - a.more_reproducible_than} of {a.of} published results were at least as reproducible"
+    count, how = a.more_reproducible_than, "less reproducible"
+    if 2 * count <= a.of:
+        count, how = a.of - count, "at least as reproducible"
+    which = f"all {a.of}" if count == a.of else f"{count} of {a.of}"
+    return f"{which} published results were {how}"
 
 
 def _name(a: Assessment) -> str:
-    return textwrap.shorten(f"{a.object} {a.measurand}", LONGEST_NAME, placeholder="...")
+    return shorten(f"{a.object} {a.measurand}", LONGEST_NAME)
 
 
 def _cv(cv: float) -> str:
@@ -176,7 +160,7 @@ def _interval(a: Assessment) -> str:
         return "unknown: all values are equal"
     if math.isfinite(a.cv_high):
         return f"{format_interval(a.cv_low, a.cv_high)}%"
-    return f"above {_cv(a.cv_low)}, without an upper end"
+    return f"above {_cv(a.cv_low)}, no upper end"
 
 
 def _next(a: Assessment) -> str:
@@ -194,7 +178,7 @@ def _differs(a: Assessment) -> str:
 def _covers(repeatability: bool | None) -> str:
     if repeatability:
         return "new runs under the same conditions; others may be further off"
-    return "new measurements in ways like these; not who is right"
+    return "new measurements made in similar ways; it doesn't say who is right"
 
 
 def show_conditions(names: Sequence[str]) -> str:
@@ -216,16 +200,18 @@ def name_precision(repeatability: bool | None) -> str:
 def advise(agreement: Agreement, n: int, sd: float, spread: Sequence[ConditionSpread]) -> str:
     """Return what to align, or to find out, before the next measurement."""
     if agreement.repeatability is None:
-        return "Report the conditions of measurement: without them nobody knows what differed."
+        return "Report the conditions of measurement: otherwise nobody knows what differed."
     if sd == 0 and not agreement.differing:
         return "Measure under other conditions to learn whether the values hold."
     if sd == 0:
-        return f"Nothing to align: the values agree whatever the {show_conditions(agreement.differing)}."
+        return f"Nothing to align: the values agree despite different {show_conditions(agreement.differing)}."
     report = f" Report {show_conditions(agreement.not_reported)}." if agreement.not_reported else ""
     if not agreement.differing:
-        return f"Record what varies, such as seed, versions or hardware: no reported condition differs.{report}"
+        return (
+            f"Record what varies, such as seed, versions or hardware: none of the reported conditions differs.{report}"
+        )
     if agreement.differing == ("performed_by",):
-        return f"Find out what the labs did differently: nothing else that is reported differs.{report}"
+        return f"Find out what the labs did differently: no other reported condition differs.{report}"
     best = next((row for row in spread if len(row.conditions) == 1 and row.explained > 0), None)
     if best is not None:
         return _align_best(best)
@@ -237,7 +223,8 @@ def advise(agreement: Agreement, n: int, sd: float, spread: Sequence[ConditionSp
 
 def _align_best(best: ConditionSpread) -> str:
     chance = format_percent(100 * best.chance)
-    sure = f"a hint: {chance} of random groups do as well" if best.chance > CONVINCING else f"by chance: {chance}"
+    hint = f"only a hint: {chance} of random groups do as well"
+    sure = hint if best.chance > CONVINCING else f"by chance: {chance}"
     names = [best.conditions[0], *best.same_groups]
     share = f"{best.explained:.0f}%" if best.explained < 99.5 else ">99%"
     if names == ["performed_by"]:
@@ -251,7 +238,7 @@ def find_cautions(assessments: Sequence[Assessment]) -> Iterator[Caution]:
     if pairs := [a for a in assessments if a.n == 2]:
         yield Caution(
             code="two-measurements", about="table:assessments", count=len(pairs), advice="Add a third.",
-            message=f"Two measurements of {_names(pairs)} say almost nothing about the spread or what causes it.",
+            message=f"Two measurements say almost nothing about the spread or its causes: {_names(pairs)}.",
         )  # fmt: skip
     if unknown := [a for a in assessments if a.repeatability is None]:
         yield Caution(
@@ -270,12 +257,7 @@ def find_cautions(assessments: Sequence[Assessment]) -> Iterator[Caution]:
     if same := [a for a in assessments if a.sd == 0]:
         yield Caution(
             code="no-spread", about="table:assessments", count=len(same),
-            message=f"All values of {_names(same)} are equal: a CI of no width is no proof of agreement.",
-        )  # fmt: skip
-    if many := [a for a in assessments if a.differing and a.n > MOST_PAIRED]:
-        yield Caution(
-            code="pairs-omitted", severity="note", about="table:pairs", count=len(many),
-            message=f"Pairs of {_names(many)} are not listed: there are more than {MOST_PAIRED} measurements.",
+            message=f"All values of {_names(same)} are equal, so the CI has no width; that is no proof of agreement.",
         )  # fmt: skip
     if wide := [a for a in assessments if a.n > 2 and len({*a.differing} - {*a.not_reported}) > MOST_CROSSED]:
         tried = f"the {MOST_CROSSED} conditions that explain most alone"
@@ -287,73 +269,6 @@ def find_cautions(assessments: Sequence[Assessment]) -> Iterator[Caution]:
 
 def _names(those: Sequence[Assessment]) -> str:
     return join_names([_name(a) for a in those], most=2)
-
-
-def answer_scores(
-    sets: Sequence[ScoreSet], cautions: Sequence[Caution], *, original: str, level: float, signature: str
-) -> Answer:
-    """Return how closely reproductions gave the same scores to the same items."""
-    known = sorted((s for s in sets if not math.isnan(s.pearson)), key=lambda s: s.pearson)
-    if not known:
-        headline = f"Scores that are all equal have no correlation with {original}'s."
-    elif len(sets) == 1:
-        ci = f"{say_level(level)} CI {format_interval(known[0].low, known[0].high)}"
-        headline = (
-            f"{known[0].reproduction}'s scores correlate with {original}'s at r = {known[0].pearson:.2f} ({ci}) and "
-            f"differ by {format_number(known[0].rmse)} (RMSE)."
-        )
-    else:
-        headline = (
-            f"Correlations with {original}'s scores range from {known[0].pearson:.2f} ({known[0].reproduction}) to "
-            f"{known[-1].pearson:.2f} ({known[-1].reproduction})."
-        )
-    return Answer(
-        question=f"How closely do the reproductions follow {original}'s scores?",
-        state=None,
-        headline=headline,
-        parts=(cut_table(tabulate_scores(sets, original=original, level=level), MOST_SHOWN),),
-        foot=(("holds for", "new items like these; a high r allows a shift in the mean"), *write_caveats(cautions)),
-        more=("--full", "holdsup report"),
-        signature=signature,
-    )
-
-
-def answer_labels(
-    pairs: Sequence[LabelPair], cautions: Sequence[Caution], *, studies: int, scale: str, alpha: float, signature: str
-) -> Answer:
-    """Return how far studies agree on labels, those furthest apart first."""
-    # On a scale with distances two studies may rarely give the same label and yet be near each other.
-    ranked = sorted(pairs, key=lambda p: (math.isnan(p.alpha), p.percent if scale == "nominal" else p.alpha))
-    agree = f"{studies} studies agree at Krippendorff's alpha = {alpha:.2f} ({scale}; 1 is perfect, 0 is chance)."
-    return Answer(
-        question="How far do the studies agree on the labels?",
-        state=None,
-        headline="All labels are the same: agreement can't be told from chance." if math.isnan(alpha) else agree,
-        parts=(cut_table(tabulate_label_pairs(ranked), MOST_SHOWN),),
-        foot=(("holds for", "these items: alpha has no CI here"), *write_caveats(cautions)),
-        more=("--full (Fleiss' kappa)", "holdsup report"),
-        signature=signature,
-    )
-
-
-def answer_findings(sets: Sequence[FindingSet], cautions: Sequence[Caution], *, signature: str) -> Answer:
-    """Return how many findings of the original its reproductions uphold, the worst first."""
-    total, upheld = sum(s.conclusions for s in sets), sum(s.upheld for s in sets)
-    ranked = sorted(sets, key=lambda s: s.percent)
-    worst = f"; fewest in {ranked[0].reproduction}: {ranked[0].upheld} of {ranked[0].conclusions}"
-    return Answer(
-        question="How many of the original's findings hold?",
-        state=None,
-        headline=f"{upheld:,} of {total:,} findings ({100 * upheld / total:.0f}%) hold in "
-        f"{format_counted(len(sets), 'reproduction')}{worst if len(sets) > 1 else ''}.",
-        parts=(cut_table(tabulate_findings(ranked), MOST_SHOWN),),
-        foot=(
-            ("holds for", "which of two objects is ahead; small leads flip by chance: test them with holdsup compare"),
-            *write_caveats(cautions),
-        ),
-        more=("--full (which findings do not hold)", "holdsup report"),
-        signature=signature,
-    )
 
 
 def describe_method(assessments: Sequence[Assessment]) -> Method:
