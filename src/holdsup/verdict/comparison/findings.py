@@ -107,9 +107,10 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
         said, Conditions(), asked=True,
     )  # fmt: skip
     scale = find_scale(evaluation.scores, evaluation.metric)
+    unbound = (mean_of(evaluation, s, asked, level=question.level) for s in evaluation.systems)
     means = (
-        scale.bound(mean_of(evaluation, s, asked, level=question.level), evaluation.independent(s), question.level)
-        for s in evaluation.systems
+        replace(scale.bound(mean, evaluation.independent(s), question.level), scale=scale.name)
+        for mean, s in zip(unbound, evaluation.systems, strict=True)
     )
     paper = None if paper is None else replace(paper, conditional=conditions.paper)
     return Found(distinct, pairs, refused, lower, tuple(means), paper, conditions)

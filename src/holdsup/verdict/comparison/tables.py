@@ -69,6 +69,8 @@ def _systems(found: Compared) -> Table:
         notes.append(f"No CI for the mean of {join_names(names)}: {why}.")
     if "group" in shown:
         notes.append("Systems that share a letter can't be told apart by their adjusted p.")
+    for scale in dict.fromkeys(s.scale for s in found.systems if s.scale):
+        notes.append(f"Scores are {scale}; the CIs end with that scale.")
     return Table(
         name="systems",
         title=f"Systems, the best first; {say_level(found.level)} CI of each mean {covered}",
