@@ -89,7 +89,7 @@ if TYPE_CHECKING:
         judge_tuning as judge_tuning,
     )
 
-__version__ = "0.2.0.dev2"
+__version__ = "0.2.0.dev3"
 
 _HOME = {
     "Audit": "holdsup.scores",

@@ -63,9 +63,10 @@ def _check(
     """Yield the laws that an answer breaks by itself, and next to the same table told in another way."""
     answer = found.to_dict()
     for contrast in answer.get("contrasts", []):
-        low, high, p = contrast["low"], contrast["high"], contrast["p"]
-        if None not in (low, high, p) and abs(p - 0.05) > 1e-9 and (p < 0.05) != (low > 0 or high < 0):
-            yield f"{kind}: p is {p} and the interval [{low}, {high}]"
+        for ends, field in (("", "p"), ("_simultaneous", "p_adjusted")):
+            low, high, p = contrast[f"low{ends}"], contrast[f"high{ends}"], contrast[field]
+            if None not in (low, high, p) and abs(p - 0.05) > 1e-9 and (p < 0.05) != (low > 0 or high < 0):
+                yield f"{kind}: {field} is {p} and the interval [{low}, {high}]"
     try:
         again = ask(table).to_dict()
     except Exception as error:

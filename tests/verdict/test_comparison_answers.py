@@ -28,14 +28,14 @@ def many(systems: int, *, runs: int = 1, items: int = 40, step: float = 0.01, se
 def test_the_answer_about_two_systems_is_kept_to_the_line() -> None:
     lines = str(compare_systems(EXAMPLE)).splitlines()
     assert lines[0].split() == ["Is", "new", "better", "than", "baseline?", "◆", "UNCLEAR"]
-    assert lines[1] == "new leads by 0.027 F1, but 3 runs each can't rule out no difference (p = .14)."
+    assert lines[1] == "new leads by 0.027 F1, but 3 runs each can't rule out no difference (p = .13)."
     assert lines[7:9] == [
-        "new       0.716  95% CI 0.654 to 0.779  3 runs x 20 questions, 1 averaged",
-        "baseline  0.689  95% CI 0.632 to 0.746  3 runs x 20 questions, 3 missing",
+        "new       0.716  95% CI 0.655 to 0.777  3 runs x 20 questions, 1 averaged",
+        "baseline  0.689  95% CI 0.634 to 0.745  3 runs x 20 questions, 3 missing",
     ]
     assert lines[10:14] == [
         "holds for  new runs, new questions like these; not other settings or datasets",
-        "settle it  20 more runs of each (23 in all); more questions alone won't do",
+        "settle it  19 more runs of each (22 in all); more questions alone won't do",
         "caveat     if the 3 missing scores are hard questions, baseline looks too good",
         "more: --full (tests, model, method)   holdsup report   --plot figure.svg",
     ]

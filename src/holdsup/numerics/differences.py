@@ -49,6 +49,7 @@ def compare_these_runs(
     left_settings: Codes | None = None,
     right_settings: Codes | None = None,
     clusters: Codes | None = None,
+    least: float = 0.0,
     level: float = 0.95,
     tails: bool = True,
 ) -> Difference:
@@ -63,7 +64,7 @@ def compare_these_runs(
     >>> found.estimate, found.df, round(found.p, 4)
     (1.0, 2.0, 0.2254)
     """
-    measured = _measure_pair(left, right, left_settings, right_settings, clusters)
+    measured = _measure_pair(left, right, left_settings, right_settings, clusters, least)
     return _answer(*measured, level, new_runs=False, tails=tails)
 
 
@@ -74,6 +75,7 @@ def compare_new_runs(
     left_settings: Codes | None = None,
     right_settings: Codes | None = None,
     clusters: Codes | None = None,
+    least: float = 0.0,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new items and new runs, runs nested in systems.
@@ -92,7 +94,7 @@ def compare_new_runs(
     >>> round(found.estimate, 4), found.claim, found.p > 0.05
     (0.1333, 'new-runs', True)
     """
-    return _answer(*_measure_pair(left, right, left_settings, right_settings, clusters), level)
+    return _answer(*_measure_pair(left, right, left_settings, right_settings, clusters, least), level)
 
 
 def compare_shared_seeds(
@@ -101,6 +103,7 @@ def compare_shared_seeds(
     *,
     settings: Codes | None = None,
     clusters: Codes | None = None,
+    least: float = 0.0,
     level: float = 0.95,
     tails: bool = True,
 ) -> Difference:
@@ -114,7 +117,7 @@ def compare_shared_seeds(
         raise ValueError(f"shared seeds pair runs, but one system has {left.shape[1]} and the other {right.shape[1]}.")
     found = find_clusters(clusters, len(left))
     arm = measure_arm(left - right, settings, found)
-    return _answer([arm], measure_spread([arm], arm.items, found), scale, level, tails=tails)
+    return _answer([arm], measure_spread([arm], arm.items, found, least), scale, level, tails=tails)
 
 
 def compare_run_scores(left: ArrayLike, right: ArrayLike, *, level: float = 0.95) -> Difference:
@@ -252,13 +255,18 @@ def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]
 
 
 def _measure_pair(
-    left: ArrayLike, right: ArrayLike, left_settings: Codes | None, right_settings: Codes | None, clusters: Codes | None
+    left: ArrayLike,
+    right: ArrayLike,
+    left_settings: Codes | None,
+    right_settings: Codes | None,
+    clusters: Codes | None,
+    least: float = 0.0,
 ) -> tuple[list[Arm], Spread, float]:
     """Return what the runs of each system say, the parts of the variance of their difference, and the largest score."""
     left, right, scale = read_pair(left, right)
     found = find_clusters(clusters, len(left))
     arms = [measure_arm(left, left_settings, found), measure_arm(right, right_settings, found)]
-    return arms, measure_spread(arms, arms[0].items - arms[1].items, found), scale
+    return arms, measure_spread(arms, arms[0].items - arms[1].items, found, least), scale
 
 
 def _answer(

@@ -23,6 +23,7 @@ from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import Additive, fit_additive
 
 SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
+LUCK = 0.35  # power of the level with which a part is small by luck, see `cautious_df`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,6 +49,7 @@ class Spread:
     runs: tuple[Floats, ...]  # variance due to the runs of each arm
     noise: tuple[Floats, ...]  # the share of each of `runs` that `these` holds as well
     run_df: tuple[int, ...]  # degrees of freedom of each of `runs`
+    luck: float | Floats = LUCK  # power of the level with which parts are small by luck
 
     def items(self) -> Floats:
         """Return the part due to items alone."""
@@ -112,9 +114,13 @@ def _design_effect(fit: Additive, clusters: Clusters) -> Floats:
     return np.where(alone > 0, together / np.where(alone > 0, alone, 1.0), 1.0)
 
 
-def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters) -> Spread:
-    """Return the parts of the variance of the mean of `differences`, one for each item, shape (..., I)."""
-    these = clusters.variance_of_mean(differences) + sum(arm.lacking for arm in arms)
+def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters, least: float = 0.0) -> Spread:
+    """Return the parts of the variance of the mean of `differences`, one for each item, shape (..., I).
+
+    `least` is the smallest variance over new items that counts: of scores with two values, which may all agree by luck,
+    that of one item on which systems differ.
+    """
+    these = np.maximum(least, clusters.variance_of_mean(differences) + sum(arm.lacking for arm in arms))
     return Spread(
         estimate=np.asarray(differences.mean(-1)),
         these=np.asarray(these),
@@ -167,10 +173,10 @@ def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
     plain = smallest = _degrees(variance, uncertainty)
     for each in spreads:
         for part, df in zip(each.runs, each.run_df, strict=True):
-            more = _limit(alpha, df) * part
+            more = _limit(alpha, df, each.luck) * part
             raised = _degrees(variance - part + more, uncertainty + (more**2 - part**2) / df)
             smallest = np.minimum(smallest, raised)
-        most = _limit(alpha, each.item_df) * each.these
+        most = _limit(alpha, each.item_df, each.luck) * each.these
         for these in (np.clip(sum(each.noise), each.these, most), most):
             other = replace(each, these=these)
             raised = _degrees(
@@ -180,15 +186,15 @@ def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
     return np.maximum(smallest, np.minimum(plain, 1.0))
 
 
-def _limit(alpha: ArrayLike, df: ArrayLike) -> Floats:
+def _limit(alpha: ArrayLike, df: ArrayLike, power: ArrayLike) -> Floats:
     """Return the upper limit of a variance on `df` degrees of freedom, as a multiple of its estimate.
 
-    It is exceeded with probability alpha^(1/2), the largest simple power at which no true null is rejected
-    too often, on a single degree of freedom alpha^(2/3), and never below the estimate. gammaincinv gives
-    the chi-square quantile.
+    It is exceeded with probability alpha^power: .35 is the smallest power at which at most 5.7% of true nulls are
+    rejected whatever the variances, on a single degree of freedom 2/3. It is never below the estimate. gammaincinv
+    gives the chi-square quantile.
     """
     df = np.asarray(df, float)
-    luck = np.maximum(alpha, SMALLEST) ** np.where(df >= 2, 1 / 2, 2 / 3)
+    luck = np.maximum(alpha, SMALLEST) ** np.where(df >= 2, power, 2 / 3)
     return np.asarray(np.maximum(1.0, df / (2 * special.gammaincinv(df / 2, luck))))
 
 
@@ -213,13 +219,21 @@ class Clusters:
 
     def variance_of_mean(self, values: Floats) -> Floats:
         """Return the variance of the mean of `values`, shape (..., I)."""
-        count = values.shape[-1]
         if self.order is None:
-            return np.asarray(values.var(-1, ddof=1) / count)
+            return np.asarray(values.var(-1, ddof=1) / values.shape[-1])
+        return np.asarray((1 - 1 / len(self.sizes)) * (self._moves(values) ** 2).sum(-1))
+
+    def covariance_of_means(self, values: Floats) -> Floats:
+        """Return the covariance matrix of the means of `values`, shape (S, I)."""
+        if self.order is None:
+            return np.asarray(np.atleast_2d(np.cov(values)) / values.shape[-1])
+        moves = self._moves(values)
+        return np.asarray((1 - 1 / len(self.sizes)) * moves @ moves.T)
+
+    def _moves(self, values: Floats) -> Floats:
+        """Return by how much the mean moves without each cluster: its total over the number of other items."""
         centred = (values - values.mean(-1, keepdims=True))[..., self.order]
-        # Without cluster c the mean moves by totals_c / (I - n_c).
-        moves = np.add.reduceat(centred, self.starts, axis=-1) / (count - self.sizes)
-        return np.asarray((1 - 1 / len(self.sizes)) * (moves**2).sum(-1))
+        return np.asarray(np.add.reduceat(centred, self.starts, axis=-1) / (values.shape[-1] - self.sizes))
 
 
 def find_clusters(codes: NDArray[np.integer] | None, count: int) -> Clusters:

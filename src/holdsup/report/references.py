@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 
 from holdsup import __version__
 
-WHERE = {"inproceedings": "booktitle", "article": "journal", "misc": "howpublished"}  # BibTeX's field of each kind
+WHERE = {
+    "inproceedings": "booktitle",
+    "article": "journal",
+    "misc": "howpublished",
+    "book": "publisher",
+}  # BibTeX's field of each kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,11 @@ REFERENCES = {
         "article", 1979, "Sture Holm",
         "A Simple Sequentially Rejective Multiple Test Procedure",
         "Scandinavian Journal of Statistics", {"volume": "6", "number": "2", "pages": "65--70"},
+    ),
+    "westfall1993": Reference(
+        "book", 1993, "Peter H. Westfall and S. Stanley Young",
+        "Resampling-Based Multiple Testing: Examples and Methods for p-Value Adjustment",
+        "Wiley",
     ),
     "koo2016": Reference(
         "article", 2016, "Terry K. Koo and Mae Y. Li",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from holdsup.numerics.differences import (
     compare_these_datasets,
     compare_these_runs,
 )
+from holdsup.numerics.proportions import PairedShares
 from holdsup.rendering.numbers import format_counted
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
@@ -39,6 +40,7 @@ NOISE = 1e-12  # of the largest score: a difference below it is the rounding of 
 RESPLITS = "runs are re-splits of one corpus, so they share training and test items and don't count as new runs"
 BOTH_WAYS = "two-way Welch t-test (datasets and runs, conservative df)"
 TORN = "runs recur on too few datasets to separate runs from datasets, so each dataset counts as having its own runs"
+SCORE_TEST = "score test of paired shares (McNemar; CI by Tango)"
 SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
 
@@ -178,6 +180,7 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
         of_these = partial(compare_these_datasets, new_runs=False, by_items=evaluation.by_items)
         return make("paired t-test (items of these datasets)", of_these, datasets=datasets, clusters=clusters)
     unit = "clusters" if clusters is not None else evaluation.unit
+    least = least_variance(evaluation, len(x))
     if claim == "new-settings":
         return f"two-way Welch t-test ({unit} and settings, conservative df)", lambda up, level: compare_new_settings(
             evaluation, a, b, up, level=level
@@ -185,11 +188,32 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
     if _pairs_seeds(evaluation, a, b, claim):
         x, y = align_seeds(a, b)
         words = f"two-way paired t-test ({unit} and {SHARED}, conservative df)"
-        return make(words, compare_shared_seeds, clusters=clusters)
-    options = {"left_settings": a.several, "right_settings": b.several, "clusters": clusters}
+        return make(words, compare_shared_seeds, clusters=clusters, least=least)
+    if is_right_or_wrong(evaluation, a, b, claim):
+        return SCORE_TEST, partial(_compare_shares, cast("tuple[float, float]", evaluation.ends), a, b)
+    options = {"left_settings": a.several, "right_settings": b.several, "clusters": clusters, "least": least}
     if claim == "new-runs":
         return make(f"two-way Welch t-test ({unit} and runs, conservative df)", compare_new_runs, **options)
     return make(f"paired t-test ({unit})", compare_these_runs, **options)
+
+
+def is_right_or_wrong(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> bool:
+    """Return whether each system was scored once on each item, with one of two values, and items are all there is."""
+    alone = claim == "these-runs" and evaluation.unit == "items" and evaluation.clusters is None
+    return alone and evaluation.ends is not None and all(
+        s.scores.shape[1] == 1 and np.isin(s.scores, evaluation.ends).all() for s in (a, b)
+    )  # fmt: skip
+
+
+def least_variance(evaluation: Evaluation, items: int) -> float:
+    """Return the smallest variance over new items that counts: that of one item on which systems differ, if any do."""
+    return 0.0 if evaluation.ends is None else ((evaluation.ends[1] - evaluation.ends[0]) / items) ** 2
+
+
+def _compare_shares(ends: tuple[float, float], a: SystemRuns, b: SystemRuns, up: float, level: float) -> Difference:
+    """Return the difference of two systems that were right or wrong on each item."""
+    right = np.stack([a.scores[:, 0], b.scores[:, 0]]) == ends[1]
+    return PairedShares.of(right, [0], [1]).decide(ends[1] - ends[0], up, level).one(0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ from holdsup.scores.faults import refuse
 from holdsup.scores.refusals import find_broken_clusters, find_odd_scale
 from holdsup.scores.roles import RESPLIT
 from holdsup.verdict.phrases import name_items
+from holdsup.verdict.scales import find_ends
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -82,6 +83,11 @@ class Evaluation:
     nested_runs: bool = False  # whether it was declared that each dataset has runs of its own, whatever their names
     by_items: bool = False  # whether items of several datasets weigh the same, not datasets
 
+    @cached_property
+    def ends(self) -> tuple[float, float] | None:
+        """The two values that all scores have, such as 0 and 1; None where they have more, or one."""
+        return find_ends(self.scores)
+
     @property
     def unit(self) -> str | None:
         """What systems are scored on, in words; None where runs have one score each."""
@@ -116,6 +122,13 @@ class Evaluation:
         With several datasets settings may differ between these: a score in some run will do.
         """
         return system.has if self.datasets is not None else system.has_each
+
+    def independent(self, system: SystemRuns) -> int:
+        """Return how many clusters, or items, of a system are drawn one by one; of run scores, how many runs."""
+        if self.per_run:
+            return len(system.runs)
+        held = self.scored(system)
+        return int(held.sum()) if self.clusters is None else len(np.unique(self.clusters[held]))
 
     def system(self, name: str) -> SystemRuns:
         """Return the runs of one system."""

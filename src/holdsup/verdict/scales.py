@@ -1,19 +1,23 @@
-"""The ends of the scale that scores are on, where they are known: limits of a mean go no further."""
+"""The ends of the scale that scores are on, where they are known: the CI of a mean goes no further."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from holdsup.numerics.distributions import t_quantile
+from holdsup.numerics.proportions import wilson
 from holdsup.results.direction_names import find_direction
 from holdsup.scores import Scores
 
 Row = TypeVar("Row")  # a record of a table that has a mean, low and high
 PERCENT = re.compile(r"%|(?<![a-z])(percent|pct)", re.IGNORECASE)
+RATINGS = (5.0, 7.0)  # upper ends of scales of whole numbers from 1 on
+FEWEST_RATINGS = 3  # different ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,33 +26,79 @@ class Scale:
 
     low: float = -math.inf
     high: float = math.inf
+    name: str = field(default="", compare=False)  # what scores are, in words
+    two_valued: bool = field(default=False, compare=False)  # whether no other score occurs
 
     def cut(self, low: float, high: float, mean: float) -> tuple[float, float]:
-        """Return limits of a mean that go no further than the scale, but to the mean itself.
+        """Return a CI of a mean that goes no further than the scale, but to the mean itself.
 
         >>> Scale(0, 1).cut(-0.1, 0.7, 0.3), Scale().cut(-0.1, 0.7, 0.3)
         ((0, 0.7), (-0.1, 0.7))
         """
-        if not (math.isfinite(low) and math.isfinite(high)):  # there are none
+        if not (math.isfinite(low) and math.isfinite(high)):  # there is none
             return low, high
         return max(low, min(self.low, mean)), min(high, max(self.high, mean))
 
     def limit(self, row: Row) -> Row:
-        """Return a row of a table with the limits of its mean cut."""
+        """Return a row of a table with the CI of its mean cut."""
         found: Any = row
         low, high = self.cut(found.low, found.high, found.mean)
         return replace(found, low=low, high=high)  # type: ignore[no-any-return]
 
+    def bound(self, row: Row, count: int, level: float) -> Row:
+        """Return a row of a table with Wilson's interval of its mean, where Student's does not fit the scale.
+
+        That is where scores have two values, where the interval would leave the scale, and where all scores are at one
+        end of it.
+
+        Parameters
+        ----------
+        count : independent items, or clusters, that count where nothing varies
+        """
+        found: Any = row
+        if not math.isfinite(self.high + found.low + found.high):
+            return row
+        inside = self.low <= found.low and found.high <= self.high
+        if not self.two_valued and inside and (found.low < found.high or self.low < found.mean < self.high):
+            return row
+        df = found.df if found.df is not None and found.df >= 1 else max(count - 1, 1)
+        quantile = t_quantile((1 + level) / 2, df)
+        low, high = wilson(found.mean, found.se**2, count, quantile, self.low, self.high)
+        return replace(found, low=float(low), high=float(high))  # type: ignore[no-any-return]
+
+
+def find_ends(scores: Scores) -> tuple[float, float] | None:
+    """Return the two values that all scores have, such as 0 and 1; None where they have more.
+
+    Scores of two systems that never vary have two values as well, which are no scale, unless one of them is 0.
+    """
+    values = scores.score
+    low, high = float(values.min()), float(values.max())
+    if not low < high or not ((values == low) | (values == high)).all():
+        return None
+    at_top = np.bincount(scores.system.codes, values == high, scores.system.count)
+    varied = (at_top > 0) & (at_top < np.bincount(scores.system.codes, minlength=scores.system.count))
+    return (low, high) if low == 0 or varied.any() else None
+
 
 def find_scale(scores: Scores, metric: str | None) -> Scale:
-    """Return the scale of one metric's scores: shares, scores of 0 and 1, and percentages that are named so.
+    """Return the scale of one metric's scores: two values, shares, ratings, and percentages that are named so.
 
     Where a name says that lower is better, as a latency or a WER, scores between 0 and 1 may as well be above.
     """
     values, column = scores.score[np.isfinite(scores.score)], scores.roles.score
     name = metric or (column if isinstance(column, str) else "")
-    end = 1.0 if values.max(initial=0) <= 1 else 100.0
-    if not len(values) or values.min() < 0 or values.max() > end:
+    if not len(values):
         return Scale()
-    known = find_direction(name) != "lower" if end == 1 else PERCENT.search(name) is not None
-    return Scale(0.0, end) if known or ((values == 0) | (values == end)).all() else Scale()
+    low, high = float(values.min()), float(values.max())
+    if len(values) == len(scores) and (ends := find_ends(scores)) is not None:
+        return Scale(*ends, f"one of two values ({ends[0]:g} and {ends[1]:g})", two_valued=True)
+    if low >= 1 and high <= RATINGS[-1] and (values == np.round(values)).all():
+        top = next(end for end in RATINGS if high <= end)
+        ratings = len(np.unique(values)) >= FEWEST_RATINGS and find_direction(name) != "lower"
+        return Scale(1.0, top, f"ratings from 1 to {top:g}") if ratings else Scale()
+    if low < 0 or high > 100:
+        return Scale()
+    if high <= 1:
+        return Scale(0.0, 1.0, "shares (0 to 1)") if find_direction(name) != "lower" else Scale()
+    return Scale(0.0, 100.0, "percentages (0 to 100)") if PERCENT.search(name) is not None else Scale()

@@ -37,7 +37,7 @@ def advise(compared: Compared, found: Sequence[Found]) -> Advice:
     """Return what would settle the question: advice on the pair that decides it, or that has none for lack of runs."""
     several, level = len(compared.contrasts) > 1, compared.level
     if c := find_open(compared):
-        alpha = (1 - level) / len(compared.contrasts)  # each is held to its share of the error
+        alpha = 1 - (c.level_simultaneous or level)  # each is held to its share of the error
         return _advise_pair(*_find_pair(found, c, level), firm=False, alpha=alpha, named=several)
     single = {(each.metric, s.name) for each in found for s in each.evaluation.systems
               if not can_repeat(each.evaluation, s)}  # fmt: skip

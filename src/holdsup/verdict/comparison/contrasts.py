@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from holdsup.numerics.decisions import Differences
@@ -14,9 +15,15 @@ from holdsup.numerics.distributions import adjust_holm
 from holdsup.numerics.layout import Floats
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.findings import Found
-from holdsup.verdict.comparison.pairs import ManyPairs, differences_of, retest_pairs
+from holdsup.verdict.comparison.pairs import (
+    ManyPairs,
+    differences_of,
+    family_of,
+    judge_pooled,
+    judge_together,
+    retest_pairs,
+)
 from holdsup.verdict.comparison.records import Conditional, Equivalence, SystemContrast
-from holdsup.verdict.phrases import join_names
 
 LEVEL = 0.95  # of limits that a test against a margin has no use for
 SMALLEST = -300.0  # decimal logarithm below which a p-value is written as zero beside its logarithm
@@ -31,40 +38,26 @@ SIMULTANEOUS = {"low_simultaneous": "low", "high_simultaneous": "high", "se_simu
                 "df_simultaneous": "df_limits"}  # fmt: skip
 
 
-def note_disagreement(contrasts: Sequence[Any], *, level: float) -> Iterator[str]:
-    """Yield which pairs differ by Holm's p although their CI for all pairs holds zero, and which of both counts.
-
-    Holm tests one pair after the other, each against fewer: no CI of one pair does so. `contrasts` are records of
-    `compare` or of `rank`.
-    """
-    pairs = [
-        f"{c.left} - {c.right}"
-        for c in contrasts
-        if c.p_adjusted <= 1 - level and c.low_simultaneous <= 0 <= c.high_simultaneous
-    ]
-    if pairs:
-        differ = "differs, yet its" if len(pairs) == 1 else "differ, yet their"
-        yield (
-            f"By p, {join_names(pairs, most=3)} {differ} CI for all pairs includes zero: Holm's p is sharper than "
-            "Bonferroni's CI. The answer goes by p."
-        )
-
-
 def list_contrasts(found: Sequence[Found], *, margin: float | None, level: float) -> tuple[SystemContrast, ...]:
-    """Return the rows of all pairs by all metrics, with Holm's p-values and limits for all of them at once."""
-    count = sum(len(each.pairs) for each in found)
+    """Return the rows of all pairs by all metrics: each alone, and adjusted for all pairs and metrics at once."""
+    count, metrics = sum(len(each.pairs) for each in found), len(found)
+    alpha = (1 - level) / metrics
     numbers = [differences_of(each.pairs) for each in found]
-    wide = numbers
+    wide, logs = numbers, [own.log10_p for own in numbers]
     if count > 1:
-        wide = [retest_pairs(each.pairs, 0.0, 1 - (1 - level) / count, tails=False) for each in found]
+        wide, logs = (list(each) for each in zip(*(judge_together(e.pairs, 0.0, alpha) for e in found), strict=True))
     named = [_names(each) for each in found]
     columns: dict[str, list[Any]] = {
         **{field: [value for each in named for value in each[field]] for field in named[0]},
         **{field: _column(numbers, name) for field, name in NUMBERS.items()},
         **{field: _column(wide, name) for field, name in SIMULTANEOUS.items()},
     }
-    holm = _adjust(np.array(columns["p"]), np.array(columns["log10_p"]))
-    columns["p_adjusted"], columns["log10_p_adjusted"] = holm
+    families = [family_of(each.pairs) for each in found for _ in each.pairs]
+    columns["level_simultaneous"] = [1 - family.share(alpha) for family in families]
+    columns["adjusted_by"] = [family.name if count > 1 else "" for family in families]
+    columns["p_adjusted"], columns["log10_p_adjusted"] = (
+        (columns["p"], columns["log10_p"]) if count == 1 else _over_metrics(np.concatenate(logs), metrics)
+    )
     columns["effect_size"] = [
         size
         for each, own in zip(found, numbers, strict=True)
@@ -77,6 +70,12 @@ def list_contrasts(found: Sequence[Found], *, margin: float | None, level: float
     columns.update(zip(READINGS, map(list, readings), strict=True))
     columns["equivalence"] = [None] * count if margin is None else list(_list_margins(found, numbers, margin))
     return tuple(SystemContrast(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
+
+
+def _over_metrics(logs: Floats, metrics: int) -> tuple[list[float], list[float]]:
+    """Return p-values that hold for several metrics at once, and their decimal logarithms; NaN stays NaN."""
+    logs = np.minimum(0.0, logs + np.log10(metrics))
+    return np.where(logs <= SMALLEST, 0.0, 10.0 ** np.maximum(logs, SMALLEST)).tolist(), logs.tolist()
 
 
 def _column(parts: Sequence[Differences], name: str) -> list[float]:
@@ -114,19 +113,12 @@ def _readings(found: Found, level: float) -> Iterator[tuple[bool | None, float |
             yield pairs.like.nested, p, low, high
 
 
-def _adjust(p: Floats, log10_p: Floats) -> tuple[list[float], list[float]]:
-    """Return Holm's p of each test, and their decimal logarithms; a single test keeps its p to the last digit."""
-    if len(p) == 1:
-        return p.tolist(), log10_p.tolist()
-    logs: Floats = np.asarray(adjust_holm(log10_p.tolist()), float)
-    adjusted = np.where(logs <= SMALLEST, 0.0, np.minimum(1.0, 10.0 ** np.maximum(logs, SMALLEST)))  # NaN stays NaN
-    return adjusted.tolist(), logs.tolist()
-
-
 def adjust_p(tests: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return Holm's p and its decimal logarithm of each test, which comes as p and its logarithm."""
-    p, logs = (np.array(each) for each in zip(*tests, strict=True))
-    return list(zip(*_adjust(p, logs), strict=True))
+    if len(tests) == 1:
+        return list(tests)
+    logs = np.asarray(adjust_holm([log10_p for _, log10_p in tests]), float)
+    return list(zip(*_over_metrics(logs, 1), strict=True))
 
 
 def adjust_conditions(found: Sequence[Conditional], *, level: float) -> tuple[Conditional, ...]:
@@ -183,23 +175,26 @@ def _new_run_variance(pair: Pair) -> float:
 
 
 def _list_margins(found: Sequence[Found], numbers: Sequence[Differences], margin: float) -> Iterator[Equivalence]:
-    """Yield the tests against a margin: those of the pairs, left's scores moved by it; Holm's p of each kind."""
-    kinds: list[list[Floats]] = [[], [], []]
+    """Yield the tests against a margin: those of the pairs, left's scores moved by it, alone and adjusted."""
     for each, own in zip(found, numbers, strict=True):
-        above = _one_sided(retest_pairs(each.pairs, margin, LEVEL), greater=True)  # left - right > -margin
-        below = _one_sided(retest_pairs(each.pairs, -margin, LEVEL), greater=False)  # left - right < margin
-        beyond = retest_pairs(each.pairs, -np.copysign(margin, own.estimate), LEVEL).p
-        kinds[0].append(np.maximum(above, below))
-        kinds[1].append(below if each.lower_is_better else above)
-        kinds[2].append(np.where(np.abs(own.estimate) > margin, beyond, 1.0))
-    families = [np.concatenate(kind) for kind in kinds]
-    with np.errstate(divide="ignore"):
-        holm = [_adjust(family, np.log10(family))[0] for family in families]
-    for both, one, beyond, *adjusted in zip(*(family.tolist() for family in families), *holm, strict=True):
-        yield Equivalence(
-            margin=margin, p_equivalent=both, p_not_worse=one, p_beyond=beyond, p_equivalent_adjusted=adjusted[0],
-            p_not_worse_adjusted=adjusted[1], p_beyond_adjusted=adjusted[2],
-        )  # fmt: skip
+        kinds = []
+        for together in (False, True):
+
+            def test(up: ArrayLike, pairs: Sequence[Pair] = each.pairs, together: bool = together) -> Differences:
+                return judge_pooled(pairs, up) if together else retest_pairs(pairs, up, LEVEL)
+
+            above = _one_sided(test(margin), greater=True)  # left - right > -margin
+            below = _one_sided(test(-margin), greater=False)  # left - right < margin
+            beyond = np.where(np.abs(own.estimate) > margin, test(-np.copysign(margin, own.estimate)).p, 1.0)
+            kinds.append((np.maximum(above, below), below if each.lower_is_better else above, beyond))
+        family = family_of(each.pairs)
+        with np.errstate(divide="ignore"):
+            adjusted = [
+                _over_metrics(family.adjust(np.log10(kind)), len(found))[0] if len(own.p) * len(found) > 1 else kind
+                for kind in kinds[1]
+            ]
+        for row in zip(*kinds[0], *adjusted, strict=True):
+            yield Equivalence(margin, *map(float, row))
 
 
 def _one_sided(found: Differences, *, greater: bool) -> Floats:

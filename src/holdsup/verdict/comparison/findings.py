@@ -107,7 +107,11 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
         said, Conditions(), asked=True,
     )  # fmt: skip
     scale = find_scale(evaluation.scores, evaluation.metric)
-    means = (scale.limit(mean_of(evaluation, s, asked, level=question.level)) for s in evaluation.systems)
+    unbound = (mean_of(evaluation, s, asked, level=question.level) for s in evaluation.systems)
+    means = (
+        replace(scale.bound(mean, evaluation.independent(s), question.level), scale=scale.name)
+        for mean, s in zip(unbound, evaluation.systems, strict=True)
+    )
     paper = None if paper is None else replace(paper, conditional=conditions.paper)
     return Found(distinct, pairs, refused, lower, tuple(means), paper, conditions)
 
@@ -166,7 +170,9 @@ def judge_systems(
     own = [c for c in contrasts if c.metric == found.evaluation.metric]
     least = min(own, key=lambda c: c.log10_p_adjusted)
     rule = ", each for its own claim" if several else f" by {least.p_method}"
-    method = least.p_method if len(own) == 1 else f"smallest of {len(own)} p-values{rule}, Holm-adjusted"
+    method = (
+        least.p_method if len(own) == 1 else f"smallest of {len(own)} p-values{rule}, adjusted ({least.adjusted_by})"
+    )
     statistic, df, chi2 = math.nan, len(found.evaluation.systems) - 1, Tail(math.nan, math.nan)
     check = None
     if not isinstance(fits, str):

@@ -17,10 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from holdsup.errors import ScoresError
 from holdsup.numerics.decisions import Criterion, Difference, Differences, decide_all, say_constant
 from holdsup.numerics.differences import new_runs_test, these_runs_test
+from holdsup.numerics.families import MOST_PAIRS, Family, Systems, draw_family
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.pooling import Pool
+from holdsup.numerics.proportions import PairedShares
 from holdsup.numerics.spread import Clusters, Spread, find_clusters, measure_arm
 from holdsup.progress import Progress
-from holdsup.verdict.claims import NOISE, Pair, pair_systems
+from holdsup.verdict.claims import NOISE, SCORE_TEST, Pair, least_variance, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.trainings import has_nested_runs
 
@@ -40,6 +43,9 @@ class ManyPairs(Sequence[Pair]):
     spread: Spread  # the parts of the variance of each difference
     scale: Floats  # the largest score of each pair
     found: Differences  # what the test finds
+    pooled: Spread  # as `spread`, each system's run variance moderated by those of the others
+    family: Family  # what the smallest p of all pairs is when nothing differs
+    shares: PairedShares | None  # how often each was right alone, where scores have two values and runs are single
     run_variance: Floats  # of each system; NaN where they are unknown
     residual_variance: Floats
 
@@ -63,10 +69,16 @@ class ManyPairs(Sequence[Pair]):
     def _shared(self, system: SystemRuns) -> SystemRuns:
         return replace(system, scores=system.scores[self.like.shared])
 
-    def test(self, up: ArrayLike, level: float, *, tails: bool = True) -> Differences:
-        """Return what the test finds with the scores of left raised by an amount, at a level; see `decide_all`."""
-        tests = _tests(self.spread, self.like)
-        return decide_all(self.spread.estimate + np.asarray(up), tests, self.scale, level, tails=tails)
+    def test(self, up: ArrayLike, level: float, *, pooled: bool = False, tails: bool = True) -> Differences:
+        """Return what the test finds with the scores of left raised by an amount, at a level; see `decide_all`.
+
+        Each pair as if the others were not there, or `pooled`: by the run variances of all systems.
+        """
+        if self.shares is not None:
+            return self.shares.decide(np.ptp(cast("tuple[float, float]", self.evaluation.ends)), up, level)
+        spread = self.pooled if pooled else self.spread
+        found = decide_all(spread.estimate + np.asarray(up), _tests(spread, self.like), self.scale, level, tails=tails)
+        return _without_noise(found, self.scale) if np.ndim(up) == 0 and up == 0 else found
 
     def read_otherwise(self, level: float) -> Differences:
         """Return what the other reading of runs on several datasets finds."""
@@ -88,6 +100,29 @@ def retest_pairs(pairs: Sequence[Pair], up: ArrayLike, level: float, *, tails: b
         return pairs.test(np.asarray(up, float), level, tails=tails)
     amounts = np.broadcast_to(np.asarray(up, float), len(pairs)).tolist()
     return _stack([_retest(pair, amount, level) for pair, amount in zip(pairs, amounts, strict=True)])
+
+
+def judge_together(pairs: Sequence[Pair], up: ArrayLike, alpha: float) -> tuple[Differences, Floats]:
+    """Return the simultaneous intervals of pairs at a level `alpha` of all of them, and the adjusted log10 p of each.
+
+    Where pairs have too little in common for more, by Bonferroni's inequality.
+    """
+    if isinstance(pairs, ManyPairs):
+        wide = pairs.test(up, 1 - pairs.family.share(alpha), pooled=True, tails=False)
+        return wide, pairs.family.adjust(pairs.test(up, 1 - alpha, pooled=True).log10_p)
+    family = family_of(pairs)
+    wide = retest_pairs(pairs, up, 1 - family.share(alpha))
+    return wide, family.adjust(wide.log10_p)
+
+
+def judge_pooled(pairs: Sequence[Pair], up: ArrayLike) -> Differences:
+    """Return what the tests find by the run variances of all systems, where these are pooled: for its p-values."""
+    return pairs.test(up, 0.95, pooled=True) if isinstance(pairs, ManyPairs) else retest_pairs(pairs, up, 0.95)
+
+
+def family_of(pairs: Sequence[Pair]) -> Family:
+    """Return what adjusts the p-values of pairs."""
+    return pairs.family if isinstance(pairs, ManyPairs) else Family(len(pairs), np.empty(0))
 
 
 def _retest(pair: Pair, up: float, level: float) -> Difference:
@@ -120,13 +155,19 @@ def pair_all(
         shared = like.shared
         clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
         measured = _Measured.of(systems, shared, find_clusters(clusters, int(shared.sum())), evaluation.per_run)
+        least = 0.0 if evaluation.per_run else least_variance(evaluation, int(shared.sum()))
     except (ScoresError, ValueError):  # of one of them, which is told pair by pair
         return None
     if like.note or like.claim != claim:
         return None
     largest = np.array([np.nanmax(np.abs(system.scores[shared])) for system in systems])
-    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, progress)
-    found = decide_all(spread.estimate, _tests(spread, like), scale, level)
+    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, least, progress)
+    if like.method == SCORE_TEST:
+        assert evaluation.ends is not None
+        shares = PairedShares.of(measured.items == evaluation.ends[1], left, right)
+        found = shares.decide(np.ptp(evaluation.ends), 0.0, level)
+    else:
+        shares, found = None, decide_all(spread.estimate, _tests(spread, like), scale, level)
     constant = np.flatnonzero(found.is_constant())
     if len(constant) == len(left):
         return None
@@ -139,10 +180,11 @@ def pair_all(
             ScoresError(f"{a!r} and {b!r} cannot be compared: {said}") for (a, b), said in zip(both, why, strict=True)
         ]
         return None if pairs is None else (pairs[0], (*refused, *pairs[1]))
-    runs, residual = measured.run_variance, measured.residual_variance
+    pooled, family = measured.join(systems, spread, (left, right), like, 1 - level)
     return ManyPairs(
-        evaluation, left, right, like, level, spread, scale, _without_noise(found, scale), runs, residual
-    ), ()
+        evaluation, left, right, like, level, spread, scale, _without_noise(found, scale), pooled, family, shares,
+        measured.run_variance, measured.residual_variance,
+    ), ()  # fmt: skip
 
 
 def _tests(spread: Spread, like: Pair) -> list[Criterion]:
@@ -174,6 +216,9 @@ def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
         return False
     if claim == "new-runs" and any(system.seeds is not None for system in systems) and not evaluation.per_run:
         return False
+    single = {system.scores.shape[1] == 1 for system in systems}
+    if evaluation.ends is not None and claim == "these-runs" and len(single) > 1:
+        return False  # pairs of single runs have a test of their own
     first = evaluation.scored(systems[0])
     return bool(first.any()) and all(np.array_equal(first, evaluation.scored(system)) for system in systems[1:])
 
@@ -211,8 +256,8 @@ class _Measured:
         runs, residual = (np.where(df > 0, each, np.nan) for each in (runs, residual))
         return cls(np.stack([arm.items for arm in arms]), part, noise, df, lacking, runs, residual, clusters)
 
-    def spread(self, left: Codes, right: Codes, progress: Progress) -> Spread:
-        """Return the parts of the variance of each difference."""
+    def spread(self, left: Codes, right: Codes, least: float, progress: Progress) -> Spread:
+        """Return the parts of the variance of each difference; `least` as `measure_spread` has it."""
         estimate, these = np.empty(len(left)), np.zeros(len(left))
         size = max(1, CELLS // self.items.shape[1])
         for start in range(0, len(left), size):
@@ -225,9 +270,31 @@ class _Measured:
         sides = (left, right)
         return Spread(
             estimate=estimate,
-            these=np.maximum(0.0, these + sum(self.lacking[side] for side in sides)),  # as `measure_spread` does
+            these=np.maximum(least, these + sum(self.lacking[side] for side in sides)),
             item_df=1.0 if self.clusters is None else self.clusters.df,
             runs=tuple(self.part[side] for side in sides),
             noise=tuple(self.noise[side] for side in sides),
             run_df=cast("tuple[int, ...]", tuple(self.df[side] for side in sides)),
         )
+
+    def join(
+        self, systems: Sequence[SystemRuns], spread: Spread, sides: tuple[Codes, Codes], like: Pair, alpha: float
+    ) -> tuple[Spread, Family]:
+        """Return the parts with moderated run variances, and the family of all pairs.
+
+        The family is drawn where systems have the same number of runs. Otherwise draws that take a run variance for the
+        true one, which is small by luck for those with few, would make too little of it: Bonferroni's inequality holds.
+        """
+        new_runs = like.claim == "new-runs" and not like.nested
+        counts = [len(system.runs) for system in systems]
+        pool = Pool.of(counts, self.df, self.part)
+        pooled = pool.share(spread, self.part, self.df, *sides) if new_runs else spread
+        alike = not new_runs or (len(set(counts)) == 1 and len(set(self.df.tolist())) == 1)
+        if not alike or not 1 < len(sides[0]) <= MOST_PAIRS:
+            return pooled, Family(len(sides[0]), np.empty(0))
+        covariance = np.zeros((len(counts), len(counts)))
+        if self.clusters is not None:
+            covariance = self.clusters.covariance_of_means(self.items) + np.diag(self.lacking)
+        means = self.items.mean(-1)
+        parts = Systems(means, self.part, self.noise, self.df, covariance, spread.item_df, pool, *sides)
+        return pooled, draw_family(parts, pooled, alpha, new_runs=new_runs)

@@ -35,6 +35,9 @@ class SystemMean:
     missing: int = 0  # scores that its runs lack on items that other runs of it have
     averaged: int = 0  # scores that repeat a run and an item, and were averaged
     lacking: int = 0  # items, or datasets, that other systems have and it does not
+    # what scores are, where that is known, such as shares (0 to 1): where t would take the CI beyond the ends of the
+    # scale, and where there are two values only, it is Wilson's
+    scale: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,7 @@ class SystemTest:
     bootstrap_failed: int = 0  # how many of them had no certain optimum; they count against a difference
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Equivalence:
     """What a margin adds to a contrast."""
 
@@ -64,9 +67,9 @@ class Equivalence:
     p_equivalent: float  # p of a difference of the margin or more, either way (two one-sided tests)
     p_not_worse: float  # p of left being worse than right by the margin or more
     p_beyond: float  # p of a difference of the margin or less, either way (two-sided)
-    p_equivalent_adjusted: float  # Holm's p over all pairs and metrics
-    p_not_worse_adjusted: float  # Holm's p over all pairs and metrics
-    p_beyond_adjusted: float  # Holm's p over all pairs and metrics
+    p_equivalent_adjusted: float  # adjusted for all pairs and metrics
+    p_not_worse_adjusted: float  # adjusted for all pairs and metrics
+    p_beyond_adjusted: float  # adjusted for all pairs and metrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +85,13 @@ class SystemContrast:
     df: float  # degrees of freedom of that test
     low: float  # lower end of the CI, for this pair alone; null where runs are too few to measure their spread
     high: float  # its upper end; null likewise
-    low_simultaneous: float  # lower end of the CI, for all pairs and metrics at once (Bonferroni)
+    low_simultaneous: float  # lower end of the CI, for all pairs and metrics at once
     high_simultaneous: float  # its upper end
     p: float  # p of no difference
     log10_p: float  # its decimal logarithm
-    p_adjusted: float  # Holm's p over all pairs and metrics
+    # p over all pairs and metrics at once: below a level where the interval for all of that level excludes zero; run
+    # variances of all systems count, so that it may be below that of the pair alone
+    p_adjusted: float
     log10_p_adjusted: float  # its decimal logarithm
     p_method: str  # the test
     # difference over the residual standard deviation of the paper's model; null without items
@@ -101,9 +106,10 @@ class SystemContrast:
     # two tests count, the CI is the wider one
     se_limits: float | None = None
     df_limits: float | None = None  # degrees of freedom behind the CI
-    # standard error behind the CI for all pairs, with t at 1 - (1 - level) / pairs
-    se_simultaneous: float | None = None
+    se_simultaneous: float | None = None  # standard error behind the CI for all pairs
     df_simultaneous: float | None = None  # degrees of freedom behind the CI for all pairs
+    level_simultaneous: float | None = None  # level of each CI for all pairs: together they keep the level asked for
+    adjusted_by: str = ""  # how: single-step max-t or Bonferroni; empty for a single difference
     # whether each of several datasets has runs of its own (true) or runs are one training each, evaluated on all of
     # them (false); null where datasets and runs are not both drawn anew
     nested_runs: bool | None = None

@@ -22,14 +22,11 @@ def better_of(contrast: SystemContrast) -> tuple[str, str]:
 
 
 def is_told(contrast: SystemContrast, level: float) -> bool:
-    """Return whether a difference is clear: by its adjusted p, and by a valid interval.
-
-    Of a pair alone the interval must agree: where two tests count, it is the wider one.
-    """
-    if not contrast.p_adjusted <= 1 - level or not math.isfinite(contrast.low + contrast.high):
+    """Return whether a difference is clear: by its adjusted p, and by a valid interval, which agree."""
+    if not contrast.p_adjusted <= 1 - level:
         return False
-    alone = contrast.p_adjusted == contrast.p
-    return contrast.difference != 0 and not (alone and contrast.low < 0 < contrast.high)
+    low, high = contrast.low_simultaneous, contrast.high_simultaneous
+    return math.isfinite(low + high) and contrast.difference != 0 and not low < 0 < high
 
 
 def place_systems(
@@ -103,6 +100,12 @@ def list_metrics(found: Compared) -> list[str | None]:
 def find_contrasts(found: Compared, metric: str | None) -> list[SystemContrast]:
     """Return the differences by one metric."""
     return [c for c in found.contrasts if c.metric == metric]
+
+
+def say_adjusted(found: Compared) -> str:
+    """Return how p-values were adjusted, for the end of a sentence; nothing for a single one."""
+    methods = " and ".join(dict.fromkeys(c.adjusted_by for c in found.contrasts if c.adjusted_by))
+    return f", adjusted for all {len(found.contrasts):,} comparisons ({methods})" if methods else ""
 
 
 def find_leader(found: Compared, metric: str | None) -> str:

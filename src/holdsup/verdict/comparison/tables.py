@@ -10,7 +10,6 @@ from typing import TypeAlias, TypeVar
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_count, format_number
 from holdsup.rendering.table import Cell
-from holdsup.verdict.comparison.contrasts import note_disagreement
 from holdsup.verdict.comparison.records import (
     PAPER,
     Compared,
@@ -21,7 +20,7 @@ from holdsup.verdict.comparison.records import (
     SystemMean,
     SystemTest,
 )
-from holdsup.verdict.comparison.standings import find_contrasts, list_metrics
+from holdsup.verdict.comparison.standings import find_contrasts, list_metrics, say_adjusted
 from holdsup.verdict.phrases import NO_INTERVAL, join_names, say_level, show_interval
 
 MOST_SHOWN = 500  # pairs; of more, those of the leader and of neighbours are shown
@@ -70,6 +69,8 @@ def _systems(found: Compared) -> Table:
         notes.append(f"No CI for the mean of {join_names(names)}: {why}.")
     if "group" in shown:
         notes.append("Systems that share a letter can't be told apart by their adjusted p.")
+    for scale in dict.fromkeys(s.scale for s in found.systems if s.scale):
+        notes.append(f"Scores are {scale}; the CIs end with that scale.")
     return Table(
         name="systems",
         title=f"Systems, the best first; {say_level(found.level)} CI of each mean {covered}",
@@ -136,10 +137,12 @@ def _difference_notes(found: Compared) -> Iterator[str]:
         f"{method}, {_degrees([c.df for c in found.contrasts if c.p_method == method])}"
         for method in dict.fromkeys(c.p_method for c in found.contrasts)
     )
-    yield f"p by {methods}{_holm(found)}."
+    yield f"p by {methods}{say_adjusted(found)}."
     if len(found.contrasts) > 1:
-        yield "CI, this pair: for one pair alone. CI, all pairs: for all of them at once (Bonferroni)."
-        yield from note_disagreement(found.contrasts, level=found.level)
+        yield (
+            "CI, this pair: from its two systems alone. CI, all pairs, and p: for all of them at once, with the run "
+            "variances of all systems, so that a CI may be the narrower one."
+        )
     if any(not math.isfinite(c.high_simultaneous) for c in found.contrasts):
         yield NO_INTERVAL
 
@@ -179,13 +182,8 @@ def _margins(found: Compared) -> Table:
         "beyond p": lambda c: PValue(c.equivalence.p_beyond_adjusted) if c.equivalence else None,
     }
     note = "Small p: the difference is smaller than the margin; the first is not worse by it; the difference is larger"
-    return _table(
-        found, "margins", f"Tests against a margin of {format_number(margin)}", columns, (f"{note}{_holm(found)}.",)
-    )
-
-
-def _holm(found: Compared) -> str:
-    return " (p adjusted by Holm's method)" if len(found.contrasts) > 1 else ""
+    title, notes = f"Tests against a margin of {format_number(margin)}", (f"{note}{say_adjusted(found)}.",)
+    return _table(found, "margins", title, columns, notes)
 
 
 def _degrees(df: Sequence[float]) -> str:

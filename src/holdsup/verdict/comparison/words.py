@@ -17,6 +17,7 @@ from holdsup.verdict.comparison.standings import (
     is_equivalent,
     is_told,
     list_metrics,
+    say_adjusted,
 )
 from holdsup.verdict.phrases import join_names, name_items, say_level, say_p
 
@@ -316,7 +317,7 @@ def describe_method(found: Compared) -> Method:
     tests = _listed(c.p_method for c in found.contrasts)
     number = len(found.contrasts)
     against = f" with {found.baseline}" if found.baseline is not None else " pair by pair" if number > 1 else ""
-    adjusted = f", adjusted by Holm's method over {format_counted(number, 'comparison')}" if number > 1 else ""
+    adjusted = say_adjusted(found)
     names = format_counted(len({s.name for s in found.systems}), "system")
     sentences = [f"{names} were compared{against} by a {tests}{adjusted}. The answer covers {holds_for(found)}."]
     models = _listed(test.model for test in found.tests if test.model)
@@ -331,7 +332,7 @@ def describe_method(found: Compared) -> Method:
         sentences.append(f"Whether differences depend on {properties} was tested, for all values at once.")
     citations = ["hagmann2023"]
     citations += ["welch1947"] if "Welch" in tests else []
-    citations += ["holm1979"] if adjusted else []
+    citations += ["westfall1993"] if "max-t" in adjusted else []
     citations += ["bates2015"] if models else []
     return Method(
         question="Is one system better than another, beyond these runs?",
