@@ -56,7 +56,7 @@ def list_contrasts(found: Sequence[Found], *, margin: float | None, level: float
     columns["level_simultaneous"] = [1 - family.share(alpha) for family in families]
     columns["adjusted_by"] = [family.name if count > 1 else "" for family in families]
     columns["p_adjusted"], columns["log10_p_adjusted"] = (
-        (columns["p"], columns["log10_p"]) if count == 1 else _over_metrics(np.concatenate(logs), metrics)
+        (columns["p"], columns["log10_p"]) if count == 1 else plain_p(np.concatenate(logs), metrics)
     )
     columns["effect_size"] = [
         size
@@ -72,7 +72,7 @@ def list_contrasts(found: Sequence[Found], *, margin: float | None, level: float
     return tuple(SystemContrast(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
 
-def _over_metrics(logs: Floats, metrics: int) -> tuple[list[float], list[float]]:
+def plain_p(logs: Floats, metrics: int = 1) -> tuple[list[float], list[float]]:
     """Return p-values that hold for several metrics at once, and their decimal logarithms; NaN stays NaN."""
     logs = np.minimum(0.0, logs + np.log10(metrics))
     return np.where(logs <= SMALLEST, 0.0, 10.0 ** np.maximum(logs, SMALLEST)).tolist(), logs.tolist()
@@ -118,7 +118,7 @@ def adjust_p(tests: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     if len(tests) == 1:
         return list(tests)
     logs = np.asarray(adjust_holm([log10_p for _, log10_p in tests]), float)
-    return list(zip(*_over_metrics(logs, 1), strict=True))
+    return list(zip(*plain_p(logs), strict=True))
 
 
 def adjust_conditions(found: Sequence[Conditional], *, level: float) -> tuple[Conditional, ...]:
@@ -190,7 +190,7 @@ def _list_margins(found: Sequence[Found], numbers: Sequence[Differences], margin
         family = family_of(each.pairs)
         with np.errstate(divide="ignore"):
             adjusted = [
-                _over_metrics(family.adjust(np.log10(kind)), len(found))[0] if len(own.p) * len(found) > 1 else kind
+                plain_p(family.adjust(np.log10(kind)), len(found))[0] if len(own.p) * len(found) > 1 else kind
                 for kind in kinds[1]
             ]
         for row in zip(*kinds[0], *adjusted, strict=True):

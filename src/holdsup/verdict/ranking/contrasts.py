@@ -16,8 +16,9 @@ from holdsup.fit import Contrast, LmmFit, fit_lmm
 from holdsup.numerics.decisions import decide_all
 from holdsup.numerics.differences import choose_tests
 from holdsup.numerics.distributions import t_quantile, t_tail
+from holdsup.numerics.families import Family
 from holdsup.numerics.spread import Spread
-from holdsup.verdict.comparison.contrasts import adjust_p
+from holdsup.verdict.comparison.contrasts import plain_p
 from holdsup.verdict.ranking.combinations import FixedEffects, Tests, combine
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import (
@@ -39,7 +40,7 @@ MOST_AT_ONCE = 2_000  # pairs whose differences on all datasets are in memory
 
 
 def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> tuple[RankContrast, ...]:
-    """Return the contrast of every pair, with Holm's p and simultaneous limits.
+    """Return the contrast of every pair, with the p and the CI that hold for all pairs at once.
 
     On the left stands the system with the better adjusted mean. Over the datasets that both have it may be behind.
     """
@@ -49,7 +50,8 @@ def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> 
     known = fits.know_differences()
     parts = np.array_split(pairs, math.ceil(len(pairs) / MOST_AT_ONCE))
     found = [row for part in parts for row in _contrast(fits, known, part, level, tighter)]
-    adjusted = adjust_p([(row["p"], row["log10_p"]) for row in found])
+    logs = Family(len(found), np.empty(0)).adjust([row["log10_p"] for row in found])
+    adjusted = list(zip(*plain_p(logs), strict=True))
     return tuple(
         RankContrast(**row, p_adjusted=p, log10_p_adjusted=log10_p)
         for row, (p, log10_p) in zip(found, adjusted, strict=True)
