@@ -64,13 +64,13 @@ def test_a_leader_that_is_surely_worse_where_both_were_run_is_not_called_better(
         hardness = rng.normal(0, 0.1)
         for system, score in (("A", 70.0 if d < 6 else 90.0), ("B", 73.0), ("C", 70.0 if d < 6 else 60.0)):
             if system != "B" or d < 6:
-                rows += [(system, f"d{d}", seed, score + hardness + rng.normal(0, 0.1)) for seed in (1, 2)]
+                rows += [(system, f"d{d}", seed, score + hardness + rng.normal(0, 0.1)) for seed in (1, 2, 3)]
     table = dict(zip(("system", "dataset", "seed", "score"), map(list, zip(*rows, strict=True)), strict=True))
     found = rank_systems(table, folds=0)
     lead = next(c for c in found.contrasts if {c.left, c.right} == {"A", "B"})
     assert (lead.left, lead.p_adjusted < 0.05, lead.difference < 0) == ("A", True, True)
     assert found.state == "unclear"
-    assert found.headline.startswith("A has the best mean, but is 3.")
+    assert found.headline.startswith("A has the best mean, but is 2.98")
     assert "behind B on 6 shared datasets" in found.headline
 
 
@@ -159,14 +159,6 @@ def test_datasets_that_are_not_the_column_named_like_them_are_doubted() -> None:
     asked = rank_systems(table, dataset="seed", nuisance=["lr", "task"], folds=0)
     assert "new levels of seed" in messages(asked, "unusual-datasets")
     assert "unusual-datasets" not in codes(rank_systems(table, folds=0))
-
-
-def test_a_holm_p_below_five_percent_beside_limits_that_hold_zero_is_explained() -> None:
-    found = rank_systems(make_grid(0, systems="ABC", means={"A": 0.0, "B": 1.6, "C": 3.2}), folds=0)
-    apart = [c for c in found.contrasts if c.p_adjusted <= 0.05 and c.low_simultaneous <= 0]
-    assert [(c.left, c.right) for c in apart] == [("C", "B")]
-    (table,) = (table for table in found.tables() if table.name == "contrasts")
-    assert "Holm's adjustment, which is sharper; the answer goes by it" in " ".join(table.notes)
 
 
 def test_of_two_systems_nothing_is_said_about_all_pairs() -> None:

@@ -284,7 +284,10 @@ class _Measured:
 
         The family is drawn where systems have the same number of runs. Otherwise draws that take a run variance for the
         true one, which is small by luck for those with few, would make too little of it: Bonferroni's inequality holds.
+        Over datasets pairs stand alone and are adjusted by Bonferroni, as `rank` does: one table has one answer.
         """
+        if like.unit == "datasets":
+            return spread, Family(len(sides[0]), np.empty(0))
         new_runs = like.claim == "new-runs" and not like.nested
         counts = [len(system.runs) for system in systems]
         pool = Pool.of(counts, self.df, self.part)
