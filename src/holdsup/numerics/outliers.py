@@ -12,6 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdsup.numerics.arithmetic import ROUNDING
 from holdsup.numerics.distributions import t_quantile
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import fit_additive
@@ -20,7 +21,6 @@ FEWEST, FEWEST_RUNS = 10, 4  # differences, and runs, of which something can be 
 AT_30, PER_LOG = 0.35, 0.055  # the L-skewness at which a t-test of 30 rejects more than 7%; more are needed of more
 LUCK = 1.9  # over sqrt(n): four standard errors of the L-skewness of normal differences
 FALSE_ALARM = 0.01  # share of tables without an outlying run, runs normal, in which one is seen
-ROUNDING = 1e-9  # of the largest run mean: a spread below it is none
 
 
 def l_skewness(values: ArrayLike) -> Floats:
