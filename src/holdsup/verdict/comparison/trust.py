@@ -52,7 +52,7 @@ def caution_skewness(found: Found, by: str) -> Iterator[Caution]:
             f"{by}The differences{whose} are very skewed over {format_counted(count, unit)}{also}: in simulations like "
             f"this, tests at 5% rejected {low} to {high}% of true nulls."
         ),
-        effect=f"L-skewness {size:.2f}, where 0 is even and 1 the most: a few {unit}s decide, and others may be to come.",
+        effect=f"L-skewness {size:.2f}, where 0 is even and 1 the most: a few {unit}s decide.",
         advice="Compare the log of the score, or medians, and report both.",
         count=len(skewed),
     )
