@@ -13,6 +13,7 @@ from holdsup.scores.roles import is_usual
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.pairs import ManyPairs
+from holdsup.verdict.comparison.trust import caution_collapses, caution_skewness
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
@@ -26,6 +27,8 @@ def caution(found: Found, *, level: float) -> Iterator[Caution]:
     """Yield what limits the numbers of one metric, what changes the answer first."""
     by = f"{found.metric}: " if found.metric else ""
     yield from _left_out(found, by)
+    yield from caution_skewness(found, by)
+    yield from caution_collapses(found, by)
     yield from _less_claimed(found)
     yield from _few_runs(found)
     yield from _gaps(found.evaluation, by)

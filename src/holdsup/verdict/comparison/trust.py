@@ -1,0 +1,129 @@
+"""Where the tests of a comparison are known to fail: item differences with one long tail, and a run that collapsed.
+
+No correction kept 7% in all that was tried, so the answer says by how much the promise fails: decision 24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.outliers import is_skewed, l_skewness, outlying_run
+from holdsup.rendering.numbers import format_counted, format_interval, format_number
+from holdsup.results import Caution
+from holdsup.verdict.comparison.findings import Found
+from holdsup.verdict.comparison.pairs import ManyPairs
+from holdsup.verdict.evaluation import SystemRuns
+from holdsup.verdict.trainings import has_nested_runs
+
+MOST_PAIRS = 200  # of the systems with the highest means, whose skewness is looked at
+# False positives of the t-test at 5%, in percent, by the number of differences and their L-skewness up to an edge:
+# docs/calibration.md, "Skewed scores and collapsed runs".
+EDGES = (0.48, 0.57, 0.68)
+MEASURED = {
+    15: ((9, 19), (15, 26), (19, 40), (19, 40)),  # the last two bands taken together: one has a single row
+    30: ((7, 12), (11, 16), (14, 21), (20, 35)),
+    100: ((6, 9), (7, 11), (9, 15), (11, 26)),
+    500: ((5, 6), (6, 8), (6, 10), (7, 17)),
+}
+COVERED = (51, 71)  # percent, by 95% CIs for new runs where one run in ten collapses
+
+
+def caution_skewness(found: Found, by: str) -> Iterator[Caution]:
+    """Yield which pairs differ by few items, or datasets, very much."""
+    skewed = {names: values for names, values in islice(_differences(found), MOST_PAIRS) if is_skewed(values)}
+    if not skewed:
+        return
+    (left, right), values = max(skewed.items(), key=lambda each: abs(float(l_skewness(each[1]))))
+    size, count = abs(float(l_skewness(values))), len(values)
+    row = MEASURED[min(MEASURED, key=lambda n: abs(np.log(n / count)))]
+    low, high = row[np.searchsorted(EDGES, size)]
+    others = len(skewed) - 1
+    whose = "" if len(found.pairs) == 1 else f" of {left} - {right}"
+    also = f", and so are those of {format_counted(others, 'other pair')}" if others else ""
+    unit = _unit(found)
+    yield Caution(
+        code="skewed-differences",
+        about="table:contrasts" if others else f"pair:{left} - {right}",
+        message=(
+            f"{by}The differences{whose} are very skewed over {format_counted(count, unit)}{also}: in simulations like "
+            f"this, tests at 5% rejected {low} to {high}% of true nulls."
+        ),
+        effect=f"L-skewness {size:.2f}, where 0 is even and 1 the most: a few {unit}s decide.",
+        advice="Compare the log of the score, or medians, and report both.",
+        count=len(skewed),
+    )
+
+
+def _unit(found: Found) -> str:
+    """Return what the test averages over."""
+    evaluation = found.evaluation
+    if evaluation.datasets is not None and "these-runs" not in found.claims:
+        return "dataset"
+    return "item" if evaluation.unit == "items" and evaluation.clusters is None else (
+        "cluster" if evaluation.clusters is not None else "dataset"
+    )  # fmt: skip
+
+
+def _differences(found: Found) -> Iterator[tuple[tuple[str, str], Floats]]:
+    """Yield the differences that the test of a pair averages; none of two values, whose test knows their shape."""
+    evaluation, pairs = found.evaluation, found.pairs
+    if evaluation.per_run or evaluation.ends is not None:
+        return
+    groups = evaluation.datasets if _unit(found) == "dataset" else evaluation.clusters
+    with np.errstate(invalid="ignore"):
+        means = {s.name: _row_means(s.scores) for s in evaluation.systems}
+    if isinstance(pairs, ManyPairs):
+        names = [system.name for system in evaluation.systems]
+        couples = ((names[a], names[b]) for a, b in zip(pairs.left, pairs.right, strict=True))
+    else:
+        couples = ((pair.left.name, pair.right.name) for pair in pairs)
+    for left, right in couples:
+        values = means[left] - means[right]
+        there = ~np.isnan(values)
+        values = values[there]
+        if groups is not None:
+            _, code, size = np.unique(groups[there], return_inverse=True, return_counts=True)
+            values = np.bincount(code, values) / size
+        yield (left, right), values
+
+
+def _row_means(scores: Floats) -> Floats:
+    """Return the mean of each item over the runs that have it, NaN where none has."""
+    there = ~np.isnan(scores)
+    return np.asarray(np.where(there, scores, 0.0).sum(axis=1) / there.sum(axis=1))
+
+
+def caution_collapses(found: Found, by: str) -> Iterator[Caution]:
+    """Yield which run's mean is far from those of the other runs of its system; all numbers keep it."""
+    systems = found.evaluation.systems
+    for system in systems:
+        if system.several is not None or has_nested_runs(found.evaluation, system):
+            continue  # runs differ by more than chance, or have datasets of their own
+        try:
+            far = outlying_run(system.scores[system.has], systems=len(systems))
+        except ValueError:  # too few items in common to tell runs from items
+            continue
+        if far is not None:
+            yield _say_collapsed(system, far, by)
+
+
+def _say_collapsed(system: SystemRuns, far: int, by: str) -> Caution:
+    means = np.nanmean(system.scores, axis=0)
+    others = np.delete(means, far)
+    size = format_number(float(means[far]), uncertainty=float(others.std(ddof=1)) or None)
+    usual = format_interval(float(others.min()), float(others.max()))
+    return Caution(
+        code="collapsed-run",
+        about=f"system:{system.name}",
+        message=(
+            f"{by}Run {system.runs[far]} of {system.name} is far off: mean {size}, the other {len(others)} "
+            f"{usual}. If one run in ten is, 95% CIs cover {COVERED[0]} to {COVERED[1]}%."
+        ),
+        effect="It is in all numbers. CIs fail where such runs occur and a table happens to have none.",
+        advice="Check its training, report the comparison with and without it, or compare medians over runs.",
+        examples=(system.runs[far],),
+    )
