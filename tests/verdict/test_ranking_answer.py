@@ -15,8 +15,8 @@ SCHEMA_1 = Path(__file__).parent.parent / "results/schema1/rank.json"
 APART = {"A": 0.0, "B": 6.0, "C": 12.0}
 GOLDEN = """\
 Is one system the best over many tasks?                                    ● YES
-C is best, 5.68 ahead of B (95% CI 4.1 to 7.2, p < .001). All three places
-are clear.
+C is best, 5.68 ahead of B (95% CI 4.1 to 7.2, p < .001). All three places are
+clear.
 
 place  system   mean  ← worse    95% CI, new tasks     better →  best or tied
 1      C       80.70                         ├───────●────────┤  8 of 8
