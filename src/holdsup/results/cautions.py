@@ -16,6 +16,12 @@ EXAMPLES = 3
 IDENTIFIER = re.compile(r"['\"`]|\S*[_\d]|\S+: ")  # a name of the user's at the beginning: it keeps its letters
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+TURNING = (
+    "direction-against-name",
+    "direction-assumed",
+    "mixed-metrics",
+    "mixed-scales",
+)  # they decide who is better
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +77,10 @@ def show_finding(caution: Caution) -> str:
 
 
 def order_cautions(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
-    """Return each caution once, the gravest first, otherwise as they came."""
-    return tuple(sorted(dict.fromkeys(cautions), key=lambda each: SEVERITIES.index(each.severity)))
+    """Return each caution once, the gravest first, and of equals those that may turn the answer round."""
+    return tuple(
+        sorted(dict.fromkeys(cautions), key=lambda each: (SEVERITIES.index(each.severity), each.code not in TURNING))
+    )
 
 
 def write_caveats(cautions: Iterable[Caution], *, most: int = 2) -> tuple[tuple[str, str], ...]:

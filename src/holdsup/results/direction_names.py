@@ -14,8 +14,14 @@ LOWER_PHRASES = (
     "cross_entropy edit_distance inception_distance negative_log_likelihood neg_log_likelihood false_positive "
     "false_negative inference_time response_time run_time bits_per_byte bits_per_char bits_per_dim".split()
 )
-# A time, in a unit or for each of something: not time_to_failure, time_series or time_step.
-TIME = re.compile(r"(?:^|_)time(?:_(?:s|ms|us|ns|secs?|seconds?|mins?|minutes?|h|hours?|per_.+))?$")
+# A time, but not time_to_failure, time_series or time_step.
+TIME = re.compile(
+    r"(?:^|_)time(?=_|$)(?!_(?:to|of|series|steps?|stamps?|horizons?|limits?|windows?|points?|lags?)(?:_|$))"
+)
+# Words of names that nobody takes for something that is better when lower.
+NEUTRAL = frozenset(
+    "score scores rating ratings grade grades points point value result results y elo pass passed".split()
+)
 HIGHER = frozenset(
     "accuracy acc f1 fscore precision recall bleu sacrebleu chrf comet bleurt meteor rouge rouge1 rouge2 rougel "
     "rougelsum bertscore auc auroc auprc mrr ndcg mcc iou kappa correct reward r2 spearman pearson dice jaccard "
@@ -70,6 +76,15 @@ def tell_direction(name: str) -> str | None:
         found = find_direction(name[own.end() :])
         return None if found is None else {"lower": "higher", "higher": "lower"}[found]
     return "higher" if name.startswith("sklearn:") else find_direction(name)
+
+
+def is_neutral(name: str) -> bool:
+    """Return whether a name that tells no direction is that of a score: higher is then what everybody assumes.
+
+    >>> is_neutral("mqm_avg_score"), is_neutral("nodes_expanded")
+    (True, False)
+    """
+    return not NEUTRAL.isdisjoint(re.split(r"[\W_]+", HUMPS.sub("_", name).lower()))
 
 
 def say_assumed(names: Sequence[str], remedy: str) -> str:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from holdsup.errors import ScoresError, list_names, quote_names
 from holdsup.results.cautions import Caution
-from holdsup.results.direction_names import find_direction, say_assumed, say_by_name, tell_direction
+from holdsup.results.direction_names import find_direction, is_neutral, say_assumed, say_by_name, tell_direction
 from holdsup.scores.faults import make_fault, refuse
 from holdsup.scores.roles import Roles
 from holdsup.scores.table import Scores
@@ -71,7 +71,9 @@ class Directions:
         """Yield what is neither asked for nor known by name; only who is called better depends on it."""
         if self.assumed:
             remedy = "--lower-is-better" if len(self.names) == 1 else "--lower NAME"
-            yield Caution(code="direction-assumed", severity="note", message=say_assumed(self.assumed, remedy))
+            message = say_assumed(self.assumed, remedy)
+            plain = all(map(is_neutral, self.assumed))
+            yield Caution(code="direction-assumed", severity="note" if plain else "warning", message=message)
 
     def _odd(self) -> Iterator[tuple[str, str]]:
         """Yield the metrics that are asked for as better when lower against their names, and what to do."""

@@ -36,7 +36,7 @@ SETTINGS = ("learning_rate", "lr", "batch_size", "dropout", "epochs", "weight_de
 # The usual names, the more telling first. Names are compared in lower case with "_" for blanks, "-" and ".".
 USUAL = {
     "system": "system model method framework agent classifier algorithm approach "
-    "system_name system_id model_name model_id".split(),
+    "system_name system_id model_name model_id method_name classifier_name algorithm_name".split(),
     "item": "item item_id sentence_id segment_id seg_id example_id instance_id sample_id question_id qid summary_id "
     "doc_id document_id query_id item_index id item_name example instance sample question sentence segment seg idx "
     "uid guid line".split(),
