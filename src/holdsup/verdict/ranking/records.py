@@ -42,7 +42,7 @@ class RankedSystem:
     high: float  # upper end, likewise
     # its place by the adjusted mean, 1 for the best; systems with two datasets or fewer come after the others
     rank: int
-    rank_low: int  # the best place that Holm's tests of all pairs leave it, or its own
+    rank_low: int  # the best place that the adjusted tests of all pairs leave it, or its own
     rank_high: int  # the worst one
     p_best: float  # share of draws in which it is the best, not adjusted for pairs; null with two datasets or fewer
     p_best_shrunken: float | None  # the same from predicted effects of random systems, which shrink to their mean
@@ -61,7 +61,8 @@ class RankContrast(Tested):
     left: str  # the one with the better rank
     right: str  # the other
     difference: float  # left - right; by "dataset differences" the mean over the datasets that both have
-    p_adjusted: float  # Holm's over all pairs
+    # Bonferroni's over all pairs, p of the simultaneous CI: at most 1 - level exactly where that excludes zero
+    p_adjusted: float
     log10_p_adjusted: float  # its decimal logarithm
     low_simultaneous: float  # lower end of the CI for all pairs at once
     high_simultaneous: float  # upper end of the CI for all pairs at once
@@ -77,6 +78,9 @@ class RankContrast(Tested):
     p_other_reading: float | None = None
     low_other_reading: float | None = None  # lower end of the CI by it, unadjusted
     high_other_reading: float | None = None  # upper end by it, unadjusted
+    # Wilcoxon's signed-rank test of the differences between datasets, a companion; null where the pair has none
+    p_signed_rank: float | None = None
+    p_signed_rank_adjusted: float | None = None  # Bonferroni's over all pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,10 +304,6 @@ class RankingNumbers(Result):
     def ahead(self, contrast: RankContrast) -> bool:
         """Return whether the left system of a pair is the better one where both were scored."""
         return (contrast.difference < 0) == self.lower_is_better and contrast.difference != 0
-
-    def p_of_interval(self, contrast: RankContrast) -> float:
-        """Return the p of the CI for all pairs, Bonferroni's: below 1 - level where that leaves out zero."""
-        return min(1.0, len(self.contrasts) * contrast.p)
 
     def told(self, p: float | None) -> bool:
         """Return whether a p is small enough."""

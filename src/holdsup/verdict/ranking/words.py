@@ -96,17 +96,11 @@ def _add(first: str, more: str) -> str:
 
 
 def _evidence(found: RankingNumbers, lead: RankContrast) -> str:
-    """Return the CI of the lead and the p that belongs to it, or why there are none.
-
-    Holm's p may be sharper than Bonferroni's CI: then it stands alone, for beside a CI that holds zero it would
-    contradict it.
-    """
+    """Return the CI of the lead and the p that belongs to it, or why there are none."""
     if lead.method == NOT_TESTED:
         few = lead.datasets < LEAST_SHARED
         return f"not tested: {f'too few {found.items} in common' if few else 'it is the same everywhere'}"
-    p, level = found.p_of_interval(lead), say_level(found.level)
-    if found.told(lead.p_adjusted) and not found.told(p):
-        return f"Holm-adjusted {say_p(lead.p_adjusted)}"
+    p, level = lead.p_adjusted, say_level(found.level)
     if not math.isfinite(lead.low_simultaneous) or not math.isfinite(lead.high_simultaneous):
         return f"no {level} CI: too few {found.items}; {say_p(p)}"
     low, high = lead.low_simultaneous, lead.high_simultaneous
@@ -320,8 +314,8 @@ def describe_method(found: RankingNumbers) -> Method:
         sentences=(
             f"{names} were ranked over {datasets} by adjusted means of the linear mixed model {found.means_formula}, "
             f"fitted by REML.",
-            f"Pairs are compared by {test}, adjusted by Holm's method.",
+            f"Pairs are compared by {test}, adjusted by Bonferroni's method.",
             f"Shares of the variance are those of {found.formula}.",
         ),
-        citations=("sanchez2025", "bates2015", "holm1979"),
+        citations=("sanchez2025", "bates2015"),
     )
