@@ -161,14 +161,6 @@ def test_datasets_that_are_not_the_column_named_like_them_are_doubted() -> None:
     assert "unusual-datasets" not in codes(rank_systems(table, folds=0))
 
 
-def test_a_holm_p_below_five_percent_beside_limits_that_hold_zero_is_explained() -> None:
-    found = rank_systems(make_grid(0, systems="ABC", means={"A": 0.0, "B": 1.6, "C": 3.2}), folds=0)
-    apart = [c for c in found.contrasts if c.p_adjusted <= 0.05 and c.low_simultaneous <= 0]
-    assert [(c.left, c.right) for c in apart] == [("C", "B")]
-    (table,) = (table for table in found.tables() if table.name == "contrasts")
-    assert "Holm's adjustment, which is sharper; the answer goes by it" in " ".join(table.notes)
-
-
 def test_of_two_systems_nothing_is_said_about_all_pairs() -> None:
     found = rank_systems(make_grid(5, systems="AB", means={"A": 0.0, "B": 3.0}), folds=0, level=0.999)
     assert "99.9% CI " in found.headline

@@ -234,7 +234,11 @@ def _signed_ranks(lead: RankContrast, level: float, pairs: int) -> Iterator[Caut
     With so few datasets that no order of signs gives a small p, ranks have no say.
     """
     p = lead.p_signed_rank_adjusted
-    if p is None or pairs * 2.0 ** (1 - lead.datasets) > 1 - level or (p <= 1 - level) == (lead.p_adjusted <= 1 - level):
+    if (
+        p is None
+        or pairs * 2.0 ** (1 - lead.datasets) > 1 - level
+        or (p <= 1 - level) == (lead.p_adjusted <= 1 - level)
+    ):
         return
     tells = "tells" if p <= 1 - level else "doesn't tell"
     yield Caution(

@@ -52,7 +52,7 @@ def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> 
     return tuple(RankContrast(**row, **_adjust(row, len(pairs))) for row in found)
 
 
-def _adjust(row: dict[str, Any], count: int) -> dict[str, float | None]:
+def _adjust(row: dict[str, Any], count: int) -> dict[str, Any]:
     """Return Bonferroni's p of a pair, the one whose inversion is its simultaneous CI."""
     alone = row["p_signed_rank"]
     return {
@@ -103,7 +103,7 @@ def _rank_differences(fits: RankFits, pairs: Ints, chosen: Truths) -> NDArray[np
     There is none where scores were adjusted for settings that are spread unevenly: ranks can't carry that error.
     """
     found = np.full(len(pairs), None, object)
-    if chosen.any() and not len(fits.shifts[0]):
+    if chosen.any() and np.nanmax(np.abs(fits.shifts[1]), initial=0.0) <= NIL:
         left, right = fits.cells[pairs[chosen].T]
         found[chosen] = signed_rank_test(left - right, scale=float(np.nanmax(np.abs(fits.cells))))
     return found
