@@ -2,8 +2,8 @@
 
     python benchmarks/signed_rank.py [--simulations 10000] [--seed 1]
 
-The difference of two systems on each dataset is normal around the effect; its standard deviation is 1, lognormal (of
-each dataset its own), or that of exponential differences, which are skewed. Both tests as `rank` has them, one pair.
+The difference of two systems on each dataset is normal around the effect, with standard deviation 1 or one that is
+lognormal, drawn for each dataset; or it is exponential, which is skewed. Both tests as `rank` has them, of one pair.
 """
 
 from __future__ import annotations
