@@ -105,7 +105,7 @@ def test_paper_forms_and_predictions_print(run: Run) -> None:
     ("options", "code", "message"),
     [
         (["--nuisance", "nope"], 1, "no column 'nope'"),
-        (["--formula", "score ~ (1|system"], 1, "must be a ')'"),
+        (["--formula", "score ~ (1|system"], 1, "expected ')'"),
         (["--treat", "lr"], 2, "epochs=numeric"),
         (["--predict", "system"], 2, "system=A,dataset=X"),
         (["--where", "dataset=NA"], 1, "only one dataset, 'NA'"),
