@@ -74,7 +74,7 @@ def friedman_test(ranks: Floats) -> FriedmanTest:
 
 
 def signed_rank_test(differences: Floats, *, scale: float) -> Floats:
-    """Return two-sided p of Wilcoxon's signed-rank test of each row, NaN where there is no difference.
+    """Return two-sided p of Wilcoxon's signed-rank test of each row, in which NaN is a dataset that is lacking.
 
     Differences of zero are dropped, as Wilcoxon did; equal ones share their mean rank. Up to 50 are counted out, ties
     as they are; more have the normal approximation with its variance corrected for ties. No difference at all: p is 1.
