@@ -38,8 +38,8 @@ def test_a_table_is_ranked_without_an_option(run: Run) -> None:
     assert done.code == 0
     first, headline = done.out.splitlines()[:2]
     assert first.startswith("Is one system the best over many datasets?")
-    assert first.endswith("YES")
-    assert headline.startswith("None is best, 1.07 ahead of a:b (Holm-adjusted p = .047).")
+    assert first.endswith("UNCLEAR")
+    assert headline.startswith("None leads a:b by 1.07 (95% CI ")
     assert max(map(len, done.out.splitlines()[:-1])) <= 80
     assert len(done.out.splitlines()) <= 30
     assert done.out.splitlines()[-1].startswith("rank|data:")
@@ -105,7 +105,7 @@ def test_paper_forms_and_predictions_print(run: Run) -> None:
     ("options", "code", "message"),
     [
         (["--nuisance", "nope"], 1, "no column 'nope'"),
-        (["--formula", "score ~ (1|system"], 1, "expected ')' after the group"),
+        (["--formula", "score ~ (1|system"], 1, "expected ')'"),
         (["--treat", "lr"], 2, "epochs=numeric"),
         (["--predict", "system"], 2, "system=A,dataset=X"),
         (["--where", "dataset=NA"], 1, "only one dataset, 'NA'"),

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdsup.numerics.ranks import critical_difference, find_cliques, friedman_test, rank_each, share_wins
+from holdsup.numerics.ranks import (
+    critical_difference,
+    find_cliques,
+    friedman_test,
+    rank_each,
+    share_wins,
+    signed_rank_test,
+)
 
 # Demsar (2006), Table 6: AUC of C4.5 with m = 0 or tuned and cf = 0 or tuned, on 14 datasets. On the last but one the
 # table prints 0.975 twice and ranks them 2 and 3, from more digits; one is given here.
@@ -112,3 +119,20 @@ def test_cliques_are_those_of_a_search_through_all_groups() -> None:
 
 def test_shared_first_places_count_in_parts() -> None:
     assert share_wins(rank_each([[2, 2, 1], [3, 1, 2], [0, 0, 0]])) == pytest.approx([11 / 6, 5 / 6, 1 / 3])
+
+
+@pytest.mark.parametrize(("count", "digits", "method"), [
+    (5, 9, "exact"), (20, 9, "exact"), (50, 9, "exact"), (10, 1, stats.PermutationMethod(n_resamples=np.inf)),
+    (51, 9, "asymptotic"), (80, 1, "asymptotic"),
+])  # fmt: skip
+def test_signed_ranks_are_tested_as_scipy_does_with_zeros_dropped(count: int, digits: int, method: object) -> None:
+    rng = np.random.default_rng(count)
+    rows = np.round(rng.normal(0.3, 1, (8, count)), digits)
+    expected = [stats.wilcoxon(row[row != 0], method=method).pvalue for row in rows]
+    assert signed_rank_test(rows, scale=1.0) == pytest.approx(expected, rel=1e-9)
+    lacking = np.column_stack([rows, np.full(len(rows), np.nan), np.full(len(rows), 1e-14)])
+    assert signed_rank_test(lacking, scale=1.0) == pytest.approx(expected, rel=1e-9)
+
+
+def test_without_a_difference_signed_ranks_say_nothing() -> None:
+    assert signed_rank_test(np.zeros((2, 6)), scale=0.0).tolist() == [1.0, 1.0]

@@ -54,7 +54,10 @@ def test_a_contrast_of_a_balanced_table_is_the_paired_t_test_on_datasets(grid: T
         assert (c.low, c.high) == pytest.approx((low, high), rel=1e-7)
         low, high = test.confidence_interval(1 - 0.05 / 6)
         assert (c.low_simultaneous, c.high_simultaneous) == pytest.approx((low, high), rel=1e-7)
-    assert [c.p_adjusted for c in found.contrasts] == pytest.approx([min(1, 6 * c.p) for c in found.contrasts])
+        assert c.p_adjusted == pytest.approx(min(1, 6 * test.pvalue), rel=1e-7)
+        assert 10**c.log10_p_adjusted == pytest.approx(c.p_adjusted)
+        ranks = stats.wilcoxon(means[c.left], means[c.right]).pvalue
+        assert (c.p_signed_rank, c.p_signed_rank_adjusted) == pytest.approx((ranks, min(1, 6 * ranks)))
 
 
 def test_the_pooled_test_is_that_of_the_fit(grid: Table, found: Ranking) -> None:

@@ -149,11 +149,15 @@ def test_a_result_of_schema_1_answers_too() -> None:
     assert found.page().text()
 
 
+@pytest.mark.parametrize("nested", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_p_beside_a_ci_is_below_the_level_where_it_leaves_out_zero_and_nowhere_else(seed: int) -> None:
-    found = rank_systems(make_grid(seed, datasets=5, means={"A": 0.0, "B": 0.8, "C": 1.6, "D": 2.4}), folds=0)
+def test_an_adjusted_p_is_small_exactly_where_the_ci_for_all_pairs_excludes_zero(seed: int, nested: bool) -> None:
+    table = make_grid(seed, datasets=5, means={"A": 0.0, "B": 0.8, "C": 1.6, "D": 2.4})
+    kept = np.random.default_rng(seed).random(len(table["score"])) < (1.0 if seed % 2 else 0.9)
+    found = rank_systems(take(table, kept), folds=0, nested_runs=nested)
     for c in found.contrasts:
-        assert (c.p_adjusted < 0.05) == (c.low_simultaneous > 0 or c.high_simultaneous < 0)
+        assert (c.p_adjusted <= 0.05) == (c.low_simultaneous > 0 or c.high_simultaneous < 0)
+        assert c.p_adjusted == min(1.0, 6 * c.p)
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ranking_cases import Table, lay_out, make_grid, take
+from ranking_cases import Table, codes, lay_out, make_grid, messages, take
 from scipy import stats
 
+from holdsup import rank_systems
 from holdsup.results import Caution
 from holdsup.verdict.ranking.records import Companion
 from holdsup.verdict.ranking.robustness import make_companion
@@ -103,3 +104,21 @@ def test_they_part_where_a_loss_is_by_many_places() -> None:
 def test_sizes_are_told_in_their_own_direction_where_lower_is_better() -> None:
     found = rank(cells([[1.5, 1.0], [2.5, 2.0], [3.5, 3.0], [1.0, 9.0]]), "AB", lower_is_better=True)
     assert "B is ahead on 3 of 4 datasets, by 0.5 on average, A on 1, by 8:" in found.parting
+
+
+def test_a_caution_says_where_signed_ranks_disagree_with_the_t_test_about_the_first_two() -> None:
+    lead = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 9.0, 14.0]  # always ahead, twice by far
+    found = rank_systems(cells([[10.0 + d, 10.0 + d + more] for d, more in enumerate(lead)]), folds=0)
+    (pair,) = found.contrasts
+    assert pair.p_signed_rank == pytest.approx(2 / 2**10)
+    assert pair.p_adjusted > 0.05
+    assert messages(found, "signed-rank").startswith("A signed-rank test tells B from A (p = .002)")
+    few = rank_systems(cells([[10.0 + d, 13.0 + d + more / 10] for d, more in enumerate(lead[:4])]), folds=0)
+    assert few.state == "yes"  # of four datasets no order of signs gives p below .125
+    assert "signed-rank" not in codes(few)
+
+
+def test_there_are_no_signed_ranks_where_runs_count_as_well() -> None:
+    table = make_grid(3)
+    assert all(c.p_signed_rank is None for c in rank_systems(table, folds=0).contrasts)
+    assert all(c.p_signed_rank is not None for c in rank_systems(table, folds=0, nested_runs=True).contrasts)

@@ -64,7 +64,7 @@ def test_a_leader_that_is_surely_worse_where_both_were_run_is_not_called_better(
         hardness = rng.normal(0, 0.1)
         for system, score in (("A", 70.0 if d < 6 else 90.0), ("B", 73.0), ("C", 70.0 if d < 6 else 60.0)):
             if system != "B" or d < 6:
-                rows += [(system, f"d{d}", seed, score + hardness + rng.normal(0, 0.1)) for seed in (1, 2, 3)]
+                rows += [(system, f"d{d}", seed, score + hardness + rng.normal(0, 0.1)) for seed in (1, 2, 3, 4)]
     table = dict(zip(("system", "dataset", "seed", "score"), map(list, zip(*rows, strict=True)), strict=True))
     found = rank_systems(table, folds=0)
     lead = next(c for c in found.contrasts if {c.left, c.right} == {"A", "B"})

@@ -1,7 +1,7 @@
-"""Systems ranked on each of several datasets: Friedman's test and Nemenyi's critical difference.
+"""Systems ranked on each of several datasets: the tests of Friedman and Wilcoxon, and Nemenyi's critical difference.
 
 Names and equations follow Demsar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7:1-30,
-section 3.2.2: N datasets, k systems, r_ij the rank of system j on dataset i, R_j their means over datasets.
+sections 3.1.3 and 3.2.2: N datasets, k systems, r_ij the rank of system j on dataset i, R_j their means over datasets.
 """
 
 from __future__ import annotations
@@ -9,14 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from holdsup.numerics.distributions import Tail, chi2_tail, f_tail
 from holdsup.numerics.layout import Floats, Ints
 
 ALIKE = 1e-9  # average ranks that differ by less are the same: they are sums of halves, divided by N
+MOST_EXACT = 50  # differences whose signed ranks are counted out
+DIGITS = 10  # of the scale, to which differences are compared: what is less is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,46 @@ def friedman_test(ranks: Floats) -> FriedmanTest:
         f, log10_p = math.inf, -(N - 1) * math.lgamma(k + 1) / math.log(10)
         tail = Tail(10**log10_p, log10_p)
     return FriedmanTest(chi2, df1, chi2_tail(chi2, df1), f, df1, df2, tail, spread * 12 / (N * k * (k**2 - 1)))
+
+
+def signed_rank_test(differences: Floats, *, scale: float) -> Floats:
+    """Return two-sided p of Wilcoxon's signed-rank test of each row, in which NaN is a dataset that is lacking.
+
+    Differences of zero are dropped, as Wilcoxon did; equal ones share their mean rank. Up to 50 are counted out, ties
+    as they are; more have the normal approximation with its variance corrected for ties. No difference at all: p is 1.
+
+    Parameters
+    ----------
+    differences : shape (rows, N)
+    scale : size of the scores, which tells zero and ties from rounding
+    """
+    from scipy.stats import rankdata
+
+    rounded = np.round(differences / (scale or 1.0), DIGITS)
+    found = np.ones(len(rounded))
+    for row, values in enumerate(rounded):
+        values = values[np.isfinite(values) & (values != 0)]
+        if not len(values):
+            continue
+        doubled = np.rint(2 * rankdata(np.abs(values))).astype(np.int64)  # whole numbers, ties or not
+        total, above = int(doubled.sum()), int(doubled[values > 0].sum())
+        least = min(above, total - above)
+        if len(values) <= MOST_EXACT:
+            found[row] = min(1.0, 2 * _signed_rank_tails(tuple(np.sort(doubled).tolist()))[least])
+        else:
+            found[row] = 2 * special.ndtr((least - total / 2) / math.sqrt((doubled**2).sum() / 4))
+    return np.minimum(found, 1.0)
+
+
+@lru_cache(maxsize=1024)
+def _signed_rank_tails(ranks: tuple[int, ...]) -> Floats:
+    """Return the probability that the ranks of positive differences sum to 0, 1, ... or less, each sign a coin."""
+    chance = np.zeros(sum(ranks) + 1)
+    chance[0] = 1.0
+    for rank in ranks:
+        chance[rank:] = (chance[rank:] + chance[:-rank]) / 2
+        chance[:rank] /= 2
+    return np.asarray(np.cumsum(chance))
 
 
 def critical_difference(datasets: int, systems: int, *, level: float = 0.95) -> float:

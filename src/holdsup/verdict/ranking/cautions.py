@@ -11,7 +11,7 @@ from holdsup.results import Caution
 from holdsup.scores import Scores
 from holdsup.scores.roles import is_setting, is_usual
 from holdsup.scores.settings import find_outcomes, say_outcome
-from holdsup.verdict.phrases import join_names
+from holdsup.verdict.phrases import join_names, say_p
 from holdsup.verdict.ranking.confounding import find_bends, find_confounded
 from holdsup.verdict.ranking.fits import LEAST_DATASETS, RankFits
 from holdsup.verdict.ranking.records import LEAST_SHARED, NOT_TESTED, RankContrast, TermVariance
@@ -124,6 +124,7 @@ def caution_fits(
     yield from _read_runs(fits, contrasts)
     yield from _untested(fits, contrasts)
     yield from _turned(contrasts)
+    yield from _signed_ranks(contrasts[0], fits.means.level, len(contrasts))
     yield from _incomplete(fits.runs)
     yield from _no_variance(random)
     yield from fits.form.cautions
@@ -225,6 +226,28 @@ def _turned(contrasts: Sequence[RankContrast]) -> Iterator[Caution]:
             effect="The ranking is by adjusted means, which use all datasets.",
             count=len(turned),
         )
+
+
+def _signed_ranks(lead: RankContrast, level: float, pairs: int) -> Iterator[Caution]:
+    """Yield where the signed-rank test and the t-test disagree about the first two systems.
+
+    With so few datasets that no order of signs gives a small p, ranks have no say.
+    """
+    p = lead.p_signed_rank_adjusted
+    if (
+        p is None
+        or pairs * 2.0 ** (1 - lead.datasets) > 1 - level
+        or (p <= 1 - level) == (lead.p_adjusted <= 1 - level)
+    ):
+        return
+    tells = "tells" if p <= 1 - level else "doesn't tell"
+    yield Caution(
+        code="signed-rank",
+        about=f"pair:{lead.left} - {lead.right}",
+        message=f"A signed-rank test {tells} {lead.left} from {lead.right} ({say_p(p)}), unlike the t-test.",
+        effect="The answer goes by the t-test, which is about the mean difference, not the median.",
+        advice="Look for datasets on which the difference is far from the others.",
+    )
 
 
 def _incomplete(runs: RunTable) -> Iterator[Caution]:

@@ -16,9 +16,8 @@ from holdsup.fit import Contrast, LmmFit, fit_lmm
 from holdsup.numerics.decisions import decide_all
 from holdsup.numerics.differences import choose_tests
 from holdsup.numerics.distributions import t_quantile, t_tail
-from holdsup.numerics.families import Family
+from holdsup.numerics.ranks import signed_rank_test
 from holdsup.numerics.spread import Spread
-from holdsup.verdict.comparison.contrasts import plain_p
 from holdsup.verdict.ranking.combinations import FixedEffects, Tests, combine
 from holdsup.verdict.ranking.fits import RankFits
 from holdsup.verdict.ranking.records import (
@@ -40,7 +39,7 @@ MOST_AT_ONCE = 2_000  # pairs whose differences on all datasets are in memory
 
 
 def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> tuple[RankContrast, ...]:
-    """Return the contrast of every pair, with the p and the CI that hold for all pairs at once.
+    """Return the contrast of every pair, with the p and limits of all pairs at once, by Bonferroni.
 
     On the left stands the system with the better adjusted mean. Over the datasets that both have it may be behind.
     """
@@ -50,12 +49,17 @@ def contrast_systems(fits: RankFits, *, level: float, lower_is_better: bool) -> 
     known = fits.know_differences()
     parts = np.array_split(pairs, math.ceil(len(pairs) / MOST_AT_ONCE))
     found = [row for part in parts for row in _contrast(fits, known, part, level, tighter)]
-    logs = Family(len(found), np.empty(0)).adjust([row["log10_p"] for row in found])
-    adjusted = list(zip(*plain_p(logs), strict=True))
-    return tuple(
-        RankContrast(**row, p_adjusted=p, log10_p_adjusted=log10_p)
-        for row, (p, log10_p) in zip(found, adjusted, strict=True)
-    )
+    return tuple(RankContrast(**row, **_adjust(row, len(pairs))) for row in found)
+
+
+def _adjust(row: dict[str, Any], count: int) -> dict[str, Any]:
+    """Return Bonferroni's p of a pair, the one whose inversion is its simultaneous CI."""
+    alone = row["p_signed_rank"]
+    return {
+        "p_adjusted": min(1.0, count * row["p"]),
+        "log10_p_adjusted": min(0.0, row["log10_p"] + math.log10(count)),
+        "p_signed_rank_adjusted": None if alone is None else min(1.0, count * alone),
+    }
 
 
 def _contrast(fits: RankFits, known: FixedEffects, pairs: Ints, level: float, tighter: float) -> list[dict[str, Any]]:
@@ -87,9 +91,22 @@ def _contrast(fits: RankFits, known: FixedEffects, pairs: Ints, level: float, ti
         **{f"pooled_{name}": getattr(pooled, name) for name in ("se", "df", "p")},
         **{f"{name}_other_reading": np.where(np.isnan(other.se), None, getattr(other, name))
            for name in ("p", "low", "high")},
+        "p_signed_rank": _rank_differences(fits, pairs, method == DIFFERENCES),
     }  # fmt: skip
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _rank_differences(fits: RankFits, pairs: Ints, chosen: Truths) -> NDArray[np.object_]:
+    """Return the signed-rank p of chosen pairs, None elsewhere.
+
+    There is none where scores were adjusted for settings that are spread unevenly: ranks can't carry that error.
+    """
+    found = np.full(len(pairs), None, object)
+    if chosen.any() and np.nanmax(np.abs(fits.shifts[1]), initial=0.0) <= NIL:
+        left, right = fits.cells[pairs[chosen].T]
+        found[chosen] = signed_rank_test(left - right, scale=float(np.nanmax(np.abs(fits.cells))))
+    return found
 
 
 def compare_by_dataset(

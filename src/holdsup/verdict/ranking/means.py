@@ -69,7 +69,7 @@ def _count_best(cells: Floats) -> NDArray[np.int64]:
 
 
 def _surely(contrasts: Sequence[RankContrast], *, level: float, sign: float) -> tuple[Counter[str], Counter[str]]:
-    """Return how many systems are surely better than each, and how many surely worse, by tests of all pairs."""
+    """Return how many systems are surely better than each, and how many surely worse, by adjusted tests."""
     sure = [(c, sign * c.difference > 0) for c in contrasts if c.p_adjusted <= 1 - level]
     return Counter(c.right if ahead else c.left for c, ahead in sure), Counter(
         c.left if ahead else c.right for c, ahead in sure

@@ -61,7 +61,7 @@ class RankContrast(Tested):
     left: str  # the one with the better rank
     right: str  # the other
     difference: float  # left - right; by "dataset differences" the mean over the datasets that both have
-    # Bonferroni's over all pairs, the p of the simultaneous CI: at most 1 - level exactly where that excludes zero
+    # Bonferroni's over all pairs, p of the simultaneous CI: at most 1 - level exactly where that excludes zero
     p_adjusted: float
     log10_p_adjusted: float  # its decimal logarithm
     low_simultaneous: float  # lower end of the CI for all pairs at once
@@ -78,6 +78,9 @@ class RankContrast(Tested):
     p_other_reading: float | None = None
     low_other_reading: float | None = None  # lower end of the CI by it, unadjusted
     high_other_reading: float | None = None  # upper end by it, unadjusted
+    # Wilcoxon's signed-rank test of the differences between datasets, a companion; null where the pair has none
+    p_signed_rank: float | None = None
+    p_signed_rank_adjusted: float | None = None  # Bonferroni's over all pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

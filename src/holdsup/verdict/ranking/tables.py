@@ -25,6 +25,10 @@ ADJUSTED = (
     "CI and p: adjusted for all pairs by Bonferroni's method; p is small exactly where the CI excludes zero. p alone: "
     "not adjusted."
 )
+SIGNED_RANK = (
+    "Signed-rank p: a companion, adjusted like p. Wilcoxon's test of whether the median difference is zero has more "
+    "power where the noise of {items} is uneven; the answer goes by p."
+)
 Columns = Mapping[str, str | Callable[[Any], Cell]]  # of records: a field, or what is made of the record
 
 
@@ -105,6 +109,9 @@ def _systems(found: RankingNumbers) -> Table:
 
 def _contrasts(found: RankingNumbers) -> Table:
     level, several = say_level(found.level), len(found.contrasts) > 1
+    alone: Columns = {"p alone": lambda c: PValue(c.p)}
+    ranked: Columns = {"signed-rank p": lambda c: PValue(c.p_signed_rank_adjusted)}
+    signed = any(c.p_signed_rank is not None for c in found.contrasts)
     return _make(
         "contrasts",
         f"Differences of all pairs, {level} CI for all pairs" if several else f"The difference, {level} CI",
@@ -116,12 +123,14 @@ def _contrasts(found: RankingNumbers) -> Table:
             "df": "df",
             f"{level} CI": lambda c: show_interval(c.low_simultaneous, c.high_simultaneous, c.difference, drawn=False),
             "p": lambda c: PValue(c.p_adjusted),
-            **({"p alone": lambda c: PValue(c.p)} if several else {}),
+            **(alone if several else {}),
+            **(ranked if signed else {}),
             "pooled p": lambda c: PValue(c.pooled_p),
         },
         *_say_methods(found.contrasts),
         *_say_subsets(found),
         *((ADJUSTED,) if several else ()),
+        *((SIGNED_RANK.format(items=found.items),) if signed else ()),
         f"Pooled p: the mixed model's, which assumes that all systems vary equally between {found.items}.",
     )
 
