@@ -21,7 +21,7 @@ def test_the_deviate_is_that_of_the_restricted_likelihood(items: int, wins: int,
 
         bounds = max(0.0, -difference), (1 - difference) / 2
         lost = optimize.minimize_scalar(surprise, bounds=bounds, method="bounded", options={"xatol": 1e-12}).x
-        variance = items * (2 * lost + difference * (1 - difference))
+        variance = items * (2 * lost + difference * (1 - difference)) + 1  # one item more on which they differ
         wanted = (wins - losses - items * difference) / np.sqrt(variance)
         assert float(PairedShares(items, wins, losses).deviate(difference)) == pytest.approx(wanted, abs=1e-5)
 
@@ -40,9 +40,11 @@ def test_p_and_interval_agree_for_every_table(items: int) -> None:
         assert ((low <= pair.estimate) & (pair.estimate <= high)).all()
 
 
-def test_at_zero_it_is_mcnemar_s_test() -> None:
+def test_at_zero_it_is_mcnemar_s_test_with_one_disagreement_more() -> None:
     wins, losses = np.array([9, 40, 0]), np.array([1, 30, 7])
-    np.testing.assert_allclose(PairedShares(100, wins, losses).deviate() ** 2, (wins - losses) ** 2 / (wins + losses))
+    np.testing.assert_allclose(
+        PairedShares(100, wins, losses).deviate() ** 2, (wins - losses) ** 2 / (wins + losses + 1)
+    )
 
 
 def test_no_true_null_is_rejected_too_often() -> None:

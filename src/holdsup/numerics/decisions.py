@@ -82,6 +82,12 @@ class Differences:
         """Return which differences have no test: they are there, and nothing varies."""
         return np.asarray((self.se_limits == 0) & (self.estimate != 0))
 
+    def within(self, width: float, up: ArrayLike = 0.0) -> Differences:
+        """Return differences of scores on a scale of some width, raised by an amount: CIs go no further than it does."""
+        known = np.isfinite(self.low) & np.isfinite(self.high)
+        low, high = np.maximum(self.low, up - width), np.minimum(self.high, up + width)
+        return replace(self, low=np.where(known, low, self.low), high=np.where(known, high, self.high))
+
     def one(self, place: int) -> Difference:
         """Return one of them."""
         numbers: dict[str, Any] = {

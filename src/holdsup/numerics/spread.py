@@ -3,7 +3,7 @@
 The variance of the difference has a part for each system's runs and one for the items. With v the
 variance between the k run means of a system, and "these" the variance of the mean item difference,
 
-    V = sum v/k + max(0, these - sum noise),
+    V = max(these, sum v/k + max(0, these - sum noise)),
 
 where noise is the part of v/k that stems from the residual, MSE/(k I) when complete, and which
 "these" holds as well. E(V) is the variance of the difference over new items and new runs.
@@ -54,6 +54,10 @@ class Spread:
     def items(self) -> Floats:
         """Return the part due to items alone."""
         return np.maximum(0.0, self.these - sum(self.noise))
+
+    def variance(self) -> Floats:
+        """Return V; with new runs a difference varies no less than with these, so that this is its least."""
+        return np.asarray(np.maximum(self.these, sum(self.runs) + self.items()))
 
     def uncertainty(self) -> Floats:
         """Return the sum of part^2 / df, half the variance of V.
@@ -147,7 +151,7 @@ def measure_run_spread(left: Floats, right: Floats) -> Spread:
 
 def total_variance(spreads: Sequence[Spread]) -> Floats:
     """Return V of the sum of independent differences."""
-    return np.asarray(sum(sum(each.runs) + each.items() for each in spreads))
+    return np.asarray(sum(each.variance() for each in spreads))
 
 
 def satterthwaite_df(spreads: Sequence[Spread]) -> Floats:
@@ -174,13 +178,14 @@ def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
     for each in spreads:
         for part, df in zip(each.runs, each.run_df, strict=True):
             more = _limit(alpha, df, each.luck) * part
-            raised = _degrees(variance - part + more, uncertainty + (more**2 - part**2) / df)
+            own = np.maximum(each.these, sum(each.runs) - part + more + each.items())
+            raised = _degrees(variance - each.variance() + own, uncertainty + (more**2 - part**2) / df)
             smallest = np.minimum(smallest, raised)
         most = _limit(alpha, each.item_df, each.luck) * each.these
         for these in (np.clip(sum(each.noise), each.these, most), most):
             other = replace(each, these=these)
             raised = _degrees(
-                variance - each.items() + other.items(), uncertainty - each.uncertainty() + other.uncertainty()
+                variance - each.variance() + other.variance(), uncertainty - each.uncertainty() + other.uncertainty()
             )
             smallest = np.minimum(smallest, raised)
     return np.maximum(smallest, np.minimum(plain, 1.0))

@@ -40,7 +40,7 @@ NOISE = 1e-12  # of the largest score: a difference below it is the rounding of 
 RESPLITS = "runs are re-splits of one corpus, so they share training and test items and don't count as new runs"
 BOTH_WAYS = "two-way Welch t-test (datasets and runs, conservative df)"
 TORN = "runs recur on too few datasets to separate runs from datasets, so each dataset counts as having its own runs"
-SCORE_TEST = "score test of paired shares (McNemar; CI by Tango)"
+SCORE_TEST = "score test of paired shares (McNemar, one disagreement added; CI by its inversion)"
 SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
 

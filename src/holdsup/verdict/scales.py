@@ -61,7 +61,8 @@ class Scale:
         inside = self.low <= found.low and found.high <= self.high
         if not self.two_valued and inside and (found.low < found.high or self.low < found.mean < self.high):
             return row
-        df = found.df if found.df is not None and found.df >= 1 else max(count - 1, 1)
+        measured = found.se > 0 and found.df is not None and found.df >= 1
+        df = found.df if measured else max(count - 1, 1)
         quantile = t_quantile((1 + level) / 2, df)
         low, high = wilson(found.mean, found.se**2, count, quantile, self.low, self.high)
         return replace(found, low=float(low), high=float(high))  # type: ignore[no-any-return]
@@ -93,7 +94,7 @@ def find_scale(scores: Scores, metric: str | None) -> Scale:
     low, high = float(values.min()), float(values.max())
     if len(values) == len(scores) and (ends := find_ends(scores)) is not None:
         return Scale(*ends, f"one of two values ({ends[0]:g} and {ends[1]:g})", two_valued=True)
-    if low >= 1 and high <= RATINGS[-1] and (values == np.round(values)).all():
+    if 1 <= low and 1 < high <= RATINGS[-1] and (values == np.round(values)).all():
         top = next(end for end in RATINGS if high <= end)
         ratings = len(np.unique(values)) >= FEWEST_RATINGS and find_direction(name) != "lower"
         return Scale(1.0, top, f"ratings from 1 to {top:g}") if ratings else Scale()

@@ -78,6 +78,8 @@ class ManyPairs(Sequence[Pair]):
             return self.shares.decide(np.ptp(cast("tuple[float, float]", self.evaluation.ends)), up, level)
         spread = self.pooled if pooled else self.spread
         found = decide_all(spread.estimate + np.asarray(up), _tests(spread, self.like), self.scale, level, tails=tails)
+        if (ends := self.evaluation.ends) is not None and not self.evaluation.per_run:
+            found = found.within(np.ptp(ends), np.asarray(up))
         return _without_noise(found, self.scale) if np.ndim(up) == 0 and up == 0 else found
 
     def read_otherwise(self, level: float) -> Differences:
