@@ -18,8 +18,8 @@ LONG = 10_000  # characters; textwrap takes the square of a word's length
 # What stays on one line: p = .33, 95% CI, --margin SIZE, --plot-all. Until lines are made, characters that no text has
 # stand for its blanks and hyphens.
 WHOLE = re.compile(r"\bp [=<>] [\d.]+|\d% CI\b|(?<![\w-])--[a-z-]+(?: [A-Z]{2,}\b)?")
-KEPT = str.maketrans(" -", "\ufdd0\ufdd1")
-AGAIN = str.maketrans("\ufdd0\ufdd1", " -")
+KEPT = str.maketrans(" -", "\x00\x01")
+AGAIN = str.maketrans("\x00\x01", " -")
 NARROWEST = 12  # a wrapped column below this is harder to read than one cell a line
 
 
