@@ -181,6 +181,6 @@ def test_warnings_of_a_metric_are_counted_in_one(run: Run, own_metric: Callable[
         done = run("contest", file, "--format", "json")
     assert len(warned) == 1
     said = [warning for warning in json.loads(done.out)["warnings"] if "too few" in warning]
-    assert said == ["Own_metrics:own warned at 42 scores: too few."]
+    assert said == ["own_metrics:own warned at 42 scores: too few."]
     (caution,) = [each for each in json.loads(done.out)["cautions"] if each["code"] == "metric-warned"]
     assert (caution["about"], caution["count"]) == ("metric:own_metrics:own", 42)

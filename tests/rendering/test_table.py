@@ -356,3 +356,8 @@ def test_a_name_of_40_letters_is_whole_where_there_is_room_for_it() -> None:
     few = Answer(question="?", state=None, headline=name, signature="s", names=(name,))
     assert name in few.text()
     assert name not in replace(few, foot=(("caveat", "more"),) * 30).text()
+
+
+def test_blanks_that_set_things_apart_are_kept_around_what_stays_whole() -> None:
+    for text in ("more: --full (tests)   holdsup report   --plot figure.svg", "95% CI     CV* 0.3 to 3.9%"):
+        assert setting.wrap_text(text, 80) == [text]

@@ -224,7 +224,7 @@ def test_a_result_shows_itself_in_a_notebook(audit: holdsup.Audit) -> None:
         ("mqm_avg: higher is better", "mqm_avg: higher is better."),
         ("bleu4 is missing", "bleu4 is missing."),
         ("'run' is empty", "'run' is empty."),
-        ("rarity: 12 words are unknown", "rarity: 12 words are unknown."),
+        ("rarity: 12 words are unknown", "Rarity: 12 words are unknown."),
         ("can't tell: too few", "Can't tell: too few."),
         ("one run each: luck counts", "One run each: luck counts."),
     ],
