@@ -157,7 +157,7 @@ def test_methods_say_what_was_done_and_cite_what_there_is(results: list[Result])
         assert all(sentence.endswith(".") for sentence in method.sentences)
     compare = " ".join(said["compare"].sentences)
     assert "3 systems were compared with baseline" in compare
-    assert "Holm" in compare
+    assert "single-step max-t" in compare
     assert "score ~ system + (1 | item) + (1 | system:item) + (1 | system:run)" in compare
     assert said["compare"].citations[0] == "hagmann2023"
     assert said["contest"].citations[:2] == ("xue2023", "wang2014")

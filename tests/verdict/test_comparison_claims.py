@@ -209,22 +209,13 @@ def test_a_row_that_belongs_to_the_one_above_is_indented_in_latex() -> None:
     assert "\\quad its likelihood ratio &" in render_latex(tests)
 
 
-def test_two_runs_that_do_not_tell_their_spread_give_no_limits_and_no_verdict() -> None:
-    """Limits on a few hundredths of a degree of freedom were 150 digits long."""
+def test_two_runs_that_are_alike_by_luck_still_have_an_interval() -> None:
+    """They vary no less than items do: CIs on a few hundredths of a degree of freedom were 150 digits long."""
     frame = simulate_scores({s: 0.7 + i / 100 for i, s in enumerate("ABCDE")}, items=12, runs=2, seed=1).to_pandas()
     found = compare_systems(frame)
-    without = [c for c in found.contrasts if not np.isfinite(c.high)]
-    assert 0 < len(without) < len(found.contrasts)
-    assert all(c.p > 0.05 for c in without)
-    assert all(c.high - c.low < 10 for c in found.contrasts if c not in without)
+    assert all(0 < c.high - c.low < 10 for c in found.contrasts)
     shown = found.tables()[1]
-    assert shown.notes[-1].startswith("No CI where")
     assert max(len(cell) for cells in shown.cells() for cell in cells) < 30
-    c = without[0]
-    pair = compare_systems(frame[frame.system.isin([c.left, c.right])])
-    assert "but 2 runs each on 12 items can't tell how far off that is (p " in pair.verdict
-    assert pair.state == "unclear"
-    assert pair.to_dict()["contrasts"][0]["low"] is None
 
 
 def test_what_has_no_limits_is_shown_alike_when_it_is_read_again(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_leader_that_is_surely_worse_where_both_were_run_is_not_called_better(
     lead = next(c for c in found.contrasts if {c.left, c.right} == {"A", "B"})
     assert (lead.left, lead.p_adjusted < 0.05, lead.difference < 0) == ("A", True, True)
     assert found.state == "unclear"
-    assert found.headline.startswith("A has the best mean, but is 2.98")
+    assert found.headline.startswith("A has the best mean, but is 3.0")
     assert "behind B on 6 shared datasets" in found.headline
 
 

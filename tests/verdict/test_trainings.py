@@ -168,13 +168,13 @@ def test_shared_runs_read_as_nested_find_what_is_not_there_and_the_rule_does_not
 
 def test_seeds_of_104_tasks_have_one_answer_for_each_reading(real_data: Path) -> None:
     table = pd.read_csv(real_data / "shapes/td.csv.gz")
-    for nested, p in ((False, 0.00022356), (True, 2.5052e-07)):
+    for nested, p in ((False, 0.00029137), (True, 2.5052e-07)):
         ranked = rank_systems(table, nested_runs=nested, folds=0)
         compared = compare_systems(table, nested_runs=nested)
         assert ranked.contrasts[0].p == pytest.approx(p, rel=1e-4)
         assert compared.contrasts[0].p == pytest.approx(p, rel=1e-4)
     shared = rank_systems(table, folds=0).systems[0]
-    assert (shared.low, shared.high) == pytest.approx((0.8726, 0.9379), abs=1e-4)
+    assert (shared.low, shared.high) == pytest.approx((0.8721, 0.9385), abs=1e-4)
 
 
 def test_systems_that_share_some_items_only_are_read_by_all_their_runs() -> None:

@@ -83,9 +83,10 @@ class Differences:
         return np.asarray((self.se_limits == 0) & (self.estimate != 0))
 
     def within(self, width: float, up: ArrayLike = 0.0) -> Differences:
-        """Return differences of scores on a scale of some width, raised by an amount: CIs go no further than it does."""
+        """Return differences of scores on a scale of some width, raised by an amount: no CI goes further than it."""
         known = np.isfinite(self.low) & np.isfinite(self.high)
-        low, high = np.maximum(self.low, up - width), np.minimum(self.high, up + width)
+        middle = np.asarray(up, float)
+        low, high = np.maximum(self.low, middle - width), np.minimum(self.high, middle + width)
         return replace(self, low=np.where(known, low, self.low), high=np.where(known, high, self.high))
 
     def one(self, place: int) -> Difference:

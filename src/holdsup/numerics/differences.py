@@ -129,7 +129,7 @@ def compare_run_scores(left: ArrayLike, right: ArrayLike, *, level: float = 0.95
     --------
     >>> found = compare_run_scores([27.1, 27.9, 27.4], [26.0, 26.3, 26.1])
     >>> round(found.estimate, 4), round(found.p, 3)
-    (1.3333, 0.03)
+    (1.3333, 0.027)
     """
     scores = [np.asarray(each, float) for each in (left, right)]
     for each in scores:

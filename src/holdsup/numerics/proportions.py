@@ -5,8 +5,8 @@ accuracy of .98 it covers 85%. Here the null's variance is used, which is never 
 
 - a mean: Wilson's (1927) interval, on as many independent items as would give the variance found;
 - a difference of paired items: Tango's (1998) score test, with one item more on which systems differ. Its p without a
-  margin is McNemar's, (b - c)^2 / (b + c + 1), and the interval has all differences that it does not reject, so that the
-  two always agree. Without the one, 4 wins and no loss would be p = .046, where an exact test has .125.
+  margin is McNemar's, (b - c)^2 / (b + c + 1), and the interval has all differences that it does not reject, so that
+  the two always agree. Without the one, 4 wins and no loss would be p = .046, where an exact test has .125.
 """
 
 from __future__ import annotations

@@ -170,19 +170,20 @@ def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
 
     The df never grow as the level falls, so that what a test rejects at one level it rejects at all above: p is below
     a level where the interval of that level leaves out zero, and nowhere else. A part on its way up has the fewest df
-    at an end, but for items whose noise is more than they vary: these have them where the two are equal, for from
-    there on V grows as well. No raise takes the df below one, which each part has.
+    at an end or where V begins to grow with it: a run part where V leaves its least, items where they vary as much as
+    their noise, or as the runs do. No raise takes the df below one, which each part has.
     """
     variance, uncertainty = total_variance(spreads), np.asarray(sum(each.uncertainty() for each in spreads))
     plain = smallest = _degrees(variance, uncertainty)
     for each in spreads:
         for part, df in zip(each.runs, each.run_df, strict=True):
-            more = _limit(alpha, df, each.luck) * part
-            own = np.maximum(each.these, sum(each.runs) - part + more + each.items())
-            raised = _degrees(variance - each.variance() + own, uncertainty + (more**2 - part**2) / df)
-            smallest = np.minimum(smallest, raised)
+            most, others = _limit(alpha, df, each.luck) * part, sum(each.runs) - part + each.items()
+            for more in (np.clip(each.these - others, part, most), most):
+                own = np.maximum(each.these, others + more)
+                raised = _degrees(variance - each.variance() + own, uncertainty + (more**2 - part**2) / df)
+                smallest = np.minimum(smallest, raised)
         most = _limit(alpha, each.item_df, each.luck) * each.these
-        for these in (np.clip(sum(each.noise), each.these, most), most):
+        for these in (*(np.clip(sum(kink), each.these, most) for kink in (each.noise, each.runs)), most):
             other = replace(each, these=these)
             raised = _degrees(
                 variance - each.variance() + other.variance(), uncertainty - each.uncertainty() + other.uncertainty()

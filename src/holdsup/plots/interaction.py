@@ -20,6 +20,7 @@ Looks = dict[str, dict[str, Any]]  # of each system
 
 TALL = 2.3  # inches
 MOST_LINES = 12  # systems; nobody can follow more lines
+MOST_STRIPS, ROOMY = 6, 3  # pairs below the lines; up to so many have names of two lines
 STRIP = 0.045  # height of a pair's strip, as a share of the axes
 
 
@@ -90,7 +91,7 @@ def _draw_classes(ax: Axes, found: Conditional, i: int, looks: Looks) -> None:
 def _draw_strips(ax: Axes, found: Conditional, looks: Looks) -> None:
     """Draw, below the lines, a bar for each pair that differs somewhere, in the colour of the one that is better."""
     told = {(where.left, where.right) for where in found.significant_where}
-    pairs = [(each.left, each.right) for each in found.differences if (each.left, each.right) in told][:MOST_LINES]
+    pairs = [(each.left, each.right) for each in found.differences if (each.left, each.right) in told][:MOST_STRIPS]
     low, high = ax.get_ylim()
     height = STRIP * (high - low)
     for row, pair in enumerate(pairs, start=1):
@@ -101,8 +102,9 @@ def _draw_strips(ax: Axes, found: Conditional, looks: Looks) -> None:
             start, end = _extent(found, where.low, where.high, where.level)
             bar = ax.broken_barh([(start, end - start)], (bottom, height), color=looks[where.better]["color"])
             style.tell(bar, [f"{pair[0]} - {pair[1]}: {where.better} is better here"])
+        name = style.short_pair(*pair)
         ax.annotate(
-            style.short_pair(*pair), (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), xytext=(2, 0),
+            name if len(pairs) <= ROOMY else name.replace("\n", " "), (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), xytext=(2, 0),
             textcoords="offset points", fontsize=6, va="center",
         )  # fmt: skip
     if pairs:

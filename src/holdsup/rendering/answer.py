@@ -36,7 +36,7 @@ STYLE = (
     ".holdsup table { margin: .5em 0; border-collapse: collapse; color: inherit; } "
     ".holdsup caption { caption-side: top; text-align: left; font-weight: 600; color: inherit; } "
     ".holdsup th, .holdsup td { text-align: left; vertical-align: top; max-width: 30em; white-space: pre-wrap; } "
-    ".holdsup caption, .holdsup .long { overflow-wrap: anywhere; } "
+    ".holdsup p, .holdsup h2, .holdsup h3, .holdsup caption, .holdsup .long { overflow-wrap: anywhere; } "
     ".holdsup th { border-bottom: 1px solid; } "
     ".holdsup th.number, .holdsup td.number { text-align: right; white-space: nowrap; } "
     ".holdsup .note { font-size: .9em; opacity: .8; } .holdsup code { overflow-wrap: anywhere; } "

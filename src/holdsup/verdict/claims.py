@@ -9,6 +9,7 @@ Which test keeps its promise for which design was measured: docs/calibration.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -82,6 +83,8 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
     try:
         over = _OverDatasets.of(evaluation, a, b, made, shared)
         method, test = _test(evaluation, a, b, made, shared) if over is None else (over.method, over.test)
+        if evaluation.ends is not None and not evaluation.per_run:
+            test = partial(_test_within, test, evaluation.ends[1] - evaluation.ends[0])
         found = _without_noise(test(0.0, level), a, b)
     except ValueError as error:
         raise ScoresError(f"{left!r} and {right!r} can't be compared: {str(error).rstrip('.')}") from error
@@ -90,6 +93,14 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
     if over is not None and over.torn:
         note = note or TORN
     return Pair(a, b, made, method, items, evaluation.unit, shared, found, test, paired, nested, other, note)
+
+
+def _test_within(test: Test, width: float, up: float, level: float) -> Difference:
+    """Return what a test finds of scores on a scale of some width: the CI goes no further than it does."""
+    found = test(up, level)
+    if not math.isfinite(found.low) or not math.isfinite(found.high):
+        return found
+    return replace(found, low=max(found.low, up - width), high=min(found.high, up + width))
 
 
 def _without_noise(found: Difference, a: SystemRuns, b: SystemRuns) -> Difference:

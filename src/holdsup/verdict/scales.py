@@ -94,7 +94,7 @@ def find_scale(scores: Scores, metric: str | None) -> Scale:
     low, high = float(values.min()), float(values.max())
     if len(values) == len(scores) and (ends := find_ends(scores)) is not None:
         return Scale(*ends, f"one of two values ({ends[0]:g} and {ends[1]:g})", two_valued=True)
-    if 1 <= low and 1 < high <= RATINGS[-1] and (values == np.round(values)).all():
+    if low >= 1 and 1 < high <= RATINGS[-1] and (values == np.round(values)).all():
         top = next(end for end in RATINGS if high <= end)
         ratings = len(np.unique(values)) >= FEWEST_RATINGS and find_direction(name) != "lower"
         return Scale(1.0, top, f"ratings from 1 to {top:g}") if ratings else Scale()

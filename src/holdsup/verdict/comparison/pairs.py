@@ -170,6 +170,8 @@ def pair_all(
         found = shares.decide(np.ptp(evaluation.ends), 0.0, level)
     else:
         shares, found = None, decide_all(spread.estimate, _tests(spread, like), scale, level)
+        if evaluation.ends is not None and not evaluation.per_run:
+            found = found.within(np.ptp(evaluation.ends))
     constant = np.flatnonzero(found.is_constant())
     if len(constant) == len(left):
         return None
