@@ -104,9 +104,14 @@ def _draw_strips(ax: Axes, found: Conditional, looks: Looks) -> None:
             style.tell(bar, [f"{pair[0]} - {pair[1]}: {where.better} is better here"])
         name = style.short_pair(*pair)
         ax.annotate(
-            name if len(pairs) <= ROOMY else name.replace("\n", " "), (1.0, bottom + height / 2), xycoords=("axes fraction", "data"), xytext=(2, 0),
-            textcoords="offset points", fontsize=6, va="center",
-        )  # fmt: skip
+            name if len(pairs) <= ROOMY else name.replace("\n", " "),
+            (1.0, bottom + height / 2),
+            xycoords=("axes fraction", "data"),
+            xytext=(2, 0),
+            textcoords="offset points",
+            fontsize=6,
+            va="center",
+        )
     if pairs:
         ax.set_ylim(low - (len(pairs) + 0.5) * 1.6 * height, high)
 

@@ -1,0 +1,184 @@
+"""Is the promise kept anywhere? False positives, coverage, power and width in 256 designs that fill the space.
+
+    python benchmarks/calibration_grid.py [--tables 2000] [--peers 200] [--seconds 3600] [--evalstats PYTHON]
+
+One line a cell in results/calibration_grid.jsonl; a cell that has fewer tables than asked for gets the rest, so that a
+run that was cut off goes on. `--few-runs` measures a few designs with three to five runs instead. Families are drawn 2,000 times (the library: 10,000).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from scipy import special
+
+from cells import Floats
+from contestants import bootstrap_items, likelihood_ratio, welch_run_means, with_evalstats
+from grid_cells import CELLS, FEW_RUNS, GridCell, draw_tables, find_clusters_of
+from holdsup.numerics import families
+from together import cover_means, measure_pairs
+
+families.DRAWS = 2_000
+RESULTS = Path(__file__).parent / "results"
+BATCH, MOST = 500, 4e6  # tables, and scores, that are simulated together
+POWERED = 500  # tables with a difference
+SEED = 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=int, default=2000)
+    parser.add_argument("--peers", type=int, default=0, help="tables of the peers; 0 for none")
+    parser.add_argument("--evalstats", default="", help="path of a Python interpreter that has evalstats")
+    parser.add_argument("--seconds", type=float, default=np.inf, help="after which no cell is begun")
+    parser.add_argument("--above", type=float, default=0.0, help="only cells with more false positives than this")
+    parser.add_argument("--few-runs", action="store_true")
+    options = parser.parse_args()
+    cells = dict(FEW_RUNS) if options.few_runs else {str(place): cell for place, cell in enumerate(CELLS)}
+    file = RESULTS / ("calibration_few_runs.jsonl" if options.few_runs else "calibration_grid.jsonl")
+    rows = read_rows(file)
+    begun = time.monotonic()
+    for place, (name, cell) in enumerate(cells.items()):
+        row = rows.setdefault(name, {"cell": name, **describe(cell), "counts": {}, "cpu": 0.0})
+        if rate(row, "false_positives") < options.above:
+            continue
+        while row["counts"].get("tables", 0) < options.tables and time.monotonic() - begun < options.seconds:
+            spent = time.process_time()
+            add(row, measure(cell, np.random.default_rng([SEED, place, row["counts"].get("tables", 0)])))
+            row["cpu"] += time.process_time() - spent
+            write_rows(file, rows)
+        if options.peers and cell.systems == 2 and "peers" not in row and time.monotonic() - begun < options.seconds:
+            spent = time.process_time()
+            row["peers"] = measure_peers(cell, np.random.default_rng([SEED, place]), options)
+            row["cpu"] += time.process_time() - spent
+            write_rows(file, rows)
+    report(rows)
+
+
+def read_rows(file: Path) -> dict[str, dict]:
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    return {row["cell"]: row for row in map(json.loads, lines)}
+
+
+def write_rows(file: Path, rows: dict[str, dict]) -> None:
+    """Write the cells that were measured, all or nothing: a run may be cut off at any time."""
+    part = file.with_suffix(".part")
+    part.write_text("".join(f"{json.dumps(row)}\n" for row in rows.values() if row["counts"]), encoding="utf-8")
+    part.replace(file)
+
+
+def describe(cell: GridCell) -> dict[str, object]:
+    return {
+        "items": cell.items, "runs": cell.runs, "systems": cell.systems, "sd": cell.sd, "scores": cell.kind,
+        "share": cell.share if cell.kind == "0/1" else None, "clusters": cell.clustered, "effect": cell.effect,
+    }  # fmt: skip
+
+
+def measure(cell: GridCell, rng: np.random.Generator) -> Counter:
+    """Return counts over a batch of tables without a difference, and over as many with one, up to `POWERED`."""
+    counts: Counter = Counter()
+    size = max(1, int(MOST / (cell.items * sum(cell.runs))))
+    done = 0
+    while done < BATCH:
+        count = min(size, BATCH - done)
+        scores, means = draw_tables(cell, rng, count, 0.0)
+        found = measure_pairs(scores, find_clusters_of(cell), two_valued=cell.kind == "0/1")
+        counts["tables"] += count
+        counts["false_positives"] += int(found.reject(np.zeros(len(found.left))).any(-1).sum())
+        covered = [_cover(cell, each, mean) for each, mean in zip(scores, means, strict=True)]
+        counts["means"] += count * cell.systems
+        counts["means_covered"] += int(np.sum(covered))
+        if done == 0:
+            widths = found.widths()
+            counts["width_tables"] += 1
+            counts["width"] += float(np.median(widths))
+        counts += _with_difference(cell, rng, count, found)
+        done += count
+    return counts
+
+
+def _with_difference(cell: GridCell, rng: np.random.Generator, count: int, found: object) -> Counter:
+    """Return how often a true difference of the first system is found, a pair, and all differences are covered."""
+    if cell.shifts:  # the same tables do: coverage is that without a difference
+        first = found.left == 0
+        hits = found.reject(np.where(first, cell.effect, 0.0))[:, first]
+        return Counter(power_pairs=hits.size, power=int(hits.sum()))
+    scores, means = draw_tables(cell, rng, count, cell.effect)
+    found = measure_pairs(scores, find_clusters_of(cell), two_valued=cell.kind == "0/1")
+    means = np.array(means)
+    first = found.left == 0
+    hits = found.reject(np.zeros(len(found.left)))[:, first]
+    missed = found.reject(means[found.right] - means[found.left]).any(-1)
+    return Counter(
+        power_pairs=hits.size, power=int(hits.sum()), coverage_tables=count, covered=count - int(missed.sum())
+    )
+
+
+def _cover(cell: GridCell, scores: Floats, mean: float) -> Floats:
+    return cover_means(scores, find_clusters_of(cell), mean, cell.ends, two_valued=cell.kind == "0/1")
+
+
+def add(row: dict, counts: Counter) -> None:
+    row["counts"] = dict(Counter(row["counts"]) + counts)
+
+
+def rate(row: dict, name: str) -> float:
+    """Return a rate of a cell; 1 where nothing was measured."""
+    counts = row["counts"]
+    if name == "covered" and not counts.get("coverage_tables"):  # a shift changes nothing
+        return 1 - rate(row, "false_positives")
+    wholes = {"false_positives": "tables", "means_covered": "means", "power": "power_pairs", "width": "width_tables"}
+    whole = wholes.get(name, "coverage_tables")
+    if not counts.get(whole):
+        return 1.0
+    return counts.get(name, 0) / counts[whole]
+
+
+def measure_peers(cell: GridCell, rng: np.random.Generator, options: argparse.Namespace) -> dict[str, float]:
+    """Return how often others reject where nothing differs."""
+    (left, right), _ = draw_tables(cell, rng, options.peers, 0.0)
+    answers = {"bootstrap": bootstrap_items(left, right, 0.95, rng)}
+    if min(cell.runs) > 1:
+        answers["run means"] = welch_run_means(left, right, 0.95)
+    if cell.kind == "0/1":
+        answers["McNemar"] = (mcnemar(left, right),)
+    if left[0].size + right[0].size <= 5_000:  # of more scores 200 fits take minutes
+        answers["GLRT"] = likelihood_ratio(left, right, 0.95)
+        if options.evalstats:
+            answers["evalstats"] = with_evalstats(left, right, options.evalstats)
+    return {name: float(np.mean(answer[0])) for name, answer in answers.items()}
+
+
+def mcnemar(left: Floats, right: Floats) -> Floats:
+    """McNemar's test on items x repeats, the repeats of both in the order of their runs."""
+    runs = min(left.shape[2], right.shape[2])
+    wins, losses = (
+        (a > b).sum((1, 2)) for a, b in ((left[..., :runs], right[..., :runs]), (right[..., :runs], left[..., :runs]))
+    )
+    return np.abs(wins - losses) / np.sqrt(np.maximum(wins + losses, 1)) > special.ndtri(0.975)
+
+
+def report(rows: dict[str, dict]) -> None:
+    """Print the cells, the worst first, and what they cost."""
+    done = sorted((row for row in rows.values() if row["counts"]), key=lambda row: -rate(row, "false_positives"))
+    for row in done:
+        numbers = [f"{100 * rate(row, name):.1f}" for name in ("false_positives", "covered", "means_covered", "power")]
+        print(
+            row["cell"],
+            row["counts"]["tables"],
+            *numbers,
+            f"{rate(row, 'width'):.3g}",
+            say_cell(row),
+            row.get("peers", ""),
+        )
+    hours = sum(row["cpu"] for row in done) / 3600
+    print(f"{len(done)} cells, {hours:.2f} CPU hours")
+
+
+if __name__ == "__main__":
+    main()
