@@ -180,5 +180,13 @@ def report(rows: dict[str, dict]) -> None:
     print(f"{len(done)} cells, {hours:.2f} CPU hours")
 
 
+def say_cell(row: dict) -> str:
+    """Return the design of a cell in words."""
+    runs, sds = ("-".join(f"{end:g}" for end in sorted({min(each), max(each)})) for each in (row["runs"], row["sd"]))
+    scores = row["scores"] if row["share"] is None else f"0/1 at {row['share']:g}"
+    clusters = ", clusters" if row["clusters"] else ""
+    return f"{row['systems']} systems, {row['items']} items, runs {runs}, {scores}, run sd {sds}{clusters}"
+
+
 if __name__ == "__main__":
     main()
