@@ -3,7 +3,8 @@
     python benchmarks/calibration_grid.py [--tables 2000] [--peers 200] [--seconds 3600] [--evalstats PYTHON]
 
 One line a cell in results/calibration_grid.jsonl; a cell that has fewer tables than asked for gets the rest, so that a
-run that was cut off goes on. `--few-runs` measures a few designs with three to five runs instead. Families are drawn 2,000 times (the library: 10,000).
+run that was cut off goes on. `--few-runs` measures a few designs with three to five runs instead.
+Families are drawn 2,000 times (the library: 10,000).
 """
 
 from __future__ import annotations
