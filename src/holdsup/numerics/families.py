@@ -30,6 +30,7 @@ MOST_PAIRS = 1_000  # beyond, Bonferroni's bound serves: draws would take long, 
 FEW_SYSTEMS, FEW_DF = 12, 100.0  # up to which variances of item differences are drawn with their dependence
 RESOLVED = 50  # draws below a p from which on their share is counted
 FAR = 1e-3  # of the smallest p that is counted: from there on Bonferroni's bound serves
+DIGITS = 9  # by which numbers of systems are told apart
 LIKELY = 1.5  # times 1/m: about the share of the level that a pair has
 Codes = NDArray[np.intp]
 
@@ -106,8 +107,12 @@ def draw_family(systems: Systems, spread: Spread, alpha: float, *, new_runs: boo
 
 
 def _by_means(systems: Systems) -> Systems:
-    """Return the systems in the order of their means: draws then do not depend on how systems are called."""
-    place = np.argsort(systems.means)
+    """Return the systems in the order of their means: draws then do not depend on how systems are called.
+
+    Of equal means, but for rounding, variances tell; systems that are alike in all of them are drawn alike.
+    """
+    keys = (systems.covariance.sum(0), systems.covariance.diagonal(), systems.noise, systems.part, systems.means)
+    place = np.lexsort([np.round(key / (np.abs(key).max() or 1.0), DIGITS) for key in keys])
     rank = np.argsort(place)
     means, part, noise, df = (each[place] for each in (systems.means, systems.part, systems.noise, systems.df))
     return Systems(

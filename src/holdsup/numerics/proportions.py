@@ -101,7 +101,7 @@ class PairedShares:
 
         >>> low, high = PairedShares(100, 0, 0).interval(0.95)
         >>> round(float(low), 3), round(float(high), 3)
-        (-0.037, 0.037)
+        (-0.045, 0.045)
         """
         z = -special.ndtri((1 - level) / 2)
         middle = self.estimate

@@ -23,6 +23,7 @@ from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import Additive, fit_additive
 
 SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
+ROUNDING_DF = 1e-6  # of degrees of freedom that are sums
 LUCK = 0.35  # power of the level with which a part is small by luck, see `cautious_df`
 
 
@@ -200,7 +201,7 @@ def _limit(alpha: ArrayLike, df: ArrayLike, power: ArrayLike) -> Floats:
     gives the chi-square quantile.
     """
     df = np.asarray(df, float)
-    luck = np.maximum(alpha, SMALLEST) ** np.where(df >= 2, power, 2 / 3)
+    luck = np.maximum(alpha, SMALLEST) ** np.where(df > 2 - ROUNDING_DF, power, 2 / 3)
     return np.asarray(np.maximum(1.0, df / (2 * special.gammaincinv(df / 2, luck))))
 
 
