@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from holdsup.cli.endings import Interrupts, end_with
 
@@ -24,4 +28,18 @@ def main(args: Sequence[str] | None = None, prog_name: str = "holdsup") -> None:
                 code = 128 + signal.SIGINT
             else:
                 code = end_with(error)
+    if args is None:
+        _leave(code)
     sys.exit(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process as Python does, but for what libraries take down last.
+
+    A thread of Arrow's that is only just starting would abort a process that has done its work (Python 3.13, if busy).
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
