@@ -96,6 +96,27 @@ CELLS = (
     replace(BASE, name="5 datasets, new", design="new-datasets", datasets=5),
     replace(BASE, name="5 datasets, these", design="these-datasets", datasets=5),
     replace(BASE, name="5 datasets, new, same runs", design="same-runs", datasets=5),
+    *(
+        replace(
+            BASE,
+            name=f"5 datasets, these, same {runs} runs",
+            design="these-datasets, same-runs",
+            datasets=5,
+            runs=(runs,) * 2,
+        )
+        for runs in (3, 5)
+    ),
+    *(
+        replace(
+            BASE,
+            name=f"{runs} runs, sd {sd:g}, v deterministic",
+            design="deterministic",
+            runs=(runs, 1),
+            sd_run=(sd, 0),
+        )
+        for runs in (2, 3, 5)
+        for sd in (0.0, 0.011, 0.05)
+    ),
     replace(BASE, name="no items, 5 v 3 runs, sd .011 v .02", design="run-scores", runs=(5, 3), sd_run=(0.011, 0.02)),
     replace(BASE, name="these runs: 4 runs", design="these-runs"),
     replace(BASE, name="these runs: 1 run", design="these-runs", runs=(1, 1)),
@@ -163,7 +184,7 @@ def _own_items(cell: Cell, draw: Draw, side: int, count: int, clusters: Codes | 
         effects += draw(cell.sd_system_cluster, count, len(cell.clusters))[:, clusters]
     if cell.datasets > 1:
         by_dataset = draw(cell.sd_system_dataset, count, cell.datasets)
-        held = by_dataset.mean(1, keepdims=True) if cell.design == "these-datasets" else 0.0
+        held = by_dataset.mean(1, keepdims=True) if cell.design.startswith("these-datasets") else 0.0
         effects += (by_dataset - held)[:, datasets]
     return effects
 

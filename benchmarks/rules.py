@@ -13,10 +13,12 @@ from holdsup.numerics.differences import (
     compare_new_runs,
     compare_over_datasets,
     compare_run_scores,
+    compare_runs_on_datasets,
     compare_shared_seeds,
     compare_these_datasets,
     compare_these_runs,
     dataset_means,
+    measure_on_datasets,
 )
 from holdsup.numerics.least_squares import fit_additive
 from holdsup.numerics.settings import compare_settings, find_settings, measure_facets, measure_over_settings
@@ -105,10 +107,12 @@ def measure_spreads(cell: Cell, sample: Sample, left: Floats, right: Floats) -> 
     if cell.design == "these-datasets":
         rows = [np.flatnonzero(sample.datasets == code) for code in range(cell.datasets)]
         return [nested(left[:, at], right[:, at]).scaled(1 / cell.datasets) for at in rows]
+    if cell.design == "these-datasets, same-runs":
+        return [measure_on_datasets([(left, None), (right, None)], sample.datasets, None)[1]]
     if cell.design == "same-runs":
         return [nested(dataset_means(left, sample.datasets), dataset_means(right, sample.datasets))]
     clusters = find_clusters(sample.clusters, cell.items)
-    if cell.design == "shared":
+    if cell.design in ("shared", "deterministic"):
         arm = measure_arm(left - right, None, clusters)
         return [measure_spread([arm], arm.items, clusters)]
     if cell.design == "these-runs":
@@ -152,6 +156,10 @@ def compare(cell: Cell, sample: Sample, left: Floats, right: Floats, level: floa
         return compare_over_datasets(*means, nested=(True, True), level=level)
     if cell.design == "these-datasets":
         return compare_these_datasets(left, right, sample.datasets, level=level)
+    if cell.design == "these-datasets, same-runs":
+        return compare_runs_on_datasets(left, right, sample.datasets, level=level)
+    if cell.design == "deterministic":
+        return compare_new_runs(left, right, deterministic=True, level=level)
     if cell.design == "same-runs":
         means = [dataset_means(scores, sample.datasets) for scores in (left, right)]
         return compare_new_runs(*means, level=level)

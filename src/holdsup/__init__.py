@@ -89,7 +89,7 @@ if TYPE_CHECKING:
         judge_tuning as judge_tuning,
     )
 
-__version__ = "0.2.0.dev3"
+__version__ = "0.2.0.dev4"
 
 _HOME = {
     "Audit": "holdsup.scores",

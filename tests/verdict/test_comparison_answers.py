@@ -35,7 +35,7 @@ def test_the_answer_about_two_systems_is_kept_to_the_line() -> None:
     ]
     assert lines[10:14] == [
         "holds for  new runs, new questions like these; not other settings or datasets",
-        "settle it  19 more runs of each (22 in all); more questions alone won't do",
+        "settle it  19 more runs of each (22 each); more questions alone won't do",
         "caveat     if the 3 missing scores are hard questions, baseline looks too good",
         "more: --full (tests, model, method)   holdsup report   --plot figure.svg",
     ]

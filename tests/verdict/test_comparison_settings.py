@@ -13,7 +13,7 @@ import holdsup
 from holdsup import compare_systems, fit_lmm
 from holdsup.errors import ScoresError
 from holdsup.numerics.spread import total_variance
-from holdsup.verdict.claims import pair_systems
+from holdsup.verdict.claims import Rule, pair_systems
 from holdsup.verdict.evaluation import lay_out
 from holdsup.verdict.planning import plan_pair
 
@@ -178,7 +178,7 @@ def test_advice_on_paired_seeds_counts_the_seeds_that_both_systems_have() -> Non
     evaluation = lay_out(holdsup.read_scores(data, facets=["lr", "seed"], shared=["seed"]))[0]
     pair = pair_systems(evaluation, "grid", "plain", "new-runs", level=0.95)
     plan = plan_pair(evaluation, "grid", "plain")
-    assert pair.paired
+    assert pair.rule is Rule.SEEDS
     assert plan.runs == (SEEDS,)
     assert total_variance([plan.planned()]) ** 0.5 == pytest.approx(pair.difference.se, rel=1e-6)
 

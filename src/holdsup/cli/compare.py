@@ -16,24 +16,25 @@ from holdsup.cli.options import (
 )
 from holdsup.cli.output import Output, output_options
 
-CLAIMS = click.Choice(["these-runs", "new-runs", "new-settings"])
+CLAIMS = click.Choice(["these-runs", "these-datasets", "new-runs", "new-settings"])
 AVERAGES = click.Choice(["macro", "micro"])
 
 
 @click.command(
     "compare",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by best bootstrap"},
+    groups={"Question": "claim baseline margin by deterministic best bootstrap"},
     epilog="""\b
     Examples:
       holdsup compare scores.csv                    or: holdsup compare a.txt b.txt
       holdsup compare runs/*.csv --score ter --baseline A --margin 0.01""",
 )
 @click.argument("data", nargs=-1, required=True)
-@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-runs, new-runs or new-settings [as runs allow].")
+@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-runs, these-datasets, new-runs, new-settings.")
 @click.option("--baseline", metavar="SYSTEM", help="Compare every system with this one only.")
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
+@names_option("--deterministic", metavar="SYSTEMS", help="Another run of these would score the same.")
 @click.option("--best", metavar="COL", help="Compare the best run of each system by COL: dev_score.")
 @click.option(
     "--bootstrap",

@@ -7,7 +7,8 @@ docs/decisions/0009-compare-rule.md.
 Over several datasets, each of the same weight or, if asked for, of its items, three readings differ in what is drawn
 anew:
 
-- these datasets: new items and new runs in each, datasets as given;
+- these datasets: new items and new runs, datasets as given, whether each has runs of its own or the same are scored
+  on all;
 - new datasets, where each dataset has runs of its own (a system is trained on each);
 - new datasets, where the same runs are scored on all (one trained system, many benchmarks): a run that
   is lucky is lucky everywhere, so runs are a source of their own.
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,13 +78,15 @@ def compare_new_runs(
     right_settings: Codes | None = None,
     clusters: Codes | None = None,
     least: float = 0.0,
+    deterministic: bool = False,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new items and new runs, runs nested in systems.
 
     Welch's test in two ways, items and runs, with cautious degrees of freedom; never a smaller p or a
     narrower interval than for these runs. With settings (a code for each run) it speaks of new seeds at
-    these settings, equally weighted. With `clusters` (a code for each item) clusters replace items.
+    these settings, equally weighted. With `clusters` (a code for each item) clusters replace items. Where one system is
+    `deterministic`, its one run would have the same scores again: differences from them are scores of the other.
 
     Raises
     ------
@@ -94,7 +98,8 @@ def compare_new_runs(
     >>> round(found.estimate, 4), found.claim, found.p > 0.05
     (0.1333, 'new-runs', True)
     """
-    return _answer(*_measure_pair(left, right, left_settings, right_settings, clusters, least), level)
+    settings = (left_settings, right_settings)
+    return _answer(*_measure_pair(left, right, *settings, clusters, least, deterministic=deterministic), level)
 
 
 def compare_shared_seeds(
@@ -120,10 +125,13 @@ def compare_shared_seeds(
     return _answer([arm], measure_spread([arm], arm.items, found, least), scale, level, tails=tails)
 
 
-def compare_run_scores(left: ArrayLike, right: ArrayLike, *, level: float = 0.95) -> Difference:
+def compare_run_scores(
+    left: ArrayLike, right: ArrayLike, *, deterministic: bool = False, level: float = 0.95
+) -> Difference:
     """Return the difference over new runs where each run has one score and there are no items.
 
-    Welch's test with cautious degrees of freedom; it claims nothing about other items.
+    Welch's test with cautious degrees of freedom; it claims nothing about other items. The one score of a system that
+    is `deterministic` does not vary.
 
     Examples
     --------
@@ -133,7 +141,8 @@ def compare_run_scores(left: ArrayLike, right: ArrayLike, *, level: float = 0.95
     """
     scores = [np.asarray(each, float) for each in (left, right)]
     for each in scores:
-        if each.ndim != 1 or len(each) < 2 or not np.isfinite(each).all():
+        few = len(each) < 2 and not deterministic
+        if each.ndim != 1 or few or not np.isfinite(each).all():
             raise ValueError(f"a system needs two finite run scores or more, but has {each.tolist()!s:.80}.")
     spread = measure_run_spread(*scores)
     return decide(float(spread.estimate), [new_runs_test([spread])], _largest(scores), level)
@@ -147,6 +156,7 @@ def compare_these_datasets(
     clusters: Codes | None = None,
     new_runs: bool = True,
     by_items: bool = False,
+    deterministic: bool = False,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new items, and new runs, of these datasets, each with runs of its own.
@@ -159,10 +169,83 @@ def compare_these_datasets(
     spreads = []
     for at in rows:
         inside = None if clusters is None else clusters[at]
-        _, spread, _ = _measure_pair(_used(left[at]), _used(right[at]), None, None, inside)
+        both = _used(left[at]), _used(right[at])
+        _, spread, _ = _measure_pair(*both, None, None, inside, deterministic=deterministic)
         spreads.append(spread.scaled(len(at) / len(left) if by_items else 1 / len(rows)))
     total = float(sum(each.estimate for each in spreads))
     return decide(total, choose_tests(spreads, new_runs=new_runs), scale, level)
+
+
+def compare_runs_on_datasets(
+    left: ArrayLike,
+    right: ArrayLike,
+    datasets: Codes,
+    *,
+    left_settings: Codes | None = None,
+    right_settings: Codes | None = None,
+    deterministic: bool = False,
+    clusters: Codes | None = None,
+    by_items: bool = False,
+    level: float = 0.95,
+) -> Difference:
+    """Return the difference over new items and new runs on these datasets, a column one run scored on all of them.
+
+    Runs vary by their means over all datasets, items within each. Datasets are as given, so that how a run does on one
+    of them and not on another is the run's luck.
+
+    Raises
+    ------
+    ValueError : a run lacks a dataset, a dataset has one item, or a system has no setting with two runs
+    """
+    left, right, scale = read_pair(left, right)
+    sides = _sides(left, right, left_settings, right_settings, deterministic)
+    arms, spread = measure_on_datasets(sides, datasets, clusters, by_items=by_items)
+    found = decide(float(spread.estimate), choose_tests([spread], new_runs=True), scale, level)
+    return replace(
+        found,
+        run_variance=tuple(float(arm.run_variance) for arm in arms),
+        residual_variance=tuple(len(left) * float(arm.residual_variance) for arm in arms),
+    )
+
+
+def measure_on_datasets(
+    sides: Sequence[tuple[Floats, Codes | None]], datasets: Codes, clusters: Codes | None, *, by_items: bool = False
+) -> tuple[list[Arm], Spread]:
+    """Return what runs say of means over these datasets, and the parts of the variance of their difference.
+
+    `sides` are scores, shape (..., I, k), with a setting for each run, of two systems, or differences of two. The
+    residual variance of an arm is what a run's mean over datasets has of it.
+    """
+    rows, arms = _rows(datasets, sides[0][0].shape[-2]), list[Arm]()
+    if min(map(len, rows)) < 2:
+        raise ValueError("a dataset has one item: how much items differ is not measured.")
+    weights = np.array([len(at) / len(datasets) if by_items else 1 / len(rows) for at in rows])
+    found = [find_clusters(None if clusters is None else clusters[at], len(at)) for at in rows]
+    within = [
+        [measure_arm(scores[..., at, :], settings, own) for scores, settings in sides]
+        for at, own in zip(rows, found, strict=True)
+    ]
+    parts = [
+        measure_spread(both, _subtract(both), own).scaled(weight)
+        for both, own, weight in zip(within, found, weights, strict=True)
+    ]
+    for (scores, settings), own in zip(sides, zip(*within, strict=True), strict=True):
+        means = dataset_means(scores, datasets)
+        if np.isnan(means).any():
+            raise ValueError("a run was not scored on all of these datasets.")
+        whole = measure_arm(np.einsum("d,...dk->...k", weights, means)[..., None, :], settings, find_clusters(None, 1))
+        noise = np.asarray(sum(w**2 * arm.noise for w, arm in zip(weights, own, strict=True)))
+        share, runs = np.minimum(1.0, noise / np.where(whole.part > 0, whole.part, 1.0)), whole.run_variance
+        arms.append(replace(whole, noise=noise, run_variance=(1 - share) * runs, residual_variance=share * runs))
+    items = these_runs_test(parts)
+    return arms, Spread(
+        estimate=np.asarray(sum(each.estimate for each in parts)),
+        these=np.asarray(items.se, float) ** 2,
+        item_df=cast("float", items.df(0.05)),
+        runs=tuple(arm.part for arm in arms),
+        noise=tuple(arm.noise for arm in arms),
+        run_df=tuple(arm.df for arm in arms),
+    )
 
 
 def compare_over_datasets(
@@ -261,12 +344,38 @@ def _measure_pair(
     right_settings: Codes | None,
     clusters: Codes | None,
     least: float = 0.0,
+    *,
+    deterministic: bool = False,
 ) -> tuple[list[Arm], Spread, float]:
     """Return what the runs of each system say, the parts of the variance of their difference, and the largest score."""
     left, right, scale = read_pair(left, right)
     found = find_clusters(clusters, len(left))
-    arms = [measure_arm(left, left_settings, found), measure_arm(right, right_settings, found)]
-    return arms, measure_spread(arms, arms[0].items - arms[1].items, found, least), scale
+    sides = _sides(left, right, left_settings, right_settings, deterministic)
+    arms = [measure_arm(scores, settings, found) for scores, settings in sides]
+    return arms, measure_spread(arms, _subtract(arms), found, least), scale
+
+
+def _sides(
+    left: Floats, right: Floats, left_settings: Codes | None, right_settings: Codes | None, deterministic: bool
+) -> list[tuple[Floats, Codes | None]]:
+    """Return the scores whose runs vary, with their settings: of both systems, or differences from the one run of one.
+
+    Examples
+    --------
+    >>> scores, settings = _sides(np.ones((3, 2)), np.zeros((3, 1)), None, None, True)[0]
+    >>> scores.shape
+    (3, 2)
+    """
+    if not deterministic:
+        return [(left, left_settings), (right, right_settings)]
+    if min(left.shape[1], right.shape[1]) > 1:
+        raise ValueError("a deterministic system has one run.")
+    return [(left - right, left_settings if left.shape[1] > 1 else right_settings)]
+
+
+def _subtract(arms: Sequence[Arm]) -> Floats:
+    """Return the differences of items; of one arm, its items, which are differences."""
+    return arms[0].items if len(arms) == 1 else arms[0].items - arms[1].items
 
 
 def _answer(

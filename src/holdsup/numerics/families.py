@@ -33,6 +33,7 @@ FAR = 1e-3  # of the smallest p that is counted: from there on Bonferroni's boun
 DIGITS = 9  # by which numbers of systems are told apart
 LIKELY = 1.5  # times 1/m: about the share of the level that a pair has
 Codes = NDArray[np.intp]
+MAX_T = "single-step max-t"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +47,7 @@ class Family:
     @property
     def name(self) -> str:
         """The adjustment in words."""
-        return "single-step max-t" if len(self.smallest) else "Bonferroni"
+        return MAX_T if len(self.smallest) else "Bonferroni"
 
     def adjust(self, log10_p: ArrayLike) -> Floats:
         """Return the decimal logarithms of G(p); never below p itself, nor above Bonferroni's bound.
@@ -160,9 +161,13 @@ def _draw_these(systems: Systems, spread: Spread, rng: np.random.Generator, draw
 
 
 def _root(covariance: Floats) -> Floats:
-    """Return F with F F' = covariance, negative eigenvalues, which differences of variances have, set to zero."""
+    """Return F with F F' = covariance, negative eigenvalues, which differences of variances have, set to zero.
+
+    It is the symmetric one: signs of eigenvectors, and eigenvectors of equal eigenvalues, depend on rounding, and draws
+    must not.
+    """
     values, vectors = np.linalg.eigh(covariance)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
 def _square(differences: Floats, variance: Floats) -> Floats:

@@ -137,16 +137,21 @@ def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters,
 
 
 def measure_run_spread(left: Floats, right: Floats) -> Spread:
-    """Return the parts of the variance of a difference between run scores, shapes (..., k): no items."""
-    parts = [np.asarray(scores.var(-1, ddof=1) / scores.shape[-1]) for scores in (left, right)]
-    nothing = np.zeros_like(parts[0])
+    """Return the parts of the variance of a difference between run scores, shapes (..., k): no items.
+
+    A single run has no part: the caller knows that it does not vary.
+    """
+    several = [scores for scores in (left, right) if scores.shape[-1] > 1]
+    parts = [np.asarray(scores.var(-1, ddof=1) / scores.shape[-1]) for scores in several]
+    estimate = np.asarray(left.mean(-1) - right.mean(-1))
+    nothing = np.zeros_like(estimate)
     return Spread(
-        estimate=np.asarray(left.mean(-1) - right.mean(-1)),
+        estimate=estimate,
         these=nothing,
         item_df=1.0,  # of a part that is zero: it never counts
         runs=tuple(parts),
-        noise=(nothing, nothing),
-        run_df=(left.shape[-1] - 1, right.shape[-1] - 1),
+        noise=(nothing,) * len(parts),
+        run_df=tuple(scores.shape[-1] - 1 for scores in several),
     )
 
 

@@ -1,7 +1,8 @@
 """What a table can carry: the claim of each pair of systems, and its test.
 
 - these-runs: for these trained runs, over new items;
-- new-runs: over new items and new runs, settings as they are, equally weighted;
+- these-datasets: over new items and new runs, on these datasets;
+- new-runs: over new items and new runs, and new datasets if there are several; settings as they are, equally weighted;
 - new-settings: over new settings as well.
 
 Which test keeps its promise for which design was measured: docs/calibration.md.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 from typing import Any, cast
 
@@ -24,6 +26,7 @@ from holdsup.numerics.differences import (
     compare_new_runs,
     compare_over_datasets,
     compare_run_scores,
+    compare_runs_on_datasets,
     compare_shared_seeds,
     compare_these_datasets,
     compare_these_runs,
@@ -35,15 +38,25 @@ from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_score
 from holdsup.verdict.settings import compare_new_settings
 from holdsup.verdict.trainings import can_repeat, has_nested_runs, lay_out_datasets
 
-CLAIMS = ("these-runs", "new-runs", "new-settings")
+CLAIMS = ("these-runs", "these-datasets", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
 NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums
 RESPLITS = "runs are re-splits of one corpus, so they share training and test items and don't count as new runs"
-BOTH_WAYS = "two-way Welch t-test (datasets and runs, conservative df)"
 TORN = "runs recur on too few datasets to separate runs from datasets, so each dataset counts as having its own runs"
-SCORE_TEST = "score test of paired shares (McNemar, one disagreement added; CI by its inversion)"
-SHARED = "shared seeds"  # in the name of the test that pairs them
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
+
+
+class Rule(StrEnum):
+    """How a pair is tested."""
+
+    WELCH = "welch"  # scores of runs
+    TWO_WAY = "two-way-welch"  # items, clusters or datasets, and runs or settings
+    SEEDS = "two-way-paired"  # items, and runs that share a seed
+    PAIRED = "paired-t"  # items, clusters or datasets
+    SCORE = "score"  # shares of items, one run each
+
+
+Tested = tuple[Rule, str, Test]  # a rule, the same in words, and the test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,13 +66,13 @@ class Pair:
     left: SystemRuns  # their runs, on the items that both have
     right: SystemRuns
     claim: str  # what is claimed
-    method: str  # the test, in words
+    rule: Rule  # how it is tested
+    method: str  # the same in words
     items: int  # number of items that both have; 0 where there are none
     unit: str | None  # what they are called, items or datasets; None where there are none
     shared: NDArray[np.bool_]  # which items of the evaluation these are
     difference: Difference  # what was found
     test: Test  # the same test for scores of left that are raised by a margin, at another level
-    paired: bool  # whether runs of the same shared seed were paired
     # whether each dataset has runs of its own, None where datasets and runs are not both drawn anew
     nested: bool | None
     other: Difference | None  # what the other reading of their runs gives; None where there is none
@@ -70,8 +83,9 @@ def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
     """Return the claim that is asked for, or the strongest that two systems or more can carry."""
     if asked is not None and asked not in CLAIMS:
         raise ScoresError(f"the claim {asked!r} is unknown: use {', '.join(CLAIMS)}")
-    able = 0 if evaluation.resplit else sum(can_repeat(evaluation, system) for system in evaluation.systems)
-    return asked or (STRONGEST if able >= 2 else "these-runs")
+    able = [] if evaluation.resplit else [each for each in evaluation.systems if can_repeat(evaluation, each)]
+    varies = len(able) >= 2 and not all(system.deterministic for system in able)
+    return asked or (STRONGEST if varies else "these-runs")
 
 
 def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, level: float) -> Pair:
@@ -82,17 +96,17 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
     a, b = whole if shared.all() else (replace(system, scores=system.scores[shared]) for system in whole)
     try:
         over = _OverDatasets.of(evaluation, a, b, made, shared)
-        method, test = _test(evaluation, a, b, made, shared) if over is None else (over.method, over.test)
+        rule, method, test = _test(evaluation, a, b, made, shared) if over is None else over.tested
         if evaluation.ends is not None and not evaluation.per_run:
             test = partial(_test_within, test, evaluation.ends[1] - evaluation.ends[0])
         found = _without_noise(test(0.0, level), a, b)
     except ValueError as error:
         raise ScoresError(f"{left!r} and {right!r} can't be compared: {str(error).rstrip('.')}") from error
-    items, paired = 0 if evaluation.per_run else int(shared.sum()), SHARED in method
+    items = 0 if evaluation.per_run else int(shared.sum())
     nested, other = (None, None) if over is None else (all(over.nested), over.read_otherwise(level))
     if over is not None and over.torn:
         note = note or TORN
-    return Pair(a, b, made, method, items, evaluation.unit, shared, found, test, paired, nested, other, note)
+    return Pair(a, b, made, rule, method, items, evaluation.unit, shared, found, test, nested, other, note)
 
 
 def _test_within(test: Test, width: float, up: float, level: float) -> Difference:
@@ -144,6 +158,7 @@ def _torn(evaluation: Evaluation, system: SystemRuns) -> ScoresError:
 def _pairs_seeds(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> bool:
     nested = has_nested_runs(evaluation, a) or has_nested_runs(evaluation, b)
     alone = not evaluation.per_run and evaluation.datasets is None and not nested
+    alone = alone and not (a.deterministic or b.deterministic)
     return alone and claim == "new-runs" and a.seeds is not None and b.seeds is not None
 
 
@@ -154,19 +169,19 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
         raise ScoresError(f"{RESPLITS}; without items nothing else can be tested: use holdsup contest")
     if evaluation.resplit:
         return "these-runs", f"{RESPLITS}; use holdsup contest for such runs"
+    if evaluation.per_run and a.deterministic and b.deterministic:
+        raise ScoresError(f"{a.name!r} and {b.name!r} are deterministic and there are no items: nothing varies")
     if evaluation.per_run and single:
         raise ScoresError(
             f"{single[0].name!r} has one run and no items, so there is no spread to test: "
             f"{point_to_roles(evaluation.scores)}"
         )
-    if evaluation.per_run and claim != "new-runs":
+    if evaluation.per_run and claim != "new-runs" and not (claim == "these-datasets" and not single):
         return "new-runs", "without items only the spread between runs can be tested"
-    if claim == "these-runs" or not single:
-        if claim == "new-settings" and max(a.setting_count, b.setting_count) < 2:
-            return "new-runs", "neither system has two settings, so the data say nothing about new ones"
-        if claim == "new-settings" and evaluation.datasets is not None:
-            return "new-runs", "with several datasets new settings can't be claimed"
+    if claim == "these-runs":
         return claim, ""
+    if not single:
+        return _carried_by_runs(evaluation, a, b, claim)
     names = " and ".join(repr(system.name) for system in single)
     what = "one run" if all(len(system.runs) == 1 for system in single) else "one run a setting"
     return (
@@ -175,37 +190,100 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
     )
 
 
-def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray) -> tuple[str, Test]:
-    """Return the name of the test for a design, and the test."""
+def _carried_by_runs(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> tuple[str, str]:
+    """Return the same for a claim beyond these runs, the spread of which is known."""
+    if a.deterministic and b.deterministic and not evaluation.per_run:
+        return "these-runs", "both systems are deterministic, so runs don't vary"
+    if claim == "these-datasets" and len(evaluation.dataset_names) < 2:
+        return "new-runs", "there is one dataset"
+    if claim != "new-settings":
+        return claim, ""
+    if max(a.setting_count, b.setting_count) < 2:
+        return "new-runs", "neither system has two settings, so the data say nothing about new ones"
+    if evaluation.datasets is not None:
+        return "new-runs", "with several datasets new settings can't be claimed"
+    if a.deterministic or b.deterministic:
+        return "new-runs", "with a deterministic system new settings can't be claimed"
+    return claim, ""
+
+
+def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shared: np.ndarray) -> Tested:
+    """Return the test for a design."""
     x, y = a.scores, b.scores
 
-    def make(words: str, compare: Callable[..., Difference], **options: Any) -> tuple[str, Test]:
-        return words, lambda up, level: compare(x + up, y, **options, level=level)
+    def make(rule: Rule, words: str, compare: Callable[..., Difference], **options: Any) -> Tested:
+        return rule, words, lambda up, level: compare(x + up, y, **options, level=level)
 
     if evaluation.per_run:
         x, y = x[0], y[0]
-        return make("Welch t-test (run scores, conservative df)", compare_run_scores)
+        words = "Welch t-test (run scores, conservative df)"
+        return make(Rule.WELCH, words, compare_run_scores, deterministic=a.deterministic or b.deterministic)
     clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
+    if claim == "these-datasets":
+        return _test_on_datasets(evaluation, a, b, datasets, clusters)
     if datasets is not None and len(np.unique(datasets)) > 1:
         of_these = partial(compare_these_datasets, new_runs=False, by_items=evaluation.by_items)
-        return make("paired t-test (items of these datasets)", of_these, datasets=datasets, clusters=clusters)
+        words = "paired t-test (items of these datasets)"
+        return make(Rule.PAIRED, words, of_these, datasets=datasets, clusters=clusters)
     unit = "clusters" if clusters is not None else evaluation.unit
     least = least_variance(evaluation, len(x))
     if claim == "new-settings":
-        return f"two-way Welch t-test ({unit} and settings, conservative df)", lambda up, level: compare_new_settings(
-            evaluation, a, b, up, level=level
-        )
+        words = f"two-way Welch t-test ({unit} and settings, conservative df)"
+        return Rule.TWO_WAY, words, lambda up, level: compare_new_settings(evaluation, a, b, up, level=level)
     if _pairs_seeds(evaluation, a, b, claim):
         x, y = align_seeds(a, b)
-        words = f"two-way paired t-test ({unit} and {SHARED}, conservative df)"
-        return make(words, compare_shared_seeds, clusters=clusters, least=least)
+        words = f"two-way paired t-test ({unit} and shared seeds, conservative df)"
+        return make(Rule.SEEDS, words, compare_shared_seeds, clusters=clusters, least=least)
     if is_right_or_wrong(evaluation, a, b, claim):
-        return SCORE_TEST, partial(_compare_shares, cast("tuple[float, float]", evaluation.ends), a, b)
+        words = "score test of paired shares (McNemar, one disagreement added; CI by its inversion)"
+        return Rule.SCORE, words, partial(_compare_shares, cast("tuple[float, float]", evaluation.ends), a, b)
     options = {"left_settings": a.several, "right_settings": b.several, "clusters": clusters, "least": least}
     if claim == "new-runs":
-        return make(f"two-way Welch t-test ({unit} and runs, conservative df)", compare_new_runs, **options)
-    return make(f"paired t-test ({unit})", compare_these_runs, **options)
+        words = f"two-way Welch t-test ({unit} and runs, conservative df)"
+        return make(Rule.TWO_WAY, words, compare_new_runs, **options, deterministic=a.deterministic or b.deterministic)
+    return make(Rule.PAIRED, f"paired t-test ({unit})", compare_these_runs, **options)
+
+
+def _test_on_datasets(
+    evaluation: Evaluation, a: SystemRuns, b: SystemRuns, datasets: np.ndarray | None, clusters: np.ndarray | None
+) -> Tested:
+    """Return the test over new items and new runs on these datasets."""
+    x, y, deterministic = a.scores, b.scores, a.deterministic or b.deterministic
+    nested = {has_nested_runs(evaluation, system) for system in (a, b) if not system.deterministic}
+    if len(nested) > 1:
+        raise ValueError("one has runs of its own on each dataset, the other the same runs on all.")
+    if datasets is None:  # a run has one score on each
+        if nested == {True}:
+            raise ValueError("each dataset has runs of its own and no items: ask for new datasets (--claim new-runs).")
+        means = [np.mean(each, axis=0) for each in (x, y)]  # NaN where a run lacks a dataset
+        words = "Welch t-test (means of runs over these datasets, conservative df)"
+        return (
+            Rule.WELCH,
+            words,
+            lambda up, level: compare_run_scores(means[0] + up, means[1], deterministic=deterministic, level=level),
+        )
+    options: dict[str, Any] = {"clusters": clusters, "by_items": evaluation.by_items, "deterministic": deterministic}
+    compare: Callable[..., Difference] = compare_these_datasets
+    if nested == {False}:
+        compare = compare_runs_on_datasets
+        options |= {"left_settings": a.several, "right_settings": b.several}
+    elif a.several is not None or b.several is not None:
+        raise ValueError("runs differ in settings, and each dataset has runs of its own.")
+    words = "two-way Welch t-test (items of these datasets and runs, conservative df)"
+    return Rule.TWO_WAY, words, lambda up, level: compare(x + up, y, datasets, **options, level=level)
+
+
+def mean_on_datasets(
+    evaluation: Evaluation, system: SystemRuns, datasets: np.ndarray | None, clusters: np.ndarray | None, level: float
+) -> Difference:
+    """Return a system's mean over new items and new runs on these datasets: as compared with scores of zero."""
+    zeros = np.zeros((len(system.scores), 1))
+    nothing = replace(system, scores=zeros, settings=system.settings[:1], deterministic=True)
+    if system.deterministic and datasets is not None:
+        options: dict[str, Any] = {"clusters": clusters, "by_items": evaluation.by_items, "new_runs": False}
+        return compare_these_datasets(system.scores, zeros, datasets, **options, level=level)
+    return _test_on_datasets(evaluation, system, nothing, datasets, clusters)[2](0.0, level)
 
 
 def is_right_or_wrong(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> bool:
@@ -235,6 +313,8 @@ class _OverDatasets:
     right: Floats
     settings: dict[str, np.ndarray | None]  # the setting of each run of both, where they have several
     nested: tuple[bool, bool]  # of which of both each dataset has runs of its own
+    known: tuple[bool, bool] = (False, False)  # which of both are deterministic, so that only the spread between
+    # datasets counts, as if each had runs of its own
     torn: bool = False  # whether runs recur, but on too few datasets to tell runs from datasets: they count as nested
     clusters: NDArray[np.int64] | None = None  # the dataset of each item where items weigh the same
 
@@ -254,8 +334,9 @@ class _OverDatasets:
         if evaluation.by_items and evaluation.datasets is not None:
             x, y, clusters = a.scores, b.scores, evaluation.datasets[shared]
         settings = {"left_settings": a.several, "right_settings": b.several}
-        nested = has_nested_runs(evaluation, a), has_nested_runs(evaluation, b)
-        found = cls(x, y, settings, nested, clusters=clusters)
+        known = a.deterministic, b.deterministic
+        nested = known[0] or has_nested_runs(evaluation, a), known[1] or has_nested_runs(evaluation, b)
+        found = cls(x, y, settings, nested, known, clusters=clusters)
         try:
             found.test(0.0, 0.95)
         except ValueError:
@@ -265,9 +346,11 @@ class _OverDatasets:
         return found
 
     @property
-    def method(self) -> str:
-        """The test, in words."""
-        return "paired t-test (datasets)" if all(self.nested) else BOTH_WAYS
+    def tested(self) -> Tested:
+        """The rule, the same in words, and the test."""
+        if all(self.nested):
+            return Rule.PAIRED, "paired t-test (datasets)", self.test
+        return Rule.TWO_WAY, "two-way Welch t-test (datasets and runs, conservative df)", self.test
 
     def test(self, up: float, level: float) -> Difference:
         """Return the difference with the scores of left raised."""
@@ -278,7 +361,8 @@ class _OverDatasets:
     def read_otherwise(self, level: float) -> Difference | None:
         """Return what the other reading of the runs gives; None where the table has no other."""
         try:
-            return replace(self, nested=(not all(self.nested),) * 2).test(0.0, level)
+            one, other = (not all(self.nested) or known for known in self.known)
+            return replace(self, nested=(one, other)).test(0.0, level)
         except ValueError:
             return None
 

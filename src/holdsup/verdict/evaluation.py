@@ -33,6 +33,7 @@ class SystemRuns:
     settings: Codes  # code of the setting of each run, shape (runs,); runs of one setting differ by chance alone
     # code of the shared facets of each run, shape (runs,), the same in all systems; None if none are shared
     seeds: Codes | None
+    deterministic: bool = False  # whether it was declared that another run would have the same scores
 
     @cached_property
     def has(self) -> NDArray[np.bool_]:

@@ -138,7 +138,8 @@ def plan_pair(evaluation: Evaluation, left: str, right: str) -> PairPlan:
     counts = (len(a.runs), len(b.runs)), (a.setting_count, b.setting_count)
     if evaluation.per_run:
         spread = measure_run_spread(a.scores[0], b.scores[0])
-        return PairPlan(left, right, evaluation.metric, spread, 1, counts[0], (1, 1))
+        varied = tuple(count for count in counts[0] if count > 1)  # one run is that of a deterministic system
+        return PairPlan(left, right, evaluation.metric, spread, 1, varied, (1, 1))
     both, seeds = evaluation.scored(a) & evaluation.scored(b), None
     if a.seeds is not None and b.seeds is not None:
         seeds = np.subtract(*align_seeds(a, b))
@@ -152,6 +153,11 @@ def plan_pair(evaluation: Evaluation, left: str, right: str) -> PairPlan:
         spread = measure_spread([arm], arm.items, clusters)
         return PairPlan(left, right, evaluation.metric, spread, items, (seeds.shape[1],), (1, 1))
     a, b = (replace(system, scores=system.scores[both]) for system in (a, b))
+    if a.deterministic or b.deterministic:
+        other = b if a.deterministic else a
+        arm = measure_arm(a.scores - b.scores, other.several, clusters)
+        spread = measure_spread([arm], arm.items, clusters)
+        return PairPlan(left, right, evaluation.metric, spread, items, (len(other.runs),), (other.setting_count, 1))
     codes = [facet_codes(evaluation, system) for system in (a, b)]
     arms = [measure_arm(one.scores, find_settings(own), clusters) for one, own in zip((a, b), codes, strict=True)]
     facets = tuple(

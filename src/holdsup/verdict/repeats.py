@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.columns.crossing import Crossing, cross
-from holdsup.errors import shell_names
+from holdsup.errors import ScoresError, shell_names
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.results import Caution
 from holdsup.scores import Scores
@@ -169,6 +169,7 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
                 code="copied-runs",
                 message=f"{by}Runs with exactly the same scores count as one: {'; '.join(copied)}.",
                 effect="Either the system is deterministic or a file was copied.",
+                advice=f"If it has no randomness, give --deterministic {shell_names(sorted(systems))}.",
             )
         )
     if kept.all():
@@ -176,6 +177,28 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
     distinct = lay_out_metric(scores.take(kept), evaluation.metric, nested_runs=evaluation.nested_runs)
     distinct = replace(distinct, by_items=evaluation.by_items)
     return Distinct(distinct, int((~kept).sum()), frozenset(systems), tuple(cautions))
+
+
+def declare_deterministic(distinct: Distinct, names: Sequence[str]) -> Distinct:
+    """Return the evaluation in which another run of some systems would have the same scores, as was declared."""
+    evaluation = distinct.evaluation
+    for system in evaluation.systems:
+        known = system.scores[system.has]
+        if system.name in names and not np.array_equal(np.nanmin(known, axis=1), np.nanmax(known, axis=1)):
+            raise ScoresError(
+                f"--deterministic {shell_names([system.name])}: its {format_count(len(system.runs))} runs differ, so "
+                "it is not: leave it out, or give --where to use one run"
+            )
+    systems = (_as_one_run(system) if system.name in names else system for system in evaluation.systems)
+    kept = (c for c in distinct.cautions if c.code != "copied-runs" or distinct.systems - set(names))
+    return replace(distinct, evaluation=replace(evaluation, systems=tuple(systems)), cautions=tuple(kept))
+
+
+def _as_one_run(system: SystemRuns) -> SystemRuns:
+    """Return a system whose runs have the same scores, wherever they have any, as one that is deterministic."""
+    scores = np.fmax.reduce(system.scores, axis=1, keepdims=True)
+    seeds = None if system.seeds is None else system.seeds[:1]
+    return SystemRuns(system.name, scores, system.runs[:1], system.settings[:1], seeds, deterministic=True)
 
 
 def _same_scores(system: SystemRuns) -> NDArray[np.int64]:

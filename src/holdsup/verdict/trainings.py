@@ -49,14 +49,14 @@ def is_nested(scores: Floats) -> bool:
 def has_nested_runs(evaluation: Evaluation, system: SystemRuns) -> bool:
     """Return whether each of several datasets has runs of its own, by the names of the runs or as declared."""
     there = evaluation.scored_datasets.get(system.name)  # of all that it was scored on, wherever it is compared
-    if there is None or int(there.any(axis=1).sum()) < 2:
+    if system.deterministic or there is None or int(there.any(axis=1).sum()) < 2:
         return False
     return evaluation.nested_runs or is_nested(np.where(there, 0.0, np.nan))
 
 
 def can_repeat(evaluation: Evaluation, system: SystemRuns) -> bool:
-    """Return whether the spread between runs is measured: two of a setting, or others on each dataset."""
-    return system.repeats or has_nested_runs(evaluation, system)
+    """Return whether the spread between runs is known: two of a setting, others on each dataset, or declared none."""
+    return system.repeats or system.deterministic or has_nested_runs(evaluation, system)
 
 
 def count_trainings(evaluation: Evaluation, system: SystemRuns) -> int:

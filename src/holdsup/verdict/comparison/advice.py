@@ -13,7 +13,7 @@ from holdsup.errors import shell_names
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.scores import Scores
 from holdsup.scores.suggestions import suggest_replicates
-from holdsup.verdict.claims import Pair, pair_systems
+from holdsup.verdict.claims import Pair, Rule, pair_systems
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.records import Compared, SystemContrast
 from holdsup.verdict.comparison.standings import find_open, is_told
@@ -71,10 +71,12 @@ def _advise_pair(distinct: Distinct, pair: Pair, *, firm: bool, alpha: float, na
         return Advice(said, "items" if items else "runs" if said else None)
     if not unsure or (pair.nested and pair.unit == "datasets"):
         return Advice()
-    if pair.unit == "items" and "dataset" in pair.method:  # datasets are drawn anew, beside items
+    if pair.unit == "items" and pair.nested is not None:  # datasets are drawn anew, beside items
         first = shlex.quote(f"{evaluation.scores.roles.dataset}={evaluation.dataset_names[0]}")
         more = f"more datasets, because the difference varies between them; or ask about one: --where {first}"
         return Advice((more,), "datasets")
+    if pair.claim == "these-datasets":
+        return Advice((f"more runs{'' if pair.unit == 'datasets' else ', and more items of each dataset'}",), "runs")
     if any(np.isnan(system.scores).mean() > MOST_EMPTY for system in (pair.left, pair.right)):
         return Advice()  # a run that is added brings items of its own, and no plan knows which
     plan = plan_pair(evaluation, pair.left.name, pair.right.name)
@@ -156,11 +158,14 @@ def _suggest_shared(evaluation: Evaluation, pair: Pair) -> Iterator[str]:
 
 def _say_runs(pair: Pair, plan: PairPlan, more: int) -> str:
     """Return so many more runs of each system in words, and how many these make."""
-    if pair.paired:
+    if pair.rule is Rule.SEEDS:
         return f"{format_counted(more, 'more shared seed')} ({format_count(plan.runs[0] + more)} in all)"
-    counts = dict.fromkeys(format_count(k + more * s) for k, s in zip(plan.runs, plan.settings, strict=True))
+    counts = dict.fromkeys(format_count(k + more * s) for k, s in zip(plan.runs, plan.settings, strict=False))
     where = " at each setting" if max(plan.settings) > 1 else ""
-    return f"{format_counted(more, 'more run')} of each{where} ({' and '.join(counts)} in all)"
+    varied = [system.name for system in (pair.left, pair.right) if not system.deterministic]
+    whose, made = ("each" if len(varied) == 2 else varied[0]), " and ".join(counts)
+    in_all = f"{made} each" if len(varied) == 2 and len(counts) == 1 else f"{made} in all"
+    return f"{format_counted(more, 'more run')} of {whose}{where} ({in_all})"
 
 
 def _say_items(evaluation: Evaluation, plan: PairPlan, items: int) -> str:

@@ -10,7 +10,7 @@ from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results import Caution
 from holdsup.scores import Scores
 from holdsup.scores.roles import is_usual
-from holdsup.verdict.claims import Pair
+from holdsup.verdict.claims import Pair, Rule
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.pairs import ManyPairs
 from holdsup.verdict.comparison.trust import caution_collapses, caution_skewness
@@ -89,7 +89,7 @@ def _few_runs(found: Found) -> Iterator[Caution]:
     few = {s.name for pair in found.covering if pair.claim != "these-runs" for s in (pair.left, pair.right)
            if not pair.nested and len(s.runs) - s.setting_count == 1}  # fmt: skip
     shared = found.evaluation.scores.roles.shared
-    if shared and any(pair.claim != "these-runs" and not pair.paired for pair in found.covering):
+    if shared and any(pair.claim != "these-runs" and pair.rule is not Rule.SEEDS for pair in found.covering):
         yield Caution(
             code="seeds-not-paired",
             message=f"Runs are not paired by {', '.join(shared)}: each system's runs count as independent.",
@@ -116,7 +116,7 @@ def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[Caution]:
     """Yield how many seeds two systems share, where some runs have no partner."""
     said = []
     for pair in pairs:
-        if pair.paired and pair.left.seeds is not None and pair.right.seeds is not None:
+        if pair.rule is Rule.SEEDS and pair.left.seeds is not None and pair.right.seeds is not None:
             left, right = set(pair.left.seeds.tolist()), set(pair.right.seeds.tolist())
             if left != right:
                 both = format_counted(len(left & right), "seed")

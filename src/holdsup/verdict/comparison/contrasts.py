@@ -29,7 +29,7 @@ LEVEL = 0.95  # of limits that a test against a margin has no use for
 SMALLEST = -300.0  # decimal logarithm below which a p-value is written as zero beside its logarithm
 
 
-NAMES = ("left", "right", "claim", "p_method", "items")
+NAMES = ("left", "right", "claim", "rule", "p_method", "items")
 READINGS = ("nested_runs", "p_other_reading", "low_other_reading", "high_other_reading")
 # Fields of a row, and what they are called in `Differences`.
 NUMBERS = {"difference": "estimate", **{name: name for name in ("se", "df", "p", "log10_p", "low", "high")},
@@ -90,11 +90,13 @@ def _names(found: Found) -> dict[str, Sequence[Any]]:
         "lower_is_better": [found.lower_is_better] * count,
     }
     if not isinstance(pairs, ManyPairs):
-        rows = [(pair.left.name, pair.right.name, pair.claim, pair.method, pair.items) for pair in pairs]
+        rows = [
+            (pair.left.name, pair.right.name, pair.claim, str(pair.rule), pair.method, pair.items) for pair in pairs
+        ]
         return common | dict(zip(NAMES, zip(*rows, strict=True), strict=True))
     names, like = [system.name for system in pairs.evaluation.systems], pairs.like
     sides = ([names[place] for place in side.tolist()] for side in (pairs.left, pairs.right))
-    same = ([value] * count for value in (like.claim, like.method, like.items))
+    same = ([value] * count for value in (like.claim, str(like.rule), like.method, like.items))
     return common | dict(zip(NAMES, (*sides, *same), strict=True))
 
 

@@ -24,13 +24,13 @@ from holdsup.results import Caution, Rows
 from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.directions import Directions
-from holdsup.verdict.claims import STRONGEST, Pair, choose_claim, pair_systems
+from holdsup.verdict.claims import STRONGEST, Pair, Rule, choose_claim, mean_on_datasets, pair_systems
 from holdsup.verdict.comparison.conditions import Conditions, condition
 from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, ratio_as_published
 from holdsup.verdict.comparison.pairs import ManyPairs, pair_all
 from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
-from holdsup.verdict.repeats import COPY, Distinct, leave_out_copies
+from holdsup.verdict.repeats import COPY, Distinct, declare_deterministic, leave_out_copies
 from holdsup.verdict.scales import find_scale
 from holdsup.verdict.settings import mean_over_settings
 from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs, lay_out_datasets
@@ -44,6 +44,7 @@ class CompareQuestion:
     baseline: str | None
     margin: float | None
     by: tuple[str, ...]
+    deterministic: tuple[str, ...]
     bootstrap: int
     directions: Directions
     level: float
@@ -92,7 +93,7 @@ class Found:
 
 def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution], progress: Progress) -> Found:
     """Return what one metric says; a pair that cannot be compared is left out, and `said` gets what else is missing."""
-    distinct = leave_out_copies(evaluation)
+    distinct = declare_deterministic(leave_out_copies(evaluation), question.deterministic)
     evaluation = distinct.evaluation
     claim = choose_claim(evaluation, question.claim)
     pairs, refused = _compare(evaluation, question, claim, progress)
@@ -222,7 +223,7 @@ def _unused(found: Found) -> dict[str, NDArray[np.bool_]]:
             mine = rows_of[side.name]
             compared |= mine
             on_item |= mine & shared
-            if pair.paired and evaluation.seeds is not None and other.seeds is not None:
+            if pair.rule is Rule.SEEDS and evaluation.seeds is not None and other.seeds is not None:
                 mine = mine & np.isin(evaluation.seeds, other.seeds)
             by_seed |= mine
     unit = "a dataset" if evaluation.unit == "datasets" else "an item"
@@ -251,7 +252,7 @@ def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: fl
     return SystemMean(
         name=system.name, metric=evaluation.metric, claim=claim, mean=mean, se=se, df=df, low=low, high=high,
         runs=count_trainings(evaluation, system), items=0 if evaluation.per_run else int(held.sum()),
-        note="" if math.isfinite(low) and math.isfinite(high) else note,
+        note="" if math.isfinite(low) and math.isfinite(high) else note, deterministic=system.deterministic,
     )  # fmt: skip
 
 
@@ -261,6 +262,8 @@ def _carried(evaluation: Evaluation, system: SystemRuns, asked: str) -> str:
         return "new-runs"
     if asked == "these-runs" or evaluation.resplit or not can_repeat(evaluation, system):
         return "these-runs"
+    if asked == "these-datasets" and len(evaluation.dataset_names) > 1:
+        return asked
     several = system.setting_count > 1 and evaluation.datasets is None
     return "new-settings" if asked == "new-settings" and several else "new-runs"
 
@@ -277,7 +280,7 @@ def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, flo
 
 def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, level: float) -> tuple[Difference, str]:
     """Return the difference from a system whose every score is zero, and why it may have no limits."""
-    few = {"new-runs": "runs", "new-settings": "settings"}.get(claim, str(evaluation.unit))
+    few = {"new-runs": "runs", "these-datasets": "runs", "new-settings": "settings"}.get(claim, str(evaluation.unit))
     held = evaluation.scored(system)
     try:
         return _test(evaluation, system, held, claim, level), f"too few {few} to measure their spread"
@@ -300,13 +303,15 @@ def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: s
     nothing = np.zeros((len(scores), 1))
     datasets = None if evaluation.datasets is None else evaluation.datasets[held]
     several = datasets is not None and len(np.unique(datasets)) > 1
+    if claim == "these-datasets":
+        return mean_on_datasets(evaluation, replace(system, scores=scores), datasets, clusters, level)
     if claim == "new-runs" and (several or evaluation.unit == "datasets"):
         return _over_datasets(evaluation, replace(system, scores=scores), held, settings, level)
     if datasets is not None and several:
         return compare_these_datasets(
             scores, nothing, datasets, clusters=clusters, new_runs=False, by_items=evaluation.by_items, level=level
         )
-    if claim == "these-runs":
+    if claim == "these-runs" or system.deterministic:
         return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level, tails=False)
     if claim == "new-settings":
         return mean_over_settings(evaluation, system, level=level)

@@ -87,10 +87,8 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
         return "runs have one score each"
     if len(evaluation.scores) <= evaluation.items:
         return f"there is one score for each of the {evaluation.unit}"
-    if len(evaluation.systems) > MOST_SYSTEMS:
-        return f"it is fitted to {MOST_SYSTEMS} systems at most"
-    if _count_patterns(evaluation) > MOST_PATTERNS:
-        return f"scores are missing in more than {MOST_PATTERNS:,} different patterns"
+    if why := _find_obstacle(evaluation, claim):
+        return why
     table, random = evaluation.scores.to_arrow(), _random_terms(evaluation, claim)
     settings = Settings(table)
     if claim != "these-runs" and any(system.setting_count > 1 for system in evaluation.systems):
@@ -98,7 +96,7 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
             return "runs differ in settings, and there are several datasets"
         if sum(system.setting_count for system in evaluation.systems) > MOST_SETTINGS:
             return f"it is fitted to {MOST_SETTINGS} settings at most"
-        settings = fix_settings(evaluation, table) if claim == "new-runs" else draw_settings(evaluation, table)
+        settings = draw_settings(evaluation, table) if claim == "new-settings" else fix_settings(evaluation, table)
     try:
         small, large = (
             f"score ~ {' + '.join((each, *settings.columns, *random, *settings.random))}" for each in ("1", "system")
@@ -111,6 +109,17 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
         return "its fit did not converge"
     shown = f"score ~ {' + '.join(('system', *settings.words, *random, *settings.random))}"
     return OurFits(null, alternative, shown)
+
+
+def _find_obstacle(evaluation: Evaluation, claim: str) -> str:
+    """Return why a model can't be fitted to all of the scores, "" if it can."""
+    if claim != "these-runs" and any(system.deterministic for system in evaluation.systems):
+        return "a system is deterministic, and the model has one run variance for all"
+    if len(evaluation.systems) > MOST_SYSTEMS:
+        return f"it is fitted to {MOST_SYSTEMS} systems at most"
+    if _count_patterns(evaluation) > MOST_PATTERNS:
+        return f"scores are missing in more than {MOST_PATTERNS:,} different patterns"
+    return ""
 
 
 def _count_patterns(evaluation: Evaluation) -> int:

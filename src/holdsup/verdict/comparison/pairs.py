@@ -23,11 +23,12 @@ from holdsup.numerics.pooling import Pool
 from holdsup.numerics.proportions import PairedShares
 from holdsup.numerics.spread import Clusters, Spread, find_clusters, measure_arm
 from holdsup.progress import Progress
-from holdsup.verdict.claims import NOISE, SCORE_TEST, Pair, least_variance, pair_systems
+from holdsup.verdict.claims import NOISE, Pair, Rule, least_variance, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.trainings import has_nested_runs
 
 Codes = NDArray[np.intp]
+CERTAIN = 10**9  # degrees of freedom of a run variance that is zero by declaration
 CELLS = 2**20  # item differences that are held at a time
 
 
@@ -164,7 +165,7 @@ def pair_all(
         return None
     largest = np.array([np.nanmax(np.abs(system.scores[shared])) for system in systems])
     scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, least, progress)
-    if like.method == SCORE_TEST:
+    if like.rule is Rule.SCORE:
         assert evaluation.ends is not None
         shares = PairedShares.of(measured.items == evaluation.ends[1], left, right)
         found = shares.decide(np.ptp(evaluation.ends), 0.0, level)
@@ -211,10 +212,13 @@ def _without_noise(found: Differences, scale: Floats) -> Differences:
 def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
     """Return whether all pairs carry the claim, by the same test on the same items."""
     systems = evaluation.systems
-    if evaluation.resplit or evaluation.datasets is not None or claim == "new-settings":
+    if evaluation.resplit or evaluation.datasets is not None or claim in ("new-settings", "these-datasets"):
         return False
-    if (claim == "new-runs" or evaluation.per_run) and not all(system.repeats for system in systems):
+    known = all(system.repeats or system.deterministic for system in systems)
+    if (claim == "new-runs" or evaluation.per_run) and not known:
         return False
+    if sum(system.deterministic for system in systems) > 1:
+        return False  # runs of a pair of them do not vary
     nested = [has_nested_runs(evaluation, system) for system in systems]
     if any(nested) and not (all(nested) and all(s.repeats and not np.isnan(s.scores).any() for s in systems)):
         return False
@@ -246,11 +250,13 @@ class _Measured:
     ) -> _Measured:
         if per_run:
             scores = [system.scores[0] for system in systems]
-            part = np.array([each.var(ddof=1) / len(each) for each in scores])
+            part = np.array([each.var(ddof=1) / len(each) if len(each) > 1 else 0.0 for each in scores])
             nothing, unknown = np.zeros_like(part), np.full_like(part, np.nan)
-            means, df = np.array([[each.mean()] for each in scores]), np.array([len(each) - 1.0 for each in scores])
+            means = np.array([[each.mean()] for each in scores])
+            df = np.array([CERTAIN if s.deterministic else len(s.runs) - 1.0 for s in systems])
             return cls(means, part, nothing, df, nothing, unknown, unknown, None)
         arms = [measure_arm(system.scores[shared], system.several, clusters) for system in systems]
+        arms = [replace(a, df=CERTAIN) if s.deterministic else a for a, s in zip(arms, systems, strict=True)]
         df = np.array([float(arm.df) for arm in arms])
         columns = (
             np.array([float(getattr(arm, name)) for arm in arms])
@@ -296,7 +302,8 @@ class _Measured:
         counts = [len(system.runs) for system in systems]
         pool = Pool.of(counts, self.df, self.part)
         pooled = pool.share(spread, self.part, self.df, *sides) if new_runs else spread
-        alike = not new_runs or (len(set(counts)) == 1 and len(set(self.df.tolist())) == 1)
+        varied = [(count, df) for count, df in zip(counts, self.df.tolist(), strict=True) if df < CERTAIN]
+        alike = not new_runs or len(set(varied)) == 1
         if not alike or not 1 < len(sides[0]) <= MOST_PAIRS:
             return pooled, Family(len(sides[0]), np.empty(0))
         covariance = np.zeros((len(counts), len(counts)))

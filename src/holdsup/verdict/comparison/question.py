@@ -55,6 +55,7 @@ def compare_systems(
     average: str = "macro",
     last: str | None = None,
     nested_runs: bool = False,
+    deterministic: str | Sequence[str] | None = (),
     bootstrap: int = 0,
     lower_is_better: LowerIsBetter = None,
     level: float = 0.95,
@@ -68,7 +69,8 @@ def compare_systems(
     Parameters
     ----------
     data : `Scores`, or anything that `read_scores` takes
-    claim : "these-runs", "new-runs" or "new-settings"; by default new-runs where two systems have two runs or more
+    claim : "these-runs", "these-datasets" (new runs on these datasets), "new-runs" or "new-settings"; by default
+        new-runs where two systems have two runs or more
     baseline : the system that all others are compared with; by default all pairs are
     margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
@@ -80,6 +82,8 @@ def compare_systems(
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
         then two trainings; by default a run whose name recurs is one training that was evaluated on all
+    deterministic : systems that score the same in every run, such as greedy decoding with fixed weights: their run
+        variance is zero, and one run of them will do
     bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
     lower_is_better : who is called better; differences stay as they are. True for all metrics, False for none, or the
         names of those of which a lower one is better, such as ["ter"]; others by their names: ter, loss, rmse, latency
@@ -102,7 +106,7 @@ def compare_systems(
         check_count(count, name)
     check_processes(processes)
     check_progress(progress)
-    by = list_names_given(by, "by")
+    by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
     roles = roles if isinstance(data, Scores) else name_properties(by, roles)
     taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
@@ -118,7 +122,7 @@ def compare_systems(
             said.append(Caution(code="less-claimed", message=why))
     question = CompareQuestion(
         claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
-        bootstrap=bootstrap,
+        deterministic=deterministic, bootstrap=bootstrap,
         directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
     laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
@@ -138,7 +142,8 @@ def compare_systems(
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
-        last=last, nested_runs=nested_runs or None, baseline=baseline, best=best, by=by, level=level,
+        last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
+        by=by, level=level,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=seed if bootstrap else None,
     )  # fmt: skip
@@ -187,6 +192,8 @@ def _check_systems(scores: Scores, question: CompareQuestion) -> None:
     if len(names) < 2:
         why = point_to_roles(scores) if scores.roles.system is None else "is --system right?"
         raise ScoresError(f"there is only one system, {names[0]!r}, and a comparison needs two: {why}")
+    if unknown := [name for name in question.deterministic if name not in names]:
+        raise ScoresError(f"--deterministic {unknown[0]!r} is not one of the systems: {list_names(names)}")
     if question.baseline in lost:
         why = lost[question.baseline]
         raise ScoresError(f"the baseline {question.baseline!r} has no usable score ({why}): give another")

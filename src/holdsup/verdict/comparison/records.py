@@ -38,6 +38,7 @@ class SystemMean:
     # what scores are, where that is known, such as shares (0 to 1): where t would take the CI beyond the ends of the
     # scale, and where there are two values only, it is Wilson's
     scale: str = ""
+    deterministic: bool = False  # whether it was declared that another run would have the same scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +111,8 @@ class SystemContrast:
     df_simultaneous: float | None = None  # degrees of freedom behind the CI for all pairs
     level_simultaneous: float | None = None  # level of each CI for all pairs: together they keep the level asked for
     adjusted_by: str = ""  # how: single-step max-t or Bonferroni; empty for a single difference
+    # the kind of test: welch, two-way-welch, two-way-paired, paired-t or score; empty in results of earlier versions
+    rule: str = ""
     # whether each of several datasets has runs of its own (true) or runs are one training each, evaluated on all of
     # them (false); null where datasets and runs are not both drawn anew
     nested_runs: bool | None = None
@@ -275,7 +278,7 @@ class Compared(Result):
     kind: ClassVar[str] = "compare"
     main_table: ClassVar[str] = "contrasts"
 
-    claim: str  # what is claimed of all pairs, or else of most: these-runs, new-runs or new-settings
+    claim: str  # what is claimed of all pairs, or else of most: these-runs, these-datasets, new-runs or new-settings
     level: float  # coverage of the CIs
     lower_is_better: bool  # whether a lower score is a better one, by the first metric; each difference has its own
     baseline: str | None  # the system that all others are compared with, null if all pairs are

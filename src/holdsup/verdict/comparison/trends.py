@@ -291,7 +291,10 @@ def subject_of_pair(evaluation: Evaluation, pair: Pair, properties: Sequence[Ite
     a, b = evaluation.system(pair.left.name), evaluation.system(pair.right.name)
     new_runs = pair.claim != "these-runs"
     arms, settings = (a.scores, b.scores), (a.several, b.several)
-    if new_runs and a.seeds is not None and b.seeds is not None:
+    fixed = new_runs and (a.deterministic or b.deterministic)
+    if fixed:
+        arms, settings = (a.scores - b.scores,), ((b if a.deterministic else a).several,)  # type: ignore[assignment]
+    elif new_runs and a.seeds is not None and b.seeds is not None:
         x, y = align_seeds(a, b)
         arms, settings = (x - y,), (None,)  # type: ignore[assignment]  # one arm instead of two
     return _subject(evaluation, f"{a.name} and {b.name}", arms, settings, properties, new_runs=new_runs)

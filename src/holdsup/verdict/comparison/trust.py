@@ -61,7 +61,7 @@ def caution_skewness(found: Found, by: str) -> Iterator[Caution]:
 def _unit(found: Found) -> str:
     """Return what the test averages over."""
     evaluation = found.evaluation
-    if evaluation.datasets is not None and "these-runs" not in found.claims:
+    if evaluation.datasets is not None and not {"these-runs", "these-datasets"} & set(found.claims):
         return "dataset"
     return "item" if evaluation.unit == "items" and evaluation.clusters is None else (
         "cluster" if evaluation.clusters is not None else "dataset"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from holdsup.numerics.families import MAX_T
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number, format_percent
 from holdsup.results import Method, find_scored
 from holdsup.results.direction_names import find_direction
+from holdsup.verdict.claims import Rule
 from holdsup.verdict.comparison.records import Compared, Conditional, SystemContrast, Where
 from holdsup.verdict.comparison.standings import (
     better_of,
@@ -96,7 +98,7 @@ def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) ->
     items = f"{format_count(c.items)} {name_items_of(found)}"
     if found.unit is None or (settled_by == "runs" and c.claim != "these-runs"):
         return runs
-    if found.unit == "items" and "dataset" in c.p_method and c.claim != "these-runs":
+    if found.unit == "items" and c.nested_runs is not None:
         return f"{format_count(found.datasets)} {_name_datasets(found)}"
     if settled_by == "runs and items" and c.claim != "these-runs":
         return f"{runs} on {items}"
@@ -239,6 +241,8 @@ def holds_for(found: Compared) -> str:
     if others:
         whose = f"{format_count(len(others))} of {format_count(len(found.contrasts))} pairs"
         said += f" ({whose}: these runs only)" if others[0].claim == "these-runs" else f" (for {whose} new runs, too)"
+    if fixed := [s.name for s in found.ordered(found.systems[0].metric) if s.deterministic]:
+        said += f". Runs of {join_names(fixed, most=MOST_NAMED)} don't vary, as declared"
     if found.datasets > 1 and found.unit == "items":
         weighed = (name_items_of(found), _name_datasets(found)) if found.average == "micro" else None
         said += f". {weighed[0].capitalize()} weigh the same, so large {weighed[1]} count for more" if weighed else (
@@ -255,12 +259,15 @@ def _covers(found: Compared, claim: str) -> str:
     these = "these picked runs on " if found.best else ""
     if found.unit is None:
         return f"new {runs} on the same test data; not other test data or settings"
+    if claim == "these-datasets" and found.unit == "items":
+        return f"new {runs}, new {items} of these {found.datasets} {datasets}; not other {datasets} or settings"
     if found.unit == "datasets" or (found.datasets > 1 and claim != "these-runs"):
         number = found.datasets if found.unit == "items" else max(s.items for s in found.systems)
         drawn = f"new {datasets} like these {format_count(number)}"
         drawn += f", new {items}" if found.unit == "items" else ""
         return {
             "these-runs": f"{these}{drawn}; not new {runs} or settings",
+            "these-datasets": f"new {runs} on these {number:,} {datasets}; not other {datasets} or settings",
             "new-runs": f"{drawn}, new {runs}; not other settings",
             "new-settings": f"{drawn}, new {runs}, new settings; not {datasets} of another kind",
         }[claim]
@@ -331,8 +338,8 @@ def describe_method(found: Compared) -> Method:
         properties = _listed(each.property for each in found.conditional)
         sentences.append(f"Whether differences depend on {properties} was tested, for all values at once.")
     citations = ["hagmann2023"]
-    citations += ["welch1947"] if "Welch" in tests else []
-    citations += ["westfall1993"] if "max-t" in adjusted else []
+    citations += ["welch1947"] if any(c.rule in (Rule.WELCH, Rule.TWO_WAY) for c in found.contrasts) else []
+    citations += ["westfall1993"] if any(c.adjusted_by == MAX_T for c in found.contrasts) else []
     citations += ["bates2015"] if models else []
     return Method(
         question="Is one system better than another, beyond these runs?",
