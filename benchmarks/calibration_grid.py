@@ -1,6 +1,7 @@
 """Is the promise kept anywhere? False positives, coverage, power and width in 256 designs that fill the space.
 
     python benchmarks/calibration_grid.py [--tables 2000] [--peers 200] [--seconds 3600] [--evalstats PYTHON]
+        [--cells 0:128] [--results FILE]
 
 One line a cell in results/calibration_grid.jsonl; a cell that has fewer tables than asked for gets the rest, so that a
 run that was cut off goes on. `--few-runs` measures a few designs with three to five runs instead.
@@ -39,12 +40,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=np.inf, help="after which no cell is begun")
     parser.add_argument("--above", type=float, default=0.0, help="only cells with more false positives than this")
     parser.add_argument("--few-runs", action="store_true")
+    parser.add_argument("--cells", default=":", help="the first and the end of the cells that are measured")
+    parser.add_argument("--results", type=Path, help="file of the results, so that parts can be measured side by side")
     options = parser.parse_args()
     cells = dict(FEW_RUNS) if options.few_runs else {str(place): cell for place, cell in enumerate(CELLS)}
-    file = RESULTS / ("calibration_few_runs.jsonl" if options.few_runs else "calibration_grid.jsonl")
+    first, end = (int(place) if place else None for place in options.cells.split(":"))
+    file = options.results or RESULTS / ("calibration_few_runs.jsonl" if options.few_runs else "calibration_grid.jsonl")
     rows = read_rows(file)
     begun = time.monotonic()
-    for place, (name, cell) in enumerate(cells.items()):
+    for place, (name, cell) in list(enumerate(cells.items()))[first:end]:
         row = rows.setdefault(name, {"cell": name, **describe(cell), "counts": {}, "cpu": 0.0})
         if rate(row, "false_positives") < options.above:
             continue

@@ -9,11 +9,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+import holdsup
+
 
 @pytest.fixture
 def benchmarks(root: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(str(root / "benchmarks"))
-    return {name: importlib.import_module(name) for name in ("cells", "rules", "contestants")}
+    return {name: importlib.import_module(name) for name in ("cells", "rules", "contestants", "grid_cells", "together")}
 
 
 def test_the_rule_measured_is_the_librarys_in_every_cell(benchmarks: dict[str, ModuleType]) -> None:
@@ -42,3 +44,38 @@ def test_the_mixed_model_finds_the_difference_of_the_means(benchmarks: dict[str,
     _, low, high = contestants.mixed_model(*sample.scores, sample.facets, 0.95)
     left, right = sample.scores
     assert (low + high) / 2 == pytest.approx(left.mean((1, 2)) - right.mean((1, 2)), abs=1e-6)
+
+
+GRID = ("normal", "0/1", "beta", "zero-one inflated", "lognormal", "Likert")
+
+
+@pytest.mark.parametrize("runs", [(1, 1, 1), (3, 3), (3, 3, 3, 3), (2, 4, 3)], ids=str)
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("kind", GRID)
+def test_the_grid_rejects_what_the_library_rejects(
+    benchmarks: dict[str, ModuleType], kind: str, runs: tuple[int, ...], clustered: bool
+) -> None:
+    grid, together = benchmarks["grid_cells"], benchmarks["together"]
+    cell = grid.GridCell(40, runs, (0.01,) * len(runs), kind, clustered=clustered)
+    scores, _ = grid.draw_tables(cell, np.random.default_rng([4, len(runs)]), 3, 0.1)
+    found = together.measure_pairs(scores, grid.find_clusters_of(cell), two_valued=kind == "0/1")
+    rejected = found.reject(np.zeros(len(found.left)))
+    for table in range(3):
+        compared = holdsup.compare_systems(_as_rows(cell, grid, [each[table] for each in scores]))
+        told = {frozenset((c.left, c.right)): c.p_adjusted <= 0.05 for c in compared.contrasts}
+        pairs = [frozenset(("ABCD"[a], "ABCD"[b])) for a, b in zip(found.left, found.right, strict=True)]
+        assert [told[pair] for pair in pairs] == rejected[table].tolist()
+
+
+def _as_rows(cell: object, grid: ModuleType, scores: list[np.ndarray]) -> dict[str, list[object]]:
+    """Return a table as the library takes it in."""
+    clusters = grid.find_clusters_of(cell)
+    rows: dict[str, list[object]] = {"system": [], "item": [], "seed": [], "score": [], "cluster": []}
+    for name, own in zip("ABCD", scores, strict=False):
+        for (item, run), score in np.ndenumerate(own):
+            values = (name, f"i{item}", run, score, f"c{item if clusters is None else clusters[item]}")
+            for column, value in zip(rows.values(), values, strict=True):
+                column.append(value)
+    if clusters is None:
+        del rows["cluster"]
+    return rows
