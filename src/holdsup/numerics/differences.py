@@ -219,6 +219,8 @@ def measure_on_datasets(
     rows, arms = _rows(datasets, sides[0][0].shape[-2]), list[Arm]()
     if min(map(len, rows)) < 2:
         raise ValueError("a dataset has one item: how much items differ is not measured.")
+    if any(np.isnan(scores[..., at, :]).all(axis=-2).any() for scores, _ in sides for at in rows):
+        raise ValueError("a run was not scored on all of these datasets.")
     weights = np.array([len(at) / len(datasets) if by_items else 1 / len(rows) for at in rows])
     found = [find_clusters(None if clusters is None else clusters[at], len(at)) for at in rows]
     within = [
@@ -230,10 +232,8 @@ def measure_on_datasets(
         for both, own, weight in zip(within, found, weights, strict=True)
     ]
     for (scores, settings), own in zip(sides, zip(*within, strict=True), strict=True):
-        means = dataset_means(scores, datasets)
-        if np.isnan(means).any():
-            raise ValueError("a run was not scored on all of these datasets.")
-        whole = measure_arm(np.einsum("d,...dk->...k", weights, means)[..., None, :], settings, find_clusters(None, 1))
+        means = np.einsum("d,...dk->...k", weights, dataset_means(scores, datasets))
+        whole = measure_arm(means[..., None, :], settings, find_clusters(None, 1))
         noise = np.asarray(sum(w**2 * arm.noise for w, arm in zip(weights, own, strict=True)))
         share, runs = np.minimum(1.0, noise / np.where(whole.part > 0, whole.part, 1.0)), whole.run_variance
         arms.append(replace(whole, noise=noise, run_variance=(1 - share) * runs, residual_variance=share * runs))
