@@ -19,7 +19,7 @@ from holdsup.numerics.differences import new_runs_test, these_runs_test
 from holdsup.numerics.families import Systems, draw_family
 from holdsup.numerics.pooling import Pool
 from holdsup.numerics.proportions import PairedShares, wilson
-from holdsup.numerics.spread import Clusters, Spread, find_clusters, measure_arm
+from holdsup.numerics.spread import Clusters, Spread, find_clusters, least_at, measure_arm
 
 __all__ = ["Pairs", "cover_means", "measure_pairs"]
 
@@ -129,8 +129,9 @@ def measure_pairs(scores: Sequence[Floats], clusters: Codes | None, *, two_value
     least = count**-2.0 if two_valued else 0.0
     these = np.stack([found.variance_of_mean(items[:, a] - items[:, b]) for a, b in zip(left, right, strict=True)], -1)
     means = items.mean(-1)
+    estimate = means[:, left] - means[:, right]
     spread = Spread(
-        estimate=means[:, left] - means[:, right], these=np.maximum(least, these), item_df=found.df,
+        estimate=estimate, these=np.maximum(least_at(estimate, least, count), these), item_df=found.df,
         runs=(part[:, left], part[:, right]), noise=(noise[:, left], noise[:, right]), run_df=(df[left], df[right]),
     )  # fmt: skip
     shares = None

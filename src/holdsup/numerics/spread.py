@@ -125,15 +125,32 @@ def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters,
     `least` is the smallest variance over new items that counts: of scores with two values, which may all agree by luck,
     that of one item on which systems differ.
     """
-    these = np.maximum(least, clusters.variance_of_mean(differences) + sum(arm.lacking for arm in arms))
+    these = clusters.variance_of_mean(differences) + sum(arm.lacking for arm in arms)
+    estimate = np.asarray(differences.mean(-1))
+    these = np.maximum(these, least_at(estimate, least, differences.shape[-1]))
     return Spread(
-        estimate=np.asarray(differences.mean(-1)),
+        estimate=estimate,
         these=np.asarray(these),
         item_df=clusters.df,
         runs=tuple(arm.part for arm in arms),
         noise=tuple(arm.noise for arm in arms),
         run_df=tuple(arm.df for arm in arms),
     )
+
+
+def least_at(estimate: ArrayLike, least: float, count: int) -> Floats:
+    """Return the smallest variance that counts of the mean of `count` differences, which may all be alike.
+
+    `least` is what one item on which systems differ adds. Where all differ by d it is the variance of d after Agresti
+    and Min (2005), who add two items, one of them with a difference either way by half: 20 of 20 are not all.
+
+    >>> least_at(0.0, 1 / 20**2, 20), least_at(1.0, 1 / 20**2, 20).round(5)
+    (array(0.0025), array(0.00583))
+    """
+    square = np.asarray(estimate, float) ** 2
+    more = count + 2
+    smoothed = ((count * square + least * count**2) / more - count**2 * square / more**2) / more
+    return np.asarray(np.maximum(least, smoothed) if least else np.zeros_like(square))
 
 
 def measure_run_spread(left: Floats, right: Floats) -> Spread:

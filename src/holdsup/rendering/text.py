@@ -17,6 +17,7 @@ WIDEST_PLOT = 41  # of intervals that are drawn and not written
 LONG = 10_000  # characters; textwrap takes the square of a word's length
 # What stays on one line: p = .33, 95% CI, --margin SIZE, --plot-all. Until lines are made, characters that no text has
 # stand for its blanks and hyphens.
+BLANKS = str.maketrans(dict.fromkeys("\n\r\t\v\f", " "))
 WHOLE = re.compile(r"\bp [=<>] [\d.]+|\d% CI\b|(?<![\w-])--[a-z-]+(?: [A-Z]{2,}\b)?")
 KEPT = str.maketrans(" -", "\x01\x02")  # one column each, and in no text that is shown
 AGAIN = str.maketrans("\x01\x02", " -")
@@ -167,7 +168,7 @@ def _break_lines(text: str, width: int, indent: str) -> list[str]:
     if len(text) <= LONG and display_width(text) == len(text):
         return textwrap.wrap(text, width, subsequent_indent=indent)
     lines, line, used = list[str](), "", 0  # textwrap counts characters, not columns
-    for char in " ".join(text.split()):
+    for char in text.translate(BLANKS):
         wide = _char_width(char)
         while used + wide > width and line != indent:
             head, _, tail = line.rpartition(" ")

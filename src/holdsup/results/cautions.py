@@ -16,12 +16,18 @@ EXAMPLES = 3
 IDENTIFIER = re.compile(r"['\"`]|\S*[_\d]")  # a name of the user's at the beginning: it keeps its letters
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+# They decide who is better, or which scores there are to tell: the answer is read wrongly without them.
 TURNING = (
     "direction-against-name",
     "direction-assumed",
     "mixed-metrics",
     "mixed-scales",
-)  # they decide who is better
+    "infinite-scores",
+    "lookalike-labels",
+    "different-items",
+    "copied-runs",
+    "runs-across-datasets",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +84,12 @@ def show_finding(caution: Caution) -> str:
 
 def order_cautions(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
     """Return each caution once, the gravest first, and of equals those that may turn the answer round."""
+    turning = {code: place for place, code in enumerate(TURNING)}
     return tuple(
-        sorted(dict.fromkeys(cautions), key=lambda each: (SEVERITIES.index(each.severity), each.code not in TURNING))
+        sorted(
+            dict.fromkeys(cautions),
+            key=lambda each: (SEVERITIES.index(each.severity), turning.get(each.code, len(turning))),
+        )
     )
 
 

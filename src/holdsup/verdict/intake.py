@@ -109,6 +109,12 @@ def _find_losses(scores: Scores) -> Iterator[Caution]:
     """Yield how many runs of which systems have no score that counts."""
     if scores.usable.all():
         return
+    if infinite := _count_status(scores, "infinite"):
+        message = "One score is infinite and was left out."
+        if infinite > 1:
+            message = f"{format_count(infinite)} scores are infinite and were left out."
+        advice = "Find out where they come from: a division by zero is no score."
+        yield Caution(code="infinite-scores", about="data", message=message, advice=advice, count=infinite)
     if lost := lost_systems(scores):
         each = join_names([f"{name} ({why})" for name, why in lost.items()])
         yield Caution(code="systems-without-scores", message=f"Left out, with no usable score: {each}.")
@@ -128,6 +134,21 @@ def _find_losses(scores: Scores) -> Iterator[Caution]:
             message=f"No usable score in {join_names(said)}.",
             effect="The answer is about the runs that have one.",
         )
+
+
+def caution_missing(scores: Scores) -> Iterator[Caution]:
+    """Yield how many rows have no score, where the answer goes on without them."""
+    missing = _count_status(scores, "missing") + _count_status(scores, "nan")
+    if missing and scores.usable.any():
+        have = "row has" if missing == 1 else "rows have"
+        message = f"{format_count(missing)} of {format_count(len(scores))} {have} no score."
+        effect = "The answer rests on the others, as if scores were missing at random."
+        yield Caution(code="missing-scores", about="data", message=message, effect=effect, count=missing)
+
+
+def _count_status(scores: Scores, name: str) -> int:
+    names = scores.status.names
+    return int((scores.status.codes == names.index(name)).sum()) if name in names else 0
 
 
 def lost_systems(scores: Scores) -> dict[str, str]:

@@ -73,6 +73,12 @@ def lay_out_datasets(evaluation: Evaluation, system: SystemRuns, items: NDArray[
     return dataset_means(system.scores, evaluation.datasets[items])
 
 
+def is_moved(p: float, other: float, level: float, pairs: int) -> bool:
+    """Return whether the verdict on one of `pairs`, adjusted for all of them, is another by the other reading."""
+    share = (1 - level) / pairs
+    return (p <= share) != (other <= share)
+
+
 def caution_reading(
     pair: str, nested: bool, taken: Reading, other: Reading | None, *, declared: bool, level: float, pairs: int
 ) -> Caution:
@@ -95,7 +101,9 @@ def caution_reading(
     this, that = _say(taken, level), _say(other, level)
     alone = f" (not adjusted for {pairs:,} pairs)" if pairs > 1 else ""
     effect = f"{otherwise}, {pair} would have {f'the same {this}' if this == that else f'{that}, not {this}'}{alone}."
-    moved = (taken.p <= 1 - level) != (other.p <= 1 - level)
+    moved = is_moved(taken.p, other.p, level, pairs)
+    if moved:
+        message = f"{message.rstrip('.')}; {'without' if nested else 'with'} --nested-runs the answer changes."
     return Caution(code=code, severity="warning" if moved else "note", message=message, effect=effect)
 
 

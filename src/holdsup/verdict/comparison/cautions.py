@@ -12,37 +12,32 @@ from holdsup.scores import Scores
 from holdsup.scores.roles import is_usual
 from holdsup.verdict.claims import Pair, Rule
 from holdsup.verdict.comparison.findings import Found
-from holdsup.verdict.comparison.pairs import ManyPairs
 from holdsup.verdict.comparison.trust import caution_collapses, caution_skewness
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats
 from holdsup.verdict.settings import sparse_facets
-from holdsup.verdict.trainings import can_repeat, caution_reading, has_nested_runs
+from holdsup.verdict.trainings import can_repeat, caution_reading, has_nested_runs, is_moved
 
 MOST_REASONS = 3
+MOST_READ = 50  # pairs whose runs are read the other way
 
 
 def caution(found: Found, *, level: float) -> Iterator[Caution]:
     """Yield what limits the numbers of one metric, what changes the answer first."""
     by = f"{found.metric}: " if found.metric else ""
     yield from _left_out(found, by)
+    yield from _different_items(found, by)
+    yield from found.distinct.cautions
     yield from caution_skewness(found, by)
     yield from caution_collapses(found, by)
     yield from _less_claimed(found)
     yield from _few_runs(found)
     yield from _gaps(found.evaluation, by)
-    yield from found.distinct.cautions
-    yield from _weak(found, by, level)
-    pairs = found.pairs[:1] if isinstance(found.pairs, ManyPairs) else found.pairs
-    for pair in [pair for pair in pairs if pair.nested is not None][:1]:
-        yield caution_reading(
-            f"{by}{pair.left.name} - {pair.right.name}", bool(pair.nested), pair.difference, pair.other,
-            declared=found.evaluation.nested_runs, level=level, pairs=len(found.pairs),
-        )  # fmt: skip
+    yield from _weak(found, level)
+    yield from _reading(found, by, level)
     yield from _seeds_of_both(found.covering)
     yield from caution_repeats(found.evaluation, averaged=True)
-    yield from _different_items(found, by)
     yield from found.conditions.cautions
 
 
@@ -106,10 +101,22 @@ def _few_runs(found: Found) -> Iterator[Caution]:
             yield Caution(code="two-levels", about=f"system:{name}", message=message, advice="Three are a start.")
 
 
-def _weak(found: Found, by: str, level: float) -> Iterator[Caution]:
-    if len(found.pairs) == 1 and (1 - level) / 5 <= found.pairs[0].difference.p <= 1 - level:
-        message = f"{by}The evidence is not strong: a repeat could well miss the difference."
+def _weak(found: Found, level: float) -> Iterator[Caution]:
+    """Yield that a difference is only just told; of one of several metrics, whose p is adjusted, nothing is said."""
+    if found.metric is None and len(found.pairs) == 1 and (1 - level) / 5 <= found.pairs[0].difference.p <= 1 - level:
+        message = "The evidence is not strong: a repeat could well miss the difference."
         yield Caution(code="weak-evidence", message=message)
+
+
+def _reading(found: Found, by: str, level: float) -> Iterator[Caution]:
+    """Yield how runs on several datasets were read: by a pair whose verdict that changes, or else by the first."""
+    drawn, count = [pair for pair in found.pairs[:MOST_READ] if pair.nested is not None], len(found.pairs)
+    moved = [pair for pair in drawn if pair.other and is_moved(pair.difference.p, pair.other.p, level, count)]
+    for pair in (moved or drawn)[:1]:
+        yield caution_reading(
+            f"{by}{pair.left.name} - {pair.right.name}", bool(pair.nested), pair.difference, pair.other,
+            declared=found.evaluation.nested_runs, level=level, pairs=len(found.pairs),
+        )  # fmt: skip
 
 
 def _seeds_of_both(pairs: Sequence[Pair]) -> Iterator[Caution]:

@@ -125,6 +125,21 @@ def _compare(
         left, right = _couples(evaluation, question)
     except ScoresError as error:
         return (), (error,)
+    found = _compare_couples(evaluation, question, claim, (left, right), progress)
+    if question.baseline is None and len(found[0]) == len(left) == 1 and found[0][0].difference.estimate < 0:
+        # On the items that both have, the one with the lower mean is ahead: it goes to the left.
+        return _compare_couples(evaluation, question, claim, (right, left), progress)
+    return found
+
+
+def _compare_couples(
+    evaluation: Evaluation,
+    question: CompareQuestion,
+    claim: str,
+    couples: tuple[NDArray[np.intp], NDArray[np.intp]],
+    progress: Progress,
+) -> tuple[Sequence[Pair], tuple[ScoresError, ...]]:
+    left, right = couples
     if found := pair_all(evaluation, left, right, claim, level=question.level, progress=progress):
         return found
     names = [system.name for system in evaluation.systems]

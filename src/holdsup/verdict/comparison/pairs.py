@@ -21,7 +21,7 @@ from holdsup.numerics.families import MOST_PAIRS, Family, Systems, draw_family
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.pooling import Pool
 from holdsup.numerics.proportions import PairedShares
-from holdsup.numerics.spread import Clusters, Spread, find_clusters, measure_arm
+from holdsup.numerics.spread import Clusters, Spread, find_clusters, least_at, measure_arm
 from holdsup.progress import Progress
 from holdsup.verdict.claims import NOISE, Pair, Rule, least_variance, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
@@ -280,7 +280,9 @@ class _Measured:
         sides = (left, right)
         return Spread(
             estimate=estimate,
-            these=np.maximum(least, these + sum(self.lacking[side] for side in sides)),
+            these=np.maximum(
+                least_at(estimate, least, self.items.shape[1]), these + sum(self.lacking[side] for side in sides)
+            ),
             item_df=1.0 if self.clusters is None else self.clusters.df,
             runs=tuple(self.part[side] for side in sides),
             noise=tuple(self.noise[side] for side in sides),

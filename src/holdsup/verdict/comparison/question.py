@@ -140,6 +140,7 @@ def compare_systems(
     said += [line for each in asked for line in caution(each, level=level)]
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
+    said += _caution_claim(claim, found[0].claims[0], said)
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
         last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
@@ -163,6 +164,14 @@ def compare_systems(
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
         compared = replace(compared, next=advice.said, settled_by=advice.by)
     return replace(compared, cautions=_order(said))
+
+
+def _caution_claim(asked: str | None, made: str, said: Sequence[Caution]) -> Iterator[Caution]:
+    """Yield that only these runs are claimed though more was asked for, where nothing was `said` about it."""
+    less = asked not in (None, "these-runs") and made == "these-runs"
+    if less and not any(each.code == "less-claimed" for each in said):
+        why = f"You asked for the claim {asked}, but single runs say nothing about new ones."
+        yield Caution(code="less-claimed", message=why)
 
 
 def _means(found: Sequence[Found]) -> Iterator[SystemMean]:
@@ -190,7 +199,7 @@ def _check_systems(scores: Scores, question: CompareQuestion) -> None:
         without = "; ".join(f"{name!r} has no usable score ({why})" for name, why in lost.items())
         raise ScoresError(f"only {names[0]!r} has scores, and a comparison needs two systems: {without}")
     if len(names) < 2:
-        why = point_to_roles(scores) if scores.roles.system is None else "is --system right?"
+        why = (scores.roles.system is None and point_to_roles(scores)) or "is --system right, or a file missing?"
         raise ScoresError(f"there is only one system, {names[0]!r}, and a comparison needs two: {why}")
     if unknown := [name for name in question.deterministic if name not in names]:
         raise ScoresError(f"--deterministic {unknown[0]!r} is not one of the systems: {list_names(names)}")

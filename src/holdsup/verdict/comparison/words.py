@@ -87,7 +87,7 @@ def _say_margin(c: SystemContrast, level: float) -> str:
         return f", but smaller than the margin of {margin}"
     if c.equivalence.p_beyond_adjusted <= 1 - level:
         return f", more than the margin of {margin}"
-    return ""
+    return f"; it may be more or less than the margin of {margin}"
 
 
 def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) -> str:
@@ -112,7 +112,8 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
     leader, others = find_leader(found, own[0].metric), len(means) - 1
     differ = sum(is_told(c, level) for c in own)
     pairs = format_count(len(own))
-    counted = f"All {pairs} pairs differ" if differ == len(own) else f"{format_count(differ)} of {pairs} pairs differ"
+    counted = f"{format_count(differ)} of {pairs} pairs {'differs' if differ == 1 else 'differ'}"
+    counted = f"All {pairs} pairs differ" if differ == len(own) else counted
     if all(math.isclose(s.mean, means[0].mean, rel_tol=SAME) for s in means):
         return f"All {_count(len(means))} systems have the same mean."
     if not differ:
@@ -273,7 +274,10 @@ def _covers(found: Compared, claim: str) -> str:
         }[claim]
     if found.datasets > 1:
         return f"{these}new {items} of these {found.datasets} {datasets}; not new {runs}, settings or {datasets}"
-    size = f" {format_count(max(s.items for s in found.systems))}" if cluster is None else ""
+    compared = (
+        min(c.items for c in found.contrasts) if len(found.contrasts) == 1 else max(s.items for s in found.systems)
+    )
+    size = f" {format_count(compared)}" if cluster is None else ""
     return {
         "these-runs": f"{these}new {items} like these{size}; not new {runs}, settings or datasets",
         "new-runs": f"new {runs}, new {items} like these; not other settings or datasets",
@@ -284,6 +288,12 @@ def _covers(found: Compared, claim: str) -> str:
 def explain_margin(found: Compared) -> Iterator[str]:
     """Yield for how many of several pairs the tests against a margin show something."""
     tested = [c.equivalence for c in found.contrasts if c.equivalence is not None]
+    if (
+        len(tested) == 1
+        and tested[0].p_equivalent_adjusted > 1 - found.level
+        and not is_told(found.contrasts[0], found.level)
+    ):
+        yield f"the difference may be more or less than {format_number(tested[0].margin)}"
     if len(tested) > 1:
         small = sum(e.p_equivalent_adjusted <= 1 - found.level for e in tested)
         large = sum(e.p_beyond_adjusted <= 1 - found.level for e in tested)

@@ -18,7 +18,7 @@ from holdsup.verdict.ranking.records import LEAST_SHARED, NOT_TESTED, RankContra
 from holdsup.verdict.ranking.table import RunTable, find_spellings, is_named_setting
 from holdsup.verdict.ranking.words import name_term
 from holdsup.verdict.repeats import caution_rows
-from holdsup.verdict.trainings import Limited, caution_reading
+from holdsup.verdict.trainings import Limited, caution_reading, is_moved
 
 NIL = 1e-6  # of its standard error: a difference so small stands no way round
 FEW = 5  # systems or datasets, below which their variance is barely known
@@ -167,7 +167,9 @@ def _few(runs: RunTable) -> Iterator[Caution]:
 
 def _read_runs(fits: RankFits, contrasts: Sequence[RankContrast]) -> Iterator[Caution]:
     """Yield how runs on several datasets were read, where it matters, and what the other reading gives."""
-    c = next((c for c in contrasts if c.p_other_reading is not None), None)
+    level, read = fits.means.level, [c for c in contrasts if c.p_other_reading is not None]
+    moved = (c for c in read if c.p_other_reading and is_moved(c.p, c.p_other_reading, level, len(contrasts)))
+    c = next(moved, read[0] if read else None)
     if c is None or c.low_other_reading is None or c.high_other_reading is None or c.p_other_reading is None:
         return
     other = Limited(c.low_other_reading, c.high_other_reading, c.p_other_reading)

@@ -21,7 +21,7 @@ from holdsup.scores.audit import list_roles
 from holdsup.scores.mixtures import refuse_mixtures
 from holdsup.scores.roles import FILE, is_progress, is_usual
 from holdsup.scores.settings import say_outcome
-from holdsup.verdict.intake import Intake, leave_out, list_where, take_in
+from holdsup.verdict.intake import Intake, caution_missing, leave_out, list_where, take_in
 from holdsup.verdict.ranking.cautions import caution_fits, caution_table
 from holdsup.verdict.ranking.contrasts import contrast_systems, find_contributions
 from holdsup.verdict.ranking.fits import ROUNDING, RankFits, fit_form
@@ -278,6 +278,7 @@ def answer(fits: RankFits, taken: Intake, question: RankQuestion, progress: Prog
     random = share_variance(fits.variances, seed=question.seed)
     told = {say_outcome(name, "--facets", (*scores.roles.facets, name)) for name in question.treat}
     said = [
+        *caution_missing(taken.scores),
         *(each for each in taken.cautions if each.code not in OF_ITEMS and each.message not in told),
         *caution_fits(fits, contrasts, random),
         *caution_table(scores, runs, chosen=question.names_columns, aside=(question.last,)),

@@ -173,6 +173,8 @@ def decompose_system(
 def _lacking(scores: Scores, terms: Sequence[Term], item: str) -> tuple[str, str] | None:
     """Return why there is nothing to decompose in a system's scores and what to do, None if there is something."""
     if item and (not terms or terms[0].name != item):
+        if scores.units.count == 1:
+            return f"there is one {item}", f"score more {item}s"
         return f"with one score per {item}, {item}s can't be separated from noise", f"score each {item} in several runs"
     if not terms and len(scores) == scores.run.count > 1:
         return (

@@ -17,7 +17,7 @@ from holdsup.scores.audit import list_roles
 from holdsup.scores.faults import refuse
 from holdsup.scores.refusals import find_item_facets, find_measured_facets
 from holdsup.verdict.evaluation import Evaluation, lay_out
-from holdsup.verdict.intake import Where, leave_out, list_where, take_in
+from holdsup.verdict.intake import Where, caution_missing, leave_out, list_where, take_in
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.planning import PairPlan
 from holdsup.verdict.repeats import caution_repeats, check_repeats, leave_out_copies
@@ -94,7 +94,7 @@ def decompose_variance(
     evaluations = lay_out(chosen)
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=False)
-    said = [*taken.cautions, *caution_facets(chosen, declared=nested_runs)]
+    said = [*taken.cautions, *caution_missing(taken.scores), *caution_facets(chosen, declared=nested_runs)]
     said.extend(repeat for each in evaluations for repeat in caution_repeats(each, averaged=False))
     asked = [(evaluation, name) for evaluation in evaluations for name in evaluation.scores.system.names]
     tried = [decompose_system(evaluation, name, interactions, said, level=level) for evaluation, name in asked]
