@@ -41,7 +41,7 @@ AVERAGES = click.Choice(["macro", "micro"])
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Simulate the likelihood-ratio null N times.",
+    help="Check the likelihood ratio by N simulations.",
 )
 @rows_options
 @direction_option

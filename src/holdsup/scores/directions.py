@@ -13,6 +13,7 @@ from holdsup.scores.faults import make_fault, refuse
 from holdsup.scores.roles import Roles
 from holdsup.scores.table import Scores
 
+NAMELESS = "scores"  # of a wide table, whose columns are named after systems or datasets
 MOST_NAMES = 3  # of columns in a message
 LowerIsBetter: TypeAlias = bool | str | Collection[str] | None
 
@@ -72,7 +73,7 @@ class Directions:
         if self.assumed:
             remedy = "--lower-is-better" if len(self.names) == 1 else "--lower NAME"
             message = say_assumed(self.assumed, remedy)
-            plain = all(map(is_neutral, self.assumed))
+            plain = all(name != NAMELESS and is_neutral(name) for name in self.assumed)
             yield Caution(code="direction-assumed", severity="note" if plain else "warning", message=message)
 
     def _odd(self) -> Iterator[tuple[str, str]]:
@@ -106,7 +107,7 @@ def _name_score(roles: Roles) -> str:
     columns = roles.score_columns
     told = {tell_direction(column) for column in columns}
     if len(columns) > 1 and (len(told) > 1 or None in told):
-        return "score"
+        return NAMELESS
     return ", ".join(columns[:MOST_NAMES]) + (", ..." if len(columns) > MOST_NAMES else "")
 
 

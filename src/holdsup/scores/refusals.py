@@ -178,9 +178,11 @@ def find_told_apart(scores: Scores, cells: Crossing, unit: str | None, *, needed
 def _ways(scores: Scores, names: list[str]) -> str:
     """Return what may be said about columns that tell repeated scores apart."""
     if is_progress(names[0]):
+        column = shell_names(names[:1])
+        separate = f"--run {column} if each is a separate training, " if scores.roles.run is None else ""
         return (
-            f"Give --last {shell_names(names[:1])} for the last one of each run, or --where to choose one, or "
-            f"{suggest_facets(scores, names[:1])} if each is a training of its own at a setting that you chose"
+            f"Give --last {column} for the last one of each run, --where to choose one, {separate}or "
+            f"{suggest_facets(scores, names[:1])} if it is a setting that you chose"
         )
     it, repeat, setting = ("it", "repeats", "is a setting") if len(names) == 1 else ("they", "repeat", "are settings")
     part = suggest_part(scores, names)

@@ -18,6 +18,7 @@ from holdsup.verdict.claims import align_seeds
 from holdsup.verdict.evaluation import Evaluation, has_scores
 from holdsup.verdict.settings import facet_codes
 
+MOST_DF = 1e9  # a test by normal deviates has infinitely many
 MOST_RUNS, MOST_ITEMS, MOST_TIMES = 200, 10_000_000, 10  # beyond these nobody goes
 
 
@@ -123,7 +124,7 @@ def _changed(facet: FacetPart, now: float, then: float, times: int) -> FacetPart
 
 def plan_items(left: str, right: str, metric: str | None, items: int, se: float, df: float) -> PairPlan:
     """Return the plan for a test over new items alone, from its standard error and degrees of freedom."""
-    spread = Spread(np.zeros(()), np.asarray(se**2), df, (), (), ())
+    spread = Spread(np.zeros(()), np.asarray(se**2), min(df, MOST_DF), (), (), ())
     return PairPlan(left, right, metric, spread, items, (), (1, 1))
 
 

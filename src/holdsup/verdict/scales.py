@@ -77,6 +77,8 @@ def find_ends(scores: Scores) -> tuple[float, float] | None:
     low, high = float(values.min()), float(values.max())
     if not low < high or not ((values == low) | (values == high)).all():
         return None
+    if scores.item is None and low != 0:  # means of runs that happen to have two values
+        return None
     at_top = np.bincount(scores.system.codes, values == high, scores.system.count)
     varied = (at_top > 0) & (at_top < np.bincount(scores.system.codes, minlength=scores.system.count))
     return (low, high) if low == 0 or varied.any() else None

@@ -70,7 +70,8 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     state = decide(found)
     foot = [("holds for", holds_for(found)), *(("margin", said) for said in explain_margin(found))]
     foot += [("where", said) for said in explain_conditions(found)]
-    foot += [("settle it", said.rstrip(".")) for said in found.next[:settled] if state != "no"]
+    what = "settle it" if found.settled_by != "runs" or state != "yes" else "next"
+    foot += [(what, said.rstrip(".")) for said in found.next[:settled] if state != "no"]
     return Answer(
         question=ask(found), state=state, headline=headline(found),
         parts=tuple(_draw_pair(found)) if len(found.contrasts) == 1 else (_tabulate(found, rows),),

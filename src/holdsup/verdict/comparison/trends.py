@@ -216,7 +216,10 @@ def _find_classes(subject: Subject, given: ItemProperty, level: float) -> tuple[
 def _decide(trends: Trends, direction: Floats, subject: Subject, level: float) -> Difference:
     """Return what is found in one class; where all its differences are equal, neither a test nor limits."""
     try:
-        return decide_direction(trends, direction, new_runs=subject.new_runs, level=level)
+        found = decide_direction(trends, direction, new_runs=subject.new_runs, level=level)
+        if found.low < found.high:
+            return found
+        raise ValueError("all differences are equal")
     except ValueError:
         estimate, nan = trends.estimate(direction), math.nan
         return Difference(estimate=estimate, se=nan, df=nan, p=1.0, log10_p=0.0, low=nan, high=nan, claim="")

@@ -169,7 +169,7 @@ def _say_baseline(found: Compared, own: Sequence[SystemContrast]) -> str:
     if better:
         said = f"{join_names(better, most=MOST_NAMED)} {'is' if len(better) == 1 else 'are'} better than {base}"
     else:
-        said = f"None of {_count(len(own))} is better than {base}"
+        said = f"None of {_count(len(own))} is shown to be better than {base}"
     return f"{said}{f'; {rest}' if rest else ''}."
 
 
