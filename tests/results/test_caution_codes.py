@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Codes that several modules use, and the one thing that they say in all of them.
 SHARED = {
+    "missing-scores": "rows without a score, left out",
     "confounded": "two columns change together",
     "copied-partitions": "partitions that are copies of others, left out",
     "copied-runs": "runs with exactly the scores of another run",
@@ -21,6 +22,7 @@ SHARED = {
     "direction-by-name": "lower is better, for no other reason than the name",
     "dropped-columns": "columns of a model that others determine",
     "few-folds": "two folds, of which estimates vary more",
+    "infinite-scores": "scores that are infinite, left out",
     "less-claimed": "the answer claims less than was asked for",
     "lookalike-labels": "labels that may mean the same",
     "missing-cells": "items without a score in some runs",

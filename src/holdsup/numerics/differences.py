@@ -13,9 +13,8 @@ anew:
 - new datasets, where the same runs are scored on all (one trained system, many benchmarks): a run that
   is lucky is lucky everywhere, so runs are a source of their own.
 
-`dataset_means` makes a table of datasets x runs, of which `compare_over_datasets` tests both of the last.
-Where items weigh the same, datasets are clusters of items: large ones weigh more, and the mean is a ratio of two
-sums over datasets.
+`dataset_means` makes a table of datasets x runs, of which `compare_over_datasets` tests both of the last. Where items
+weigh the same, datasets are clusters of items: the mean is a ratio of two sums over datasets.
 """
 
 from __future__ import annotations
@@ -88,10 +87,6 @@ def compare_new_runs(
     these settings, equally weighted. With `clusters` (a code for each item) clusters replace items. Where one system is
     `deterministic`, its one run would have the same scores again: differences from them are scores of the other.
 
-    Raises
-    ------
-    ValueError : a system has no setting with two runs, fewer than two items, or no spread at all
-
     Examples
     --------
     >>> found = compare_new_runs([[0.6, 0.7], [0.8, 0.8], [0.5, 0.7]], [[0.5, 0.5], [0.6, 0.8], [0.4, 0.5]])
@@ -133,8 +128,6 @@ def compare_run_scores(
     Welch's test with cautious degrees of freedom; it claims nothing about other items. The one score of a system that
     is `deterministic` does not vary.
 
-    Examples
-    --------
     >>> found = compare_run_scores([27.1, 27.9, 27.4], [26.0, 26.3, 26.1])
     >>> round(found.estimate, 4), round(found.p, 3)
     (1.3333, 0.027)
@@ -192,10 +185,6 @@ def compare_runs_on_datasets(
 
     Runs vary by their means over all datasets, items within each. Datasets are as given, so that how a run does on one
     of them and not on another is the run's luck.
-
-    Raises
-    ------
-    ValueError : a run lacks a dataset, a dataset has one item, or a system has no setting with two runs
     """
     left, right, scale = read_pair(left, right)
     sides = _sides(left, right, left_settings, right_settings, deterministic)
@@ -313,12 +302,10 @@ def dataset_means(scores: ArrayLike, datasets: Codes) -> Floats:
 
 
 def _used(scores: Floats) -> Floats:
-    """Return the columns that hold a score."""
     return scores[:, ~np.isnan(scores).all(0)]
 
 
 def _rows(datasets: Codes, count: int) -> list[Codes]:
-    """Return the rows of each dataset."""
     if np.shape(datasets) != (count,):
         raise ValueError(f"a dataset is needed for each of {count} items, but there are {np.size(datasets)} codes.")
     return [np.flatnonzero(np.asarray(datasets) == code) for code in np.unique(datasets)]
@@ -358,14 +345,7 @@ def _measure_pair(
 def _sides(
     left: Floats, right: Floats, left_settings: Codes | None, right_settings: Codes | None, deterministic: bool
 ) -> list[tuple[Floats, Codes | None]]:
-    """Return the scores whose runs vary, with their settings: of both systems, or differences from the one run of one.
-
-    Examples
-    --------
-    >>> scores, settings = _sides(np.ones((3, 2)), np.zeros((3, 1)), None, None, True)[0]
-    >>> scores.shape
-    (3, 2)
-    """
+    """Return the scores whose runs vary, with their settings: of both systems, or differences from one run."""
     if not deterministic:
         return [(left, left_settings), (right, right_settings)]
     if min(left.shape[1], right.shape[1]) > 1:
@@ -374,7 +354,6 @@ def _sides(
 
 
 def _subtract(arms: Sequence[Arm]) -> Floats:
-    """Return the differences of items; of one arm, its items, which are differences."""
     return arms[0].items if len(arms) == 1 else arms[0].items - arms[1].items
 
 
