@@ -144,8 +144,8 @@ def least_at(estimate: ArrayLike, least: float, count: int) -> Floats:
     `least` is what one item on which systems differ adds. Where all differ by d it is the variance of d after Agresti
     and Min (2005), who add two items, one of them with a difference either way by half: 20 of 20 are not all.
 
-    >>> least_at(0.0, 1 / 20**2, 20), least_at(1.0, 1 / 20**2, 20).round(5)
-    (array(0.0025), array(0.00583))
+    >>> least_at([0.0, 1.0], 1 / 20**2, 20).round(4)
+    array([0.0025, 0.0058])
     """
     square = np.asarray(estimate, float) ** 2
     more = count + 2
