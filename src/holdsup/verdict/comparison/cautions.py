@@ -110,6 +110,8 @@ def _weak(found: Found, level: float) -> Iterator[Caution]:
 
 def _reading(found: Found, by: str, level: float) -> Iterator[Caution]:
     """Yield how runs on several datasets were read: by a pair whose verdict that changes, or else by the first."""
+    if found.evaluation.unit == "items" and found.evaluation.datasets is None:
+        return
     drawn, count = [pair for pair in found.pairs[:MOST_READ] if pair.nested is not None], len(found.pairs)
     moved = [pair for pair in drawn if pair.other and is_moved(pair.difference.p, pair.other.p, level, count)]
     for pair in (moved or drawn)[:1]:

@@ -68,7 +68,7 @@ class ManyPairs(Sequence[Pair]):
             yield replace(self.like, left=left, right=right)
 
     def _shared(self, system: SystemRuns) -> SystemRuns:
-        return replace(system, scores=system.scores[self.like.shared])
+        return system if self.like.shared.all() else replace(system, scores=system.scores[self.like.shared])
 
     def test(self, up: ArrayLike, level: float, *, pooled: bool = False, tails: bool = True) -> Differences:
         """Return what the test finds with the scores of left raised by an amount, at a level; see `decide_all`.
