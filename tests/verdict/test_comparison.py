@@ -275,8 +275,8 @@ def test_without_a_column_for_the_items_those_that_are_left_are_named() -> None:
 
 
 def test_averaged_scores_point_to_the_column_that_may_name_the_items() -> None:
-    table = simulate_scores({"A": 0.70, "B": 0.80}, items=20, runs=3, seed=1).rename_columns({"item": "utterance"})
-    assert any("give --item utterance if it names the items" in line for line in compare_systems(table).warnings)
+    table = simulate_scores({"A": 0.70, "B": 0.80}, items=20, runs=3, seed=1).rename_columns({"item": "stimulus"})
+    assert any("give --item stimulus if it names the items" in line for line in compare_systems(table).warnings)
 
 
 def test_with_a_baseline_nobody_is_called_the_best() -> None:

@@ -74,7 +74,7 @@ def test_one_run_of_a_deterministic_system_is_enough_for_new_runs() -> None:
     assert declared.contrasts[0].p > undeclared.contrasts[0].p
     assert [s.deterministic for s in declared.ordered(None)] == [False, True]
     assert "deterministic:greedy" in declared.signature
-    assert "Runs of greedy don't vary, as declared" in " ".join(str(declared).split())
+    assert ", deterministic" in next(line for line in str(declared).splitlines() if line.startswith("greedy"))
     assert not any(c.code == "one-run-each" for c in declared.cautions)
 
 
@@ -99,7 +99,7 @@ def test_copies_of_a_run_are_one_run_of_a_system_that_is_declared(tmp_path: Path
     assert declared.contrasts[0].p == pytest.approx(compare_systems(rows, deterministic=["greedy"]).contrasts[0].p)
     file = tmp_path / "found.json"
     file.write_text(json.dumps(declared.to_dict()), encoding="utf-8")
-    assert read_result(file) == declared
+    assert read_result(file).to_dict() == declared.to_dict()  # records with NaN in them equal nothing
 
 
 @pytest.mark.parametrize(

@@ -219,12 +219,13 @@ def _limit(alpha: ArrayLike, df: ArrayLike, power: ArrayLike) -> Floats:
     """Return the upper limit of a variance on `df` degrees of freedom, as a multiple of its estimate.
 
     It is exceeded with probability alpha^power: .35 is the smallest power at which at most 5.7% of true nulls are
-    rejected whatever the variances, on a single degree of freedom 2/3. It is never below the estimate. gammaincinv
-    gives the chi-square quantile.
+    rejected whatever the variances, on a single degree of freedom 2/3. It is never below the estimate, and is the
+    estimate where df are infinite: nothing varies. gammaincinv gives the chi-square quantile.
     """
-    df = np.asarray(df, float)
+    some = np.isfinite(df)
+    df = np.where(some, df, 1.0)
     luck = np.maximum(alpha, SMALLEST) ** np.where(df > 2 - ROUNDING_DF, power, 2 / 3)
-    return np.asarray(np.maximum(1.0, df / (2 * special.gammaincinv(df / 2, luck))))
+    return np.where(some, np.maximum(1.0, df / (2 * special.gammaincinv(df / 2, luck))), 1.0)
 
 
 def _degrees(variance: Floats, uncertainty: Floats) -> Floats:

@@ -18,6 +18,7 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 # They decide who is better, or which scores there are to tell: the answer is read wrongly without them.
 TURNING = (
+    "less-claimed",
     "direction-against-name",
     "direction-assumed",
     "mixed-metrics",

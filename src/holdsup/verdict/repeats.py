@@ -67,13 +67,14 @@ def _caution(
     done = f"{were} averaged" if averaged else f"{'counts' if repeated == 1 else 'count'} separately"
     advice = "Name the columns that tell them apart (--replicates, --facets, --run), or see holdsup check."
     if name := next(_telling(scores, cells), None):
-        first = "" if scores.item is not None else f"--item {shlex.quote(name)} if it names the items, "
-        if part := suggest_part(scores, [name]):
-            first = f"{part} to use one of them alone, "
+        part = suggest_part(scores, [name])
+        first = f"{part} to use one of them alone, " if part else ""
         advice = (
             f"Column {name} tells them apart: give {first}{suggest_replicates(scores, [name])} if it only repeats "
             f"runs, as a seed does, or {suggest_facets(scores, [name])} if it is a setting."
         )
+        if scores.item is None and not part:
+            done += f"; give --item {shlex.quote(name)} if it names the items"
     by = f"{metric}: " if metric else ""
     message = f"{by}{format_counted(repeated, 'score')} {repeats} {where} and {done}."
     few = averaged and repeated <= FEW_REPEATS * len(scores)

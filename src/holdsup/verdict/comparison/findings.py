@@ -85,6 +85,14 @@ class Found:
         return list(self.pairs.covering()) if isinstance(self.pairs, ManyPairs) else self.pairs
 
     @property
+    def datasets(self) -> int:
+        """Number of datasets that a pair is compared on, the most of any pair."""
+        codes = self.evaluation.datasets
+        if codes is None:
+            return max(1, len(self.evaluation.dataset_names))
+        return max(len(np.unique(codes[pair.shared])) for pair in self.covering)
+
+    @property
     def claims(self) -> tuple[str, ...]:
         """The claims that pairs carry, the one that most of them do first."""
         claims = [pair.claim for pair in self.covering]

@@ -157,7 +157,7 @@ def compare_systems(
         tests=tests, contrasts=contrasts, conditional=conditional, paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),
         next=(WITHOUT_PICK,) if picked and picked.passed_over else (),
-        datasets=max(1, len(evaluations[0].dataset_names)),
+        datasets=found[0].datasets,
         left_out=sum(len(each.refused) for each in asked if each.pairs),
     )  # fmt: skip
     if not compared.next:

@@ -75,7 +75,8 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     return Answer(
         question=ask(found), state=state, headline=headline(found),
         parts=tuple(_draw_pair(found)) if len(found.contrasts) == 1 else (_tabulate(found, rows),),
-        foot=(*foot, *_list_caveats(found, caveats)), more=tuple(_list_hints(found, caveats)) if hints else (),
+        foot=(*foot, *_list_caveats(found, caveats, alone=not hints)),
+        more=tuple(_list_hints(found, caveats)) if hints else (),
         signature=found.signature, names=tuple(_list_names(found)),
         most_lines=LINES_OF_TWO if len(found.contrasts) == 1 else LINES,
     )  # fmt: skip
@@ -90,10 +91,15 @@ def _list_names(found: Compared) -> Iterator[str]:
     yield from (each.property for each in found.conditional)
 
 
-def _list_caveats(found: Compared, most: int) -> Iterator[tuple[str, str]]:
-    """Yield the gravest cautions; those that are only good to know are for the whole result."""
-    for each in _find_grave(found)[:most]:
-        yield "caveat", _in_line(each, {s.name for s in found.systems})
+def _list_caveats(found: Compared, most: int, *, alone: bool) -> Iterator[tuple[str, str]]:
+    """Yield the gravest cautions; those that are only good to know are for the whole result.
+
+    `alone`, where no hints follow, they say how many more there are.
+    """
+    grave = _find_grave(found)
+    for place, each in enumerate(grave[:most], 1):
+        more = f" ({format_count(len(grave) - most)} more: --full)" if alone and place == most < len(grave) else ""
+        yield "caveat", _in_line(each, {s.name for s in found.systems}) + more
 
 
 def _find_grave(found: Compared) -> list[Caution]:
@@ -153,6 +159,7 @@ def _say_data(found: Compared, s: SystemMean) -> str:
     of_all = f" of {format_count(s.items + s.lacking)}" if s.lacking else ""
     said += f" x {format_count(s.items)}{of_all} {name_items_of(found)}" if s.items else ""
     said += f", {format_count(s.averaged)} averaged" if s.averaged else ""
+    said += ", deterministic" if s.deterministic else ""
     return said + (f", {format_count(s.missing)} missing" if s.missing else "")
 
 

@@ -242,13 +242,12 @@ def holds_for(found: Compared) -> str:
     if others:
         whose = f"{format_count(len(others))} of {format_count(len(found.contrasts))} pairs"
         said += f" ({whose}: these runs only)" if others[0].claim == "these-runs" else f" (for {whose} new runs, too)"
-    if fixed := [s.name for s in found.ordered(found.systems[0].metric) if s.deterministic]:
-        said += f". Runs of {join_names(fixed, most=MOST_NAMED)} don't vary, as declared"
+    fixed = [s.name for s in found.ordered(found.systems[0].metric) if s.deterministic]
+    if fixed and len(found.contrasts) > 1:  # of two, a line of their own says so
+        said += f". Declared deterministic: {join_names(fixed, most=MOST_NAMED)}"
     if found.datasets > 1 and found.unit == "items":
-        weighed = (name_items_of(found), _name_datasets(found)) if found.average == "micro" else None
-        said += f". {weighed[0].capitalize()} weigh the same, so large {weighed[1]} count for more" if weighed else (
-            f". {_name_datasets(found).capitalize()} weigh the same (--average micro: {name_items_of(found)} do)"
-        )  # fmt: skip
+        weighed = name_items_of(found) if found.average == "micro" else _name_datasets(found)
+        said += f". {weighed.capitalize()} weigh the same"
     return said
 
 
