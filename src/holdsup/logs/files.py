@@ -31,7 +31,7 @@ def open_file(path: Path) -> BinaryIO:
     file = path.open("rb")
     packed = file.read(2) == b"\x1f\x8b"
     file.seek(0)
-    return io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file  # type: ignore[arg-type]
+    return io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
 
 
 def read_document(path: Path) -> Any:
