@@ -7,6 +7,7 @@ LARGEST_STREAM = 8 * 2**30  # bytes taken from a pipe or out of a compressed fil
 LARGEST_DOCUMENT = 256 * 2**20  # bytes of JSON that is one value, not a record a line
 LONGEST_NAME = 1_000  # characters in the name of a column
 MOST_COLUMNS = 20_000
+MOST_FILES = 100_000  # in a folder of logs
 MOST_ROWS = 2**31 - 1  # in memory: codes are 32-bit
 MOST_IN_MEMORY = 2**24  # rows; a fit holds some 150 bytes a row, so 2.5 GiB. Parquet beyond it is read in batches
 MOST_MEASUREMENTS = 100_000  # published values, of which there are a few; more are scores

@@ -1,0 +1,208 @@
+"""Do the logs pair up? What was lost, what differs under one name, what never finished, what failed and counts as wrong.
+
+What would make a pairing wrong is an error, and a question is refused until the user accepts it by its code; what makes
+an answer mean less is a warning.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holdsup.errors import list_names
+from holdsup.logs.naming import Placed
+from holdsup.rendering.numbers import format_count, format_counted
+from holdsup.results.cautions import EXAMPLES, Caution
+
+MOST_NAMED = 3  # tasks or systems in a message
+
+
+def audit_logs(placed: Sequence[Placed]) -> Iterator[Caution]:
+    """Yield what is doubtful in logs that are read as one table."""
+    yield from _unfinished(placed)
+    yield from _failures(placed)
+    tasks = defaultdict(list)
+    for each in placed:
+        tasks[each.log.task].append(each)
+    found: dict[str, list[tuple[str, Caution]]] = defaultdict(list)
+    for task, logs in tasks.items():
+        of_task = f"{task}: " if len(tasks) > 1 and task else ""
+        for caution in _audit_task(logs):
+            found[caution.code].append((of_task, caution))
+    for cautions in found.values():
+        yield from _together(cautions)
+
+
+def _together(cautions: list[tuple[str, Caution]]) -> Iterator[Caution]:
+    """Yield one caution of each code and severity, the tasks that it is found in named in turn."""
+    by_severity = defaultdict(list)
+    for of_task, caution in cautions:
+        by_severity[caution.severity].append((of_task, caution))
+    for severity, several in by_severity.items():
+        of_task, first = several[0]
+        more = f" The same in {format_counted(len(several) - 1, 'other task')}." if len(several) > 1 else ""
+        yield Caution(
+            code=first.code, severity=severity, about="data", message=f"{of_task}{first.message}{more}",
+            advice=first.advice, effect=first.effect, count=sum(caution.count for _, caution in several),
+            examples=first.examples,
+        )  # fmt: skip
+
+
+def _unfinished(placed: Sequence[Placed]) -> Iterator[Caution]:
+    for each in placed:
+        log = each.log
+        items = pc.count_distinct(log.rows["item"]).as_py()
+        short = log.planned is not None and items < log.planned
+        if log.finished and not short:
+            continue
+        on = f" on {log.task}" if log.task else ""
+        of = f" of {format_count(log.planned)}" if log.planned is not None else ""
+        ended = "did not finish" if not log.finished else "lacks items"
+        yield Caution(
+            code="unfinished-log", about=f"system:{each.system}",
+            message=f"The log of {each.system}{on} {ended}: it has {format_count(items)}{of} items.",
+            effect="Items that come first, or that are answered first, may be the easy ones.",
+            advice=f"Finish the evaluation of {each.system}, or wait until its log is complete.",
+        )  # fmt: skip
+
+
+def _failures(placed: Sequence[Placed]) -> Iterator[Caution]:
+    """Yield how many failures of the run, not of the answer, count as wrong answers."""
+    for each in placed:
+        rows = each.log.rows
+        if "error" not in rows.column_names:
+            continue
+        failed = rows.filter(pc.and_kleene(pc.is_valid(rows["error"]), pc.not_equal(rows["error"], "-")))
+        if len(failed):
+            kinds = [kind.as_py() for kind in pc.unique(failed["error"])]
+            count = pc.count_distinct(failed["item"]).as_py()
+            yield Caution(
+                code="errors-as-wrong", about=f"system:{each.system}", count=count, examples=tuple(kinds[:EXAMPLES]),
+                message=f"{format_counted(count, 'item')} of {each.system} failed with an error, and "
+                f"{each.log.tool.split()[0]} counts {'it' if count == 1 else 'them'} as wrong.",
+                effect="An outage is no wrong answer, and differs from run to run.",
+                advice="Give --where error=- to leave them out.",
+            )  # fmt: skip
+
+
+def _audit_task(logs: Sequence[Placed]) -> Iterator[Caution]:
+    by_system = defaultdict(list)
+    for each in logs:
+        by_system[each.system].append(each)
+    if len(by_system) > 1:
+        yield from _lost_items(by_system)
+        yield from _differing_conditions(by_system)
+    yield from _differing_items(logs)
+
+
+def _lost_items(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
+    items = {
+        system: set().union(*(pc.unique(each.log.rows["item"]).to_pylist() for each in logs))
+        for system, logs in by_system.items()
+    }
+    every, common = set.union(*items.values()), set.intersection(*items.values())
+    if every == common:
+        return
+    few = min(items, key=lambda system: len(items[system]))
+    limits = {each.log.conditions.get("limit") for logs in by_system.values() for each in logs}
+    why = " The logs have other limits." if len(limits) > 1 else ""
+    lost = len(every) - len(common)
+    if common:
+        yield Caution(
+            code="unpaired-items", count=lost, examples=tuple(sorted(every - items[few], key=str)[:EXAMPLES]),
+            message=f"{format_count(lost)} of {format_counted(len(every), 'item')} "
+            f"{'was' if lost == 1 else 'were'} not evaluated for every system ({few} has "
+            f"{format_count(len(items[few]))}).{why}",
+            effect="Systems are compared on the items that they share.",
+            advice="Evaluate all systems on the same items.",
+        )  # fmt: skip
+    else:
+        yield Caution(
+            code="no-shared-items", severity="error", count=lost,
+            message=f"No item was evaluated for every one of {list_names(by_system)}.{why}",
+            effect="Systems on different items can't be paired.",
+            advice="Evaluate them on the same items.",
+        )  # fmt: skip
+
+
+def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
+    """Yield the settings of the evaluation, and the facets, in which systems differ."""
+    said = []
+    for kind in ("conditions", "facets"):
+        values: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for system, logs in by_system.items():
+            for each in logs:
+                held = each.log.conditions if kind == "conditions" else each.log.facets
+                for name, value in held.items():
+                    if name not in each.facets:  # those are the runs of a system
+                        values[name][system].add(value)
+        for name, of_system in values.items():
+            if len({frozenset(each) for each in of_system.values()}) > 1 or len(of_system) < len(by_system):
+                said.append(f"{name} ({_each_value(by_system, of_system)})")
+    if said:
+        more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
+        yield Caution(
+            code="different-settings", count=len(said),
+            message=f"Systems were evaluated with other settings: {'; '.join(said[:MOST_NAMED])}{more}.",
+            effect="The difference is that of the systems with these settings.",
+            advice="Evaluate all systems alike, unless the settings are what you compare.",
+        )  # fmt: skip
+
+
+def _each_value(systems: Iterable[str], of_system: dict[str, set[str]]) -> str:
+    names = list(systems)
+    shown = [f"{_shorten(', '.join(sorted(of_system.get(name, {'not given'}))))} for {name}" for name in names[:2]]
+    return ", ".join(shown) + (", ..." if len(names) > 2 else "")
+
+
+def _shorten(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
+    """Yield that one id stands for different items, or that one item was put in different words."""
+    contents = _digests(logs, "content")
+    differing = _differ(contents)
+    if differing:
+        yield Caution(
+            code="different-items-under-one-id", severity="error", count=len(differing), examples=tuple(differing[:EXAMPLES]),
+            message=f"{format_counted(len(differing), 'id')} "
+            f"{'stands' if len(differing) == 1 else 'stand'} for another input or target in another log.",
+            effect="Pairing by id would compare answers to different questions.",
+            advice="Evaluate all systems on one version of the data, or give --accept different-items-under-one-id.",
+        )  # fmt: skip
+        return  # the prompts then differ as well
+    if prompted := _differ(_digests(logs, "prompt")):
+        yield Caution(
+            code="different-prompts", count=len(prompted), examples=tuple(prompted[:EXAMPLES]),
+            message=f"{format_counted(len(prompted), 'item')} "
+            f"{'was' if len(prompted) == 1 else 'were'} put to systems in other words.",
+            effect="The difference is that of system and prompt together.",
+            advice="Use one prompt for all systems, unless prompts are what you compare.",
+        )  # fmt: skip
+
+
+def _digests(logs: Sequence[Placed], column: str) -> list[tuple[pa.Array, pa.Array]]:
+    """Return the items of each log and the digest of each, items in order; only of logs that have digests."""
+    found = []
+    for each in logs:
+        rows = each.log.rows
+        if column in rows.column_names and rows[column].null_count < len(rows):
+            known = rows.filter(pc.is_valid(rows[column]))
+            first = known.group_by("item", use_threads=False).aggregate([(column, "min")])
+            found.append((first["item"].combine_chunks(), first[f"{column}_min"].combine_chunks()))
+    return found
+
+
+def _differ(digests: list[tuple[pa.Array, pa.Array]]) -> list[str]:
+    """Return the items that have another digest in another log."""
+    first: dict[str, str] = {}
+    differing: dict[str, None] = {}
+    for items, values in digests:
+        for item, value in zip(items.to_pylist(), values.to_pylist(), strict=True):
+            if first.setdefault(item, value) != value:
+                differing[item] = None
+    return list(differing)
