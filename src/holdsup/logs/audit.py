@@ -1,4 +1,4 @@
-"""Do the logs pair up? What was lost, what differs under one name, what never finished, what failed and counts as wrong.
+"""Do the logs pair up? What was lost, what differs under one name, what never finished, what failed and counts.
 
 What would make a pairing wrong is an error, and a question is refused until the user accepts it by its code; what makes
 an answer mean less is a warning.
@@ -168,7 +168,8 @@ def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
     differing = _differ(contents)
     if differing:
         yield Caution(
-            code="different-items-under-one-id", severity="error", count=len(differing), examples=tuple(differing[:EXAMPLES]),
+            code="different-items-under-one-id", severity="error", count=len(differing),
+            examples=tuple(differing[:EXAMPLES]),
             message=f"{format_counted(len(differing), 'id')} "
             f"{'stands' if len(differing) == 1 else 'stand'} for another input or target in another log.",
             effect="Pairing by id would compare answers to different questions.",

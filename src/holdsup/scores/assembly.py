@@ -70,7 +70,7 @@ def assemble(
     labels = {name: column for name, column in long.items() if isinstance(column, Labels)}
     found: dict[str, Labels | None] = {
         role: labels[column] if (column := getattr(roles, role)) else None
-        for role in ("system", "item", "dataset", "metric", "cluster")
+        for role in ("system", "item", "dataset", "metric", "cluster", "sample")
     }
     if roles.wide:
         found[roles.wide] = Labels.of(source, roles.score_columns)
@@ -113,6 +113,7 @@ def assemble(
         dataset=found["dataset"],
         metric=found["metric"],
         cluster=found["cluster"],
+        sample=found["sample"],
     )
 
 

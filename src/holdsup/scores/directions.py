@@ -97,9 +97,11 @@ def choose_directions(scores: Scores, asked: LowerIsBetter) -> Directions:
     if scores.metric is None:
         refuse(find_opposite_columns(scores))
     told = set() if asked is None else _named(names, asked)
-    by_name = {m: n for m, n in names.items() if m not in told and find_direction(n) == "lower"}
-    assumed = tuple(n for n in names.values() if tell_direction(n) is None) if asked is None else ()
-    return Directions(names, frozenset((*told, *by_name)), tuple(by_name.values()), assumed)
+    stated = {m for m, n in names.items() if n in scores.roles.lower}
+    by_name = {m: n for m, n in names.items() if m not in told | stated and find_direction(n) == "lower"}
+    named = [n for m, n in names.items() if m not in stated and tell_direction(n) is None]
+    assumed = tuple(named) if asked is None else ()
+    return Directions(names, frozenset((*told, *stated, *by_name)), tuple(by_name.values()), assumed)
 
 
 def _name_score(roles: Roles) -> str:

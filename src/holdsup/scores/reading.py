@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from holdsup.arguments import check_progress, check_text
-from holdsup.columns import OpenTable, open_tables, read_columns
+from holdsup.columns import OpenTable, read_columns
 from holdsup.columns.sources import columns_in_names
-from holdsup.errors import ColumnError, list_names, quote_names
+from holdsup.errors import ColumnError, ScoresError, list_names, quote_names
+from holdsup.logs import open_data
 from holdsup.progress import Progress, no_progress
+from holdsup.results.cautions import Caution
 from holdsup.scores.assembly import assemble
 from holdsup.scores.faults import note
 from holdsup.scores.properties import TextProperty, split_properties
@@ -35,9 +37,11 @@ def read_scores(
     status: str | None = None,
     wide: Mapping[str, Iterable[Any]] | None = None,
     names: str | None = None,
+    readers: Iterable[str] = (),
+    accept: Iterable[str] = (),
     progress: Progress = no_progress,
 ) -> Scores:
-    """Return the scores in files, folders, patterns, frames, or several of these.
+    """Return the scores in files, folders, logs, patterns, frames, or several of these.
 
     Roles that are not given are those that the table states (exports of `holdsup run` do), else they are found
     by the usual names of columns (system or model, item or id, score or the name of a metric, seed, run ...);
@@ -62,6 +66,8 @@ def read_scores(
         column of its own
     names : columns in the names of the files: with "{system}_seed{seed}" or "{system}/seed{seed}/preds"
         a file tells its system and its seed
+    readers : modules with a reader of your own for logs: "package.module"
+    accept : codes of errors in the pairing of logs that you know about, and want an answer in spite of
     progress : called as reading goes on
 
     Examples
@@ -78,7 +84,8 @@ def read_scores(
               facets=_names(facets), replicates=_names(replicates), shared=_names(shared)),
         wide,
     )  # fmt: skip
-    tables = open_tables(data, progress=progress)
+    opened = open_data(data, readers=_names(readers), progress=progress)
+    tables = opened.tables
     virtual = _columns_of_tables(tables, names)
     there = dict.fromkeys(c for table in tables for c in table.columns)
     named = _names(properties)
@@ -96,7 +103,9 @@ def read_scores(
         advice=" Is this the right column (--score)? A status column can say which runs failed.",
         progress=progress,
     )
-    notes = (note("nested-columns", f"Columns of lists or bytes are left out: {list_names(odd)}."),) if odd else ()
+    notes = _accept(opened.cautions, _names(accept))
+    if odd:
+        notes = (*notes, note("nested-columns", f"Columns of lists or bytes are left out: {list_names(odd)}."))
     stated = status not in (None, NOTHING)
     known = {*asked.facets, *asked.replicates, *asked.shared, *find_stated(tables).facets}
     guessed = [c for c in roles.facets if is_setting(c) and c not in known]
@@ -104,6 +113,16 @@ def read_scores(
         tables, roles, columns, virtual, computed, by_line=item != NOTHING, stated=stated, guessed=guessed, notes=notes
     )
     return replace(scores, names=names)
+
+
+def _accept(cautions: tuple[Caution, ...], codes: tuple[str, ...]) -> tuple[Caution, ...]:
+    """Return what was found in logs, errors that the user accepts as warnings."""
+    if unknown := [code for code in codes if code not in {each.code for each in cautions}]:
+        raise ScoresError(f"--accept {unknown[0]}: these data have no such error; leave it out")
+    return tuple(
+        replace(each, severity="warning", advice="") if each.code in codes and each.severity == "error" else each
+        for each in cautions
+    )
 
 
 def _columns_of_tables(tables: list[OpenTable], names: str | None) -> dict[str, list[str]]:

@@ -18,7 +18,7 @@ from holdsup.errors import ColumnError, ScoresError, list_names, quote_names
 NOTHING = "-"  # given for a role: no column has it, whatever the columns are called
 FILE = "file"
 WIDE = ("system", "metric", "dataset")  # what may have a score column each
-ASIDE = ("wide", "replicates", "shared", "computed")  # fields that give no column a role of its own
+ASIDE = ("wide", "replicates", "shared", "computed", "lower", "costs")  # fields that give no column a role of its own
 RESPLIT = "resplit"  # numbers the splits of one corpus, in exports of contests and of repeated splits
 REPLICATES = ("replication", "replicate", "replica", "rep", "trial", "rng", "random_state", RESPLIT)
 NUMBERED = ("init",)  # repetitions if they are numbers: init 1, 2, 3, but not init xavier and he
@@ -70,6 +70,7 @@ class Roles:
     metric: str | None = None  # what the score measures
     cluster: str | None = None  # items that belong together (sentences of a document)
     status: str | None = None  # "ok", or why there is no score
+    sample: str | None = None  # which of several answers of one run to one item
     facets: tuple[str, ...] = ()  # named sources of variation between runs
     replicates: tuple[str, ...] = ()  # the facets that are mere repetitions
     shared: tuple[str, ...] = ()  # the facets whose levels are the same thing in every system
@@ -78,6 +79,8 @@ class Roles:
     computed: tuple[str, ...] = ()
     # "system", "metric" or "dataset" when each of them has a score column of its own, else null
     wide: str | None = field(default=None)
+    lower: tuple[str, ...] = ()  # metrics of which the table says that lower is better
+    costs: tuple[str, ...] = ()  # metrics of what an answer costs, asked about by name only
 
     @property
     def score_columns(self) -> tuple[str, ...]:
@@ -170,8 +173,9 @@ def bare_name(column: str) -> str:
 
 
 MEAN = "mean_test_"  # what scikit-learn's cv_results_ calls the mean of a metric over the splits
-ONE = ("score", *USUAL)  # roles of one column
+ONE = ("score", *USUAL, "sample")  # roles of one column
 SEVERAL = ("facets", "replicates")
+OF_METRICS = ("lower", "costs")  # what a table says of metrics, by their names
 
 
 def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:
@@ -311,7 +315,7 @@ def _is_numeral(column: str) -> bool:
 
 def state_roles(table: Any, roles: Roles) -> Any:
     """Return an Arrow table whose metadata, which Parquet files keep, state the roles of its columns."""
-    stated = {role: value for role in (*ONE, *SEVERAL) if (value := getattr(roles, role))}
+    stated = {role: value for role in (*ONE, *SEVERAL, *OF_METRICS) if (value := getattr(roles, role))}
     return table.replace_schema_metadata({**(table.schema.metadata or {}), ROLES: json.dumps(stated)})
 
 
@@ -334,6 +338,8 @@ def find_stated(tables: list[OpenTable]) -> Roles:
         for role in SEVERAL:
             there = [column for column in stated.get(role, ()) if column in table.columns]
             found[role] = tuple(dict.fromkeys((*found.get(role, ()), *there)))
+        for role in OF_METRICS:
+            found[role] = tuple(dict.fromkeys((*found.get(role, ()), *stated.get(role, ()))))
     return Roles(**found)
 
 
@@ -342,6 +348,7 @@ def fill_in(asked: Roles, stated: Roles) -> Roles:
     taken = {*asked.columns(), *asked.replicates, *asked.shared}
     free = [role for role in ONE if getattr(asked, role) is None and role != asked.wide]
     found: dict[str, Any] = {role: column for role in free if (column := getattr(stated, role)) not in taken}
+    found |= {role: getattr(stated, role) for role in OF_METRICS}
     if not (asked.facets or asked.replicates or asked.shared):
         found |= {role: tuple(c for c in getattr(stated, role) if c not in taken) for role in SEVERAL}
     return replace(asked, **found)
@@ -352,7 +359,7 @@ def _check(table: OpenTable) -> dict[str, Any]:
     stated = table.stated
     named = [field.name for field in fields(Roles)]
     right = isinstance(stated, dict) and all(
-        role in named and (_is_names(value) if role in SEVERAL else isinstance(value, str))
+        role in named and (_is_names(value) if role in (*SEVERAL, *OF_METRICS) else isinstance(value, str))
         for role, value in stated.items()
     )
     if not right:

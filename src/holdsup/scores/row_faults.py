@@ -86,7 +86,7 @@ def _be(count: int) -> str:
 
 
 def _duplicates(scores: Scores) -> Iterator[Caution]:
-    cells = cross(scores.run, scores.dataset, scores.item, scores.metric)
+    cells = cross(scores.run, scores.dataset, scores.item, scores.metric, scores.sample)
     extra = len(scores) - cells.count
     if not extra:
         return

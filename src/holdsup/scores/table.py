@@ -48,6 +48,7 @@ class Scores:
     dataset: Labels | None = None
     metric: Labels | None = None
     cluster: Labels | None = None
+    sample: Labels | None = None  # which of several answers of a run to an item
     facets: Mapping[str, Labels]  # named sources of variation between runs
     properties: Mapping[str, Column]  # facts about items, numbers or labels
     others: Mapping[str, Column]  # columns without a role, by which the audit can tell what was forgotten
@@ -115,7 +116,7 @@ class Scores:
 
     def take(self, rows: NDArray[Any]) -> Scores:
         """Return some of the rows (indices or a mask)."""
-        single = ("status", "run", *LABELLED, "cluster")
+        single = ("status", "run", *LABELLED, "cluster", "sample")
         taken: dict[str, Any] = {
             name: column.take(rows) for name in single if (column := getattr(self, name)) is not None
         }
@@ -149,7 +150,7 @@ class Scores:
     def digest(self) -> str:
         """Eight hex digits that change when any score, label or role does, but not with the order of rows."""
         named = {f"column {name}": column for name, column in (*self.facets.items(), *self.properties.items())}
-        named |= {role: getattr(self, role) for role in (*LABELLED, "run", "cluster", "status")}
+        named |= {role: getattr(self, role) for role in (*LABELLED, "run", "cluster", "status", "sample")}
         labels = {name: column for name, column in named.items() if isinstance(column, Labels)}
         numbers = {name: column.values for name, column in named.items() if isinstance(column, Numbers)}
         return digest_rows(labels, {**numbers, "score": self.score})
@@ -165,8 +166,9 @@ class Scores:
         columns["status"] = _arrow(self.status)
         for name, column in (*self.facets.items(), *self.properties.items()):
             columns.setdefault(name, _arrow(column))
-        if self.cluster is not None:
-            columns["cluster"] = _arrow(self.cluster)
+        for role in ("cluster", "sample"):
+            if (labels := getattr(self, role)) is not None:
+                columns[role] = _arrow(labels)
         return pa.table(columns)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:

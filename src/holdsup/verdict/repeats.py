@@ -99,6 +99,16 @@ def check_rows(scores: Scores, names: Iterable[str]) -> None:
     refuse(find_told_apart(scores, _rows(scores, names), "item" if scores.item is not None else "dataset", needed=True))
 
 
+def count_samples(evaluation: Evaluation) -> dict[str, int]:
+    """Return how many answers of a run to one item each system has, at most; zeros where nothing tells answers."""
+    scores = evaluation.scores
+    most = np.zeros(scores.system.count, np.int64)
+    if scores.sample is not None:
+        cells = cross(scores.run.codes.astype(np.int64), evaluation.item)
+        np.maximum.at(most, scores.system.codes[cells.first], cells.sizes())
+    return dict(zip(scores.system.names, most.tolist(), strict=True))
+
+
 def caution_progress(scores: Scores) -> Iterator[Caution]:
     """Yield what it means that a column named like the progress of a training was asked for as a setting, or a run."""
     for name in (*scores.facets, scores.roles.run):
@@ -112,11 +122,11 @@ def caution_progress(scores: Scores) -> Iterator[Caution]:
 
 
 def _cells(evaluation: Evaluation) -> Crossing:
-    return cross(evaluation.scores.run.codes.astype(np.int64), evaluation.item)
+    return cross(evaluation.scores.run.codes.astype(np.int64), evaluation.item, evaluation.scores.sample)
 
 
 def _rows(scores: Scores, names: Iterable[str]) -> Crossing:
-    there = [labels for labels in (scores.run, scores.dataset, scores.item) if labels is not None]
+    there = [labels for labels in (scores.run, scores.dataset, scores.item, scores.sample) if labels is not None]
     more = {**scores.others, **scores.properties}
     return cross(*there, *(code_column(more[name]) for name in names if name in more))
 

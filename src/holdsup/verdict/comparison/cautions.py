@@ -15,7 +15,7 @@ from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.trust import caution_collapses, caution_skewness
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.phrases import join_names
-from holdsup.verdict.repeats import caution_repeats
+from holdsup.verdict.repeats import caution_repeats, count_samples
 from holdsup.verdict.settings import sparse_facets
 from holdsup.verdict.trainings import can_repeat, caution_reading, has_nested_runs, is_moved
 
@@ -76,6 +76,9 @@ def _less_claimed(found: Found) -> Iterator[Caution]:
     if single:
         every = len(single) == len(found.evaluation.systems)
         whose = "One run each" if every else f"One run of {join_names(list(single), most=3)}"
+        sampled = count_samples(found.evaluation)
+        if all(sampled[name] > 1 for name in single):  # several answers to an item show the luck of sampling
+            return
         yield Caution(code="one-run-each", message=f"{whose}: a better system and a lucky run look the same.")
 
 

@@ -37,7 +37,7 @@ from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
 from holdsup.verdict.evaluation import is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
-from holdsup.verdict.repeats import check_repeats, count_repeats
+from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
 
 AVERAGES = ("macro", "micro")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
@@ -177,11 +177,13 @@ def _caution_claim(asked: str | None, made: str, said: Sequence[Caution]) -> Ite
 def _means(found: Sequence[Found]) -> Iterator[SystemMean]:
     """Yield the means, with what is missing of each system or was averaged."""
     for each in found:
-        averaged = count_repeats(each.evaluation)
+        averaged, samples = count_repeats(each.evaluation), count_samples(each.evaluation)
         for mean in each.means:
             system = each.evaluation.system(mean.name)
             missing, lacking = count_missing(each.evaluation, system), count_lacking(each.evaluation, system)
-            yield replace(mean, missing=missing, averaged=averaged[mean.name], lacking=lacking)
+            yield replace(
+                mean, missing=missing, averaged=averaged[mean.name], samples=samples[mean.name], lacking=lacking
+            )
 
 
 def _order(cautions: Sequence[Caution]) -> tuple[Caution, ...]:

@@ -34,6 +34,7 @@ class SystemMean:
     letters: tuple[str, ...] = ()
     missing: int = 0  # scores that its runs lack on items that other runs of it have
     averaged: int = 0  # scores that repeat a run and an item, and were averaged
+    samples: int = 0  # answers of a run to one item, at most, where a column tells them apart
     lacking: int = 0  # items, or datasets, that other systems have and it does not
     # what scores are, where that is known, such as shares (0 to 1): where t would take the CI beyond the ends of the
     # scale, and where there are two values only, it is Wilson's

@@ -154,10 +154,11 @@ def _say_interval(s: SystemMean, level: float) -> str:
 
 def _say_data(found: Compared, s: SystemMean) -> str:
     """Return how much there is of a system, and what was averaged or is missing."""
-    runs = name_runs(found)
-    said = f"{format_count(s.runs)} {runs.removesuffix('s') if s.runs == 1 else runs}"
+    counted = [(s.runs, name_runs(found))] if s.runs > 1 or s.samples < 2 else []
+    counted += [(s.samples, "samples")] if s.samples > 1 else []
+    parts = [f"{format_count(count)} {noun.removesuffix('s') if count == 1 else noun}" for count, noun in counted]
     of_all = f" of {format_count(s.items + s.lacking)}" if s.lacking else ""
-    said += f" x {format_count(s.items)}{of_all} {name_items_of(found)}" if s.items else ""
+    said = " x ".join([*parts, *([f"{format_count(s.items)}{of_all} {name_items_of(found)}"] if s.items else [])])
     said += f", {format_count(s.averaged)} averaged" if s.averaged else ""
     said += ", deterministic" if s.deterministic else ""
     return said + (f", {format_count(s.missing)} missing" if s.missing else "")

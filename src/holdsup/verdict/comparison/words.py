@@ -257,6 +257,8 @@ def _covers(found: Compared, claim: str) -> str:
     if isinstance(cluster, str) and found.unit == "items":
         items = name_items(cluster, f"clusters ({cluster})")
     these = "these picked runs on " if found.best else ""
+    if claim == "these-runs" and all(s.samples > 1 for s in found.systems):
+        these += f"new samples of {'both' if len(found.contrasts) == 1 else 'all'} systems, "
     if found.unit is None:
         return f"new {runs} on the same test data; not other test data or settings"
     if claim == "these-datasets" and found.unit == "items":
