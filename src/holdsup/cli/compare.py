@@ -35,7 +35,7 @@ AVERAGES = click.Choice(["macro", "micro"])
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
 @names_option("--deterministic", metavar="SYSTEMS", help="Another run of these would score the same.")
-@click.option("--best", metavar="COL", help="Compare the best run of each system by COL: dev_score.")
+@click.option("--best", metavar="COL", help="Compare each system's best run by COL: dev_score.")
 @click.option(
     "--bootstrap",
     type=click.IntRange(min=0),
@@ -61,7 +61,7 @@ def command(
 ) -> None:
     """Is one system better than another?
 
-    DATA is a table with one row per score of a system on an item in a run, or one file per system.
+    DATA is a table with a row per score, a file per system, or logs of evaluations.
     """
     from holdsup.verdict import compare_systems
 

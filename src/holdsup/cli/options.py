@@ -27,6 +27,8 @@ ROLES = (
     "property",
     "wide",
     "names",
+    "readers",
+    "accept",
 )
 
 COLUMNS = "Columns (found by name; comma-separated; '-' for none)"
@@ -178,6 +180,9 @@ def scores_options(command: F) -> F:
             click.option("--wide", metavar="ROLE=COLS", callback=_read_wide,
                          help="Columns of scores: system=A,B or metric=bleu,ter."),
             click.option("--names", metavar="PATTERN", help="Columns in file names: {system}_seed{seed}."),
+            # These are for logs, whose page and messages name them: they need no line in the help of each question.
+            names_option("--reader", "readers", metavar="MODULE", hidden=True, help="A reader of logs of your own."),
+            names_option("--accept", metavar="CODES", hidden=True, help="Errors in the pairing of logs to live with."),
         ],
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from holdsup.cli.options import F, add_options
-from holdsup.errors import HoldsupError, ResultError
+from holdsup.errors import HoldsupError, ReadError, ResultError
 from holdsup.progress import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -108,7 +108,10 @@ class Output:
         targets = [path for path in written if path is not None and path != STANDARD_OUTPUT and path.is_file()]
         if not targets:
             return
-        read = [source.path for asked in data for source in find_sources(asked) if source.path is not None]
+        read: list[Path] = []
+        for asked in data:
+            with suppress(ReadError):  # a folder without tables, say: whoever reads it says so
+                read.extend(source.path for source in find_sources(asked) if source.path is not None)
         for target in targets:
             if any(target.samefile(path) for path in read):
                 raise ResultError(f"cannot write {target}: it is one of the files to read; use another name")

@@ -153,9 +153,9 @@ def _rescue(damaged: Path, fresh: Path) -> None:
 def _export(
     plan: Plan, store: Path, path: Path, metric: Mapping[str, Any], per: Literal["item", "run"] | None
 ) -> RunReport:
-    from holdsup.experiment import Store, export_scores, read_status, write_scores
-    from holdsup.experiment.export import check_ending
+    from holdsup.experiment import Store, export_scores, read_status
     from holdsup.rendering.numbers import format_counted
+    from holdsup.scores.writing import check_ending, write_scores
 
     check_ending(path)
     with Store(store, writing=False) as opened:

@@ -1,7 +1,7 @@
 """Plan -> tasks -> runner -> store: thousands of trainings, nothing lost."""
 
 from holdsup.experiment.executors import ProcessExecutor, SerialExecutor, dask_executor
-from holdsup.experiment.export import export_scores, write_scores
+from holdsup.experiment.export import export_scores
 from holdsup.experiment.plan import Outcome, Plan, Task
 from holdsup.experiment.report import RunReport
 from holdsup.experiment.runner import RunInterrupted, read_status, run_plan
@@ -24,5 +24,4 @@ __all__ = [
     "read_status",
     "rescue_store",
     "run_plan",
-    "write_scores",
 ]

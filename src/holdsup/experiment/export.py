@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pq
 
-from holdsup.errors import MetricError, ResultError
+from holdsup.errors import MetricError
 from holdsup.experiment.corpora import Corpus, read_corpus
 from holdsup.experiment.plan import Label, Plan, Task
 from holdsup.experiment.sources import import_from
@@ -30,12 +27,10 @@ from holdsup.experiment.training import (
 from holdsup.metrics import Metric, make_metric
 from holdsup.metrics.catalogue import write_metric
 from holdsup.metrics.scorers import divert_output
-from holdsup.rendering.spreadsheet import disarm_text
-from holdsup.results import write_file
-from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate, state_in_names, state_roles
+from holdsup.scores.roles import RESPLIT, USUAL, Roles, is_replicate
+from holdsup.scores.writing import state_roles
 from holdsup.splits import make_splitter
 
-ENDINGS = (".parquet", ".csv")
 Run = tuple[tuple[str, Label], ...]  # the labels of a run
 
 
@@ -75,23 +70,6 @@ def export_scores(
         names = [clusters[place] for place in zip(datasets, table["item"].to_pylist(), strict=True)]
         table = table.add_column(table.column_names.index("item") + 1, "cluster", pa.array(names))
     return _state_roles(table, [name for name, _ in next(iter(run_of.values())) if name not in ("dataset", "system")])
-
-
-def check_ending(path: Path) -> None:
-    """Raise if the name of a file does not say what to write."""
-    if path.suffix.lower() not in ENDINGS:
-        raise ResultError(f"cannot export to {path}: its name must end in {' or '.join(ENDINGS)}")
-
-
-def write_scores(table: pa.Table, path: Path) -> None:
-    """Write a table of scores, whole or not at all."""
-    check_ending(path)
-    sink = pa.BufferOutputStream()
-    if path.suffix.lower() == ".parquet":
-        pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
-    else:
-        pa_csv.write_csv(state_in_names(_disarm(table)), sink)
-    write_file(path, sink.getvalue().to_pybytes())
 
 
 class Row(NamedTuple):
@@ -308,12 +286,3 @@ def _name_run(run: Run) -> str:
 def _quote(value: Label) -> str:
     is_plain = not isinstance(value, str) or re.fullmatch(r"[^\s\"=]+", value)
     return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
-
-
-def _disarm(table: pa.Table) -> pa.Table:
-    """Return a table whose texts no spreadsheet runs; `read_scores` takes them back to what they were."""
-    for place, field in enumerate(table.schema):
-        if pa.types.is_string(field.type):
-            texts = [text if text is None else disarm_text(text) for text in table[place].to_pylist()]
-            table = table.set_column(place, field.name, pa.array(texts, pa.string()))
-    return table

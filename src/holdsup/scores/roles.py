@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections import Counter
@@ -11,7 +10,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from holdsup.columns import OpenTable
-from holdsup.columns.layout import STATED_FACET
 from holdsup.columns.typed import ROLES
 from holdsup.errors import ColumnError, ScoresError, list_names, quote_names
 
@@ -311,20 +309,6 @@ def _find_score(columns: list[str], tables: list[OpenTable], where: str, lost: I
 
 def _is_numeral(column: str) -> bool:
     return column.replace(",", ".").replace(".", "", 1).lstrip("-").isdigit()
-
-
-def state_roles(table: Any, roles: Roles) -> Any:
-    """Return an Arrow table whose metadata, which Parquet files keep, state the roles of its columns."""
-    stated = {role: value for role in (*ONE, *SEVERAL, *OF_METRICS) if (value := getattr(roles, role))}
-    return table.replace_schema_metadata({**(table.schema.metadata or {}), ROLES: json.dumps(stated)})
-
-
-def state_in_names(table: Any) -> Any:
-    """Return an Arrow table whose facets are known by the names of their columns, as in CSV files: facets.rate."""
-    facets = json.loads((table.schema.metadata or {}).get(ROLES.encode(), b"{}")).get("facets", ())
-    return table.rename_columns(
-        [f"{STATED_FACET}{c}" if c in facets and not is_replicate(c) else c for c in table.column_names]
-    )
 
 
 def find_stated(tables: list[OpenTable]) -> Roles:

@@ -161,14 +161,14 @@ class Scores:
         for role in ("dataset", "system", "run", "item", "metric"):
             labels = getattr(self, role)
             if labels is not None:
-                columns[role] = _arrow(labels)
+                columns[role] = as_arrow(labels)
         columns["score"] = pa.array(self.score, from_pandas=True)
-        columns["status"] = _arrow(self.status)
+        columns["status"] = as_arrow(self.status)
         for name, column in (*self.facets.items(), *self.properties.items()):
-            columns.setdefault(name, _arrow(column))
+            columns.setdefault(name, as_arrow(column))
         for role in ("cluster", "sample"):
             if (labels := getattr(self, role)) is not None:
-                columns[role] = _arrow(labels)
+                columns[role] = as_arrow(labels)
         return pa.table(columns)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -200,7 +200,8 @@ def take_rows(column: Column, rows: NDArray[Any]) -> Column:
     return Numbers(column.values[rows], column.absent[rows])
 
 
-def _arrow(column: Column) -> pa.Array:
+def as_arrow(column: Column) -> pa.Array:
+    """Return a column as Arrow has it: labels as a dictionary, numbers that are absent as null."""
     if isinstance(column, Labels):
         codes = pa.array(column.codes, mask=column.codes < 0 if column.has_gaps else None)
         return pa.DictionaryArray.from_arrays(codes, column.levels, ordered=column.declared)

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from holdsup.errors import MetricError, ScoresError, SpecError, SplitError
-from holdsup.experiment import Store, export_scores, write_scores
-from holdsup.experiment.export import check_ending
+from holdsup.experiment import Store, export_scores
 from holdsup.experiment.sources import forget, import_from
 from holdsup.metrics import Metric, make_metric
 from holdsup.progress import Progress
 from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution, order_cautions
+from holdsup.scores.writing import check_ending, write_scores
 from holdsup.splits import BlockedCV, Splitter, make_splitter
 from holdsup.studies.contests.faults import check_corpus, warn_of_systems
 from holdsup.studies.contests.fields import (
