@@ -1,4 +1,4 @@
-"""`holdsup import`: logs, or any scores, as one table that says what its columns are."""
+"""`holdsup import`: logs, or any scores, as one table that says what its columns are."""  # noqa: N999
 
 from __future__ import annotations
 
