@@ -18,6 +18,7 @@ from holdsup.scores import Scores
 from holdsup.verdict.comparison.records import PaperConditional, PaperTest
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty
+from holdsup.verdict.repeats import count_samples
 from holdsup.verdict.settings import varying_facets
 from holdsup.verdict.trainings import has_nested_runs
 
@@ -25,7 +26,7 @@ MOST_SYSTEMS = 12  # beyond them the items of every system are a second large fa
 MOST_PUBLISHED = 300  # systems, each a fixed effect: the time of a fit grows with their third power
 MOST_SETTINGS = 100  # of all systems together: each is a fixed effect
 MOST_PATTERNS = 1000  # of missing scores: items that lack the same ones are worked on together
-NOTE = "It counts several runs on one {unit} as independent, and its chi-square assumes many runs."
+NOTE = "It counts several {repeats} on one {unit} as independent, and its chi-square assumes many runs."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +73,8 @@ def ratio_as_published(evaluation: Evaluation) -> PaperTest | None:
         p=test.p,
         log10_p=test.log10_p,
         sigma=large.sigma,
-        note=NOTE.format(unit=(evaluation.unit or "").removesuffix("s"))
-        if any(len(system.runs) > 1 for system in evaluation.systems)
+        note=NOTE.format(repeats="runs" if _have_runs(evaluation) else "samples", unit=(evaluation.unit or "")[:-1])
+        if _repeat_items(evaluation)
         else "",
     )
 
@@ -139,13 +140,24 @@ def _random_terms(evaluation: Evaluation, claim: str) -> list[str]:
         terms += ["(1 | dataset)", "(1 | system:dataset)"]
     if evaluation.clusters is not None:
         terms += ["(1 | cluster)", "(1 | system:cluster)"]
-    if any(len(system.runs) > 1 for system in evaluation.systems):
+    if _repeat_items(evaluation):
         terms.append(f"(1 | system:{item})")
+    if _have_runs(evaluation):
         nested = any(has_nested_runs(evaluation, system) for system in evaluation.systems)
         if claim != "these-runs" and not (nested and scores.item is None):
             terms.append("(1 | system:dataset:run)" if nested else "(1 | system:run)")
             terms.extend(f"(1 | {quote(name)})" for name in scores.roles.shared)
     return terms
+
+
+def _have_runs(evaluation: Evaluation) -> bool:
+    """Return whether some system has several runs."""
+    return any(len(system.runs) > 1 for system in evaluation.systems)
+
+
+def _repeat_items(evaluation: Evaluation) -> bool:
+    """Return whether a system has several scores of an item: of several runs, or of several samples."""
+    return _have_runs(evaluation) or any(count_samples(evaluation)[s.name] > 1 for s in evaluation.systems)
 
 
 def chi2_p(fits: OurFits) -> tuple[float, int, Tail]:
