@@ -1,0 +1,124 @@
+"""The contract of a reader of logs, as a suite that anyone's can be run through."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from holdsup.errors import HoldsupError
+from holdsup.logs import Found, Reader, TaskLog
+from holdsup.logs.aggregates import check_means
+from holdsup.logs.contract import COLUMNS, NEEDED
+from holdsup.testing.contracts import BrokenPromise
+
+# What is no log of any tool: a reader that claims one of these claims other people's files.
+DECOYS = {
+    "empty.json": b"", "brace.json": b"{", "list.json": b"[]", "object.json": b"{}", "numbers.jsonl": b"1\n2\n",
+    "scores.csv": b"system,item,score\nA,1,0.5\n", "scores.jsonl": b'{"system": "A", "item": 1, "score": 0.5}\n',
+    "noise.eval": bytes(range(256)), "empty.zip": b"PK\x05\x06" + bytes(18),
+    "noise.db": b"SQLite format 3\x00" + bytes(84),
+    "results.json": b'{"results": 3}', "config.json": b'{"model": "A", "task": "quiz"}',
+}  # fmt: skip
+CUTS = (0.0, 0.02, 0.5, 0.98)  # shares of a file that are left of it
+
+
+def check_reader(reader: Reader, logs: str | Path) -> None:
+    """Hold a reader to the contract on a folder of logs; return if it keeps it.
+
+    It finds logs there and claims nothing else; it reads the same twice, in the columns of the contract; the means that
+    a tool printed are those of its rows; and of a log that was cut off it gives an error in one line or fewer rows, but
+    never another exception.
+
+    Raises
+    ------
+    BrokenPromise : the first promise that it does not keep
+    """
+    folder = Path(logs)
+    found = list(_find(reader, folder))
+    if not found:
+        raise BrokenPromise(f"{reader.name} finds no log in {folder}")
+    _check_decoys(reader)
+    for each in found:
+        first, second = list(reader.read(each)), list(reader.read(each))
+        if not first:
+            raise BrokenPromise(f"{reader.name} reads nothing from {each.name}, and raises no error")
+        for log, again in zip(first, second, strict=True):
+            _check_log(reader, log)
+            if not (log.rows.equals(again.rows) and log.means == again.means):
+                raise BrokenPromise(f"{reader.name} reads {each.name} differently when it reads it again")
+        try:
+            check_means(first)
+        except HoldsupError as error:
+            raise BrokenPromise(f"{reader.name}: {error}") from error
+        _check_cuts(reader, each)
+
+
+def _find(reader: Reader, folder: Path) -> Iterator[Found]:
+    for place in sorted({folder, *(each for each in folder.rglob("*") if each.is_dir())}):
+        if files := _list_files(place):
+            yield from reader.recognise(place, files)
+
+
+def _check_decoys(reader: Reader) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        for decoy, content in DECOYS.items():
+            Path(name, decoy).write_bytes(content)
+        if claimed := [found.name for found in _find(reader, Path(name))]:
+            raise BrokenPromise(f"{reader.name} claims {Path(claimed[0]).name}, which is no log: {claimed}")
+
+
+def _check_log(reader: Reader, log: TaskLog) -> None:
+    rows = log.rows
+    if missing := [name for name in NEEDED if name not in rows.column_names]:
+        raise BrokenPromise(f"{reader.name} gives rows without {missing[0]}")
+    for column in rows.schema:
+        wanted = pa.float64() if column.name == "score" else pa.string() if column.name in COLUMNS else column.type
+        if column.type != wanted:
+            raise BrokenPromise(f"{reader.name} gives {column.name} as {column.type}; it should be {wanted}")
+    if any(rows[name].null_count for name in ("item", "metric")):
+        raise BrokenPromise(f"{reader.name} gives rows without an item or a metric")
+    cells = rows.select([name for name in ("item", "metric", "sample") if name in rows.column_names])
+    if len(cells.group_by(cells.column_names).aggregate([])) < len(rows):
+        raise BrokenPromise(f"{reader.name} gives several scores of one item, metric and sample in {log.name}")
+    if not log.costs <= set(rows["metric"].unique().to_pylist()):
+        raise BrokenPromise(f"{reader.name} names costs that no row has: {sorted(log.costs)}")
+
+
+def _check_cuts(reader: Reader, found: Found) -> None:
+    """Cut each file of a log, and see that the reader says so or gives less, and breaks with nothing else."""
+    for file in found.files:
+        whole = sum(len(log.rows) for log in _read_all(reader, file.parent))
+        for share in CUTS:
+            with tempfile.TemporaryDirectory() as name:
+                place = Path(name, file.parent.name)
+                shutil.copytree(file.parent, place)
+                cut = place / file.name
+                cut.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
+                try:
+                    left = sum(len(log.rows) for log in _read_all(reader, place))
+                except HoldsupError as error:
+                    left = 0
+                    if "\n" in str(error):
+                        raise BrokenPromise(
+                            f"{reader.name} says more than one line of a log that was cut off"
+                        ) from error
+                except Exception as error:
+                    raise BrokenPromise(
+                        f"{reader.name} breaks with {type(error).__name__} ({error}) where {file.name} was cut off "
+                        f"after {share:.0%}"
+                    ) from error
+                if left > whole:
+                    raise BrokenPromise(f"{reader.name} reads more from {file.name} after it was cut off")
+
+
+def _read_all(reader: Reader, folder: Path) -> list[TaskLog]:
+    files = _list_files(folder)
+    return [log for found in reader.recognise(folder, files) for log in reader.read(found)]
+
+
+def _list_files(folder: Path) -> tuple[Path, ...]:
+    return tuple(sorted(file for file in folder.iterdir() if file.is_file()))
