@@ -1,4 +1,4 @@
-"""Arrays of records in one large JSON document, some records at a time.
+"""Records of JSON, some at a time and as tables: lines, and arrays within one large document.
 
 A document that `json.dumps` or `JSON.stringify` wrote with an indentation has each record of an array between lines
 that hold nothing but its brackets, and text within JSON has no line breaks: so the records can be cut out unparsed.
@@ -17,11 +17,52 @@ import pyarrow.json as pa_json
 
 from holdsup.columns.limits import HARMLESS, LARGEST_DOCUMENT, check_ratio, reason_of
 from holdsup.errors import ReadError
-from holdsup.logs.files import LONGEST, open_file, parse, read_document
+from holdsup.logs.files import LONGEST, open_file, parse, read_document, read_lines
 
 CHUNK = 2**22  # bytes read at a time
 PART = 1_000  # records of a document that is held whole, at a time
 STEP = 2  # spaces that a level of nesting is indented by
+
+
+def tables_of_lines(path: Path, schema: pa.Schema) -> Iterator[list[dict[str, Any]] | pa.Table]:
+    """Yield lines of JSON as tables with the fields of a schema, or as they are where they do not follow it."""
+    number, lines, size = 1, list[bytes](), 0
+    for number, line in read_lines(path):
+        lines.append(line)
+        size += len(line)
+        if size >= CHUNK:
+            yield _table_of_lines(path, schema, number, lines)
+            lines, size = [], 0
+    if lines:
+        yield _table_of_lines(path, schema, number, lines)
+
+
+def _table_of_lines(path: Path, schema: pa.Schema, last: int, lines: list[bytes]) -> list[dict[str, Any]] | pa.Table:
+    table = _to_table(b"".join(lines), schema, breaks=False)
+    # A line may hold no record, or two: Arrow would read both, and be right about neither.
+    if table is not None and table.num_rows == len(lines):
+        return table
+    records = [parse(line, f"line {last - len(lines) + 1 + place} of {path}") for place, line in enumerate(lines)]
+    return _check_records(records, path)
+
+
+def _to_table(lines: bytes, schema: pa.Schema, *, breaks: bool) -> pa.Table | None:
+    options = pa_json.ParseOptions(
+        explicit_schema=schema, newlines_in_values=breaks, unexpected_field_behavior="ignore"
+    )
+    try:
+        return pa_json.read_json(
+            io.BytesIO(lines), read_options=pa_json.ReadOptions(block_size=len(lines) + 1), parse_options=options
+        )
+    except pa.ArrowInvalid:
+        return None
+
+
+def _check_records(records: list[Any], path: Path) -> list[dict[str, Any]]:
+    for record in records:
+        if not isinstance(record, dict):
+            raise ReadError(f"{path} holds {type(record).__name__} where records are expected")
+    return records
 
 
 class RecordArray:
@@ -45,16 +86,9 @@ class RecordArray:
 
     def tables(self, schema: pa.Schema) -> Iterator[list[dict[str, Any]] | pa.Table]:
         """Yield the records as tables with the fields of a schema, or as they are where they do not follow it."""
-        options = pa_json.ParseOptions(
-            explicit_schema=schema, newlines_in_values=True, unexpected_field_behavior="ignore"
-        )
         for piece in self._pieces():
-            lines = piece.replace(self._last, self._last[:-2] + b"\n")
-            size = pa_json.ReadOptions(block_size=len(lines) + 1)
-            try:
-                yield pa_json.read_json(io.BytesIO(lines), read_options=size, parse_options=options)
-            except pa.ArrowInvalid:
-                yield self._parse(piece)
+            table = _to_table(piece.replace(self._last, self._last[:-2] + b"\n"), schema, breaks=True)
+            yield self._parse(piece) if table is None else table
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the records one by one."""
@@ -62,11 +96,7 @@ class RecordArray:
             yield from self._parse(piece)
 
     def _parse(self, piece: bytes) -> list[dict[str, Any]]:
-        records: list[Any] = parse(b"[" + piece + b"]", str(self.path))
-        for record in records:
-            if not isinstance(record, dict):
-                raise ReadError(f"{self.path} holds {type(record).__name__} where records are expected")
-        return records
+        return _check_records(parse(b"[" + piece + b"]", str(self.path)), self.path)
 
     def _pieces(self) -> Iterator[bytes]:
         """Yield text of records with commas between them."""
