@@ -53,6 +53,8 @@ class TaskLog:
     # The means that the tool itself printed, by metric: each must be the mean over items of the scores in `rows`
     means: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: frozenset[str] = frozenset()  # metrics of which a lower score is better
+    # metrics that say what an answer costs (tokens, seconds): they are asked about only by name
+    costs: frozenset[str] = frozenset()
     planned: int | None = None  # how many items were to be evaluated, where the log says so
     finished: bool = True  # whether the log says that the evaluation came to its end
     cautions: tuple[Caution, ...] = ()  # what the reader noticed; `about` is filled in with the log
