@@ -1,0 +1,443 @@
+"""Logs of Inspect (`inspect_ai`): `.eval` archives and `.json` documents, finished or not, of all its versions."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from holdsup.errors import ReadError, list_names
+from holdsup.logs.archives import Archive
+from holdsup.logs.contract import Found, TaskLog, describe
+from holdsup.logs.documents import walk
+from holdsup.logs.files import digest, flat, open_file, read_head
+from holdsup.logs.inspect_scores import LABEL, TAKEN, USAGE, Scores
+from holdsup.rendering.numbers import format_counted
+from holdsup.results.cautions import EXAMPLES, Caution
+
+NEWEST = 3  # version of the log format; 2 is what Inspect writes, of 3 there are logs of a trial in 2025
+ARCHIVE = re.compile(rb"PK\x03\x04.{26}(_journal/|samples/|summaries\.json|reductions\.json|header\.json)", re.DOTALL)
+HEADER, START, SUMMARIES, REDUCTIONS = "header.json", "_journal/start.json", "summaries.json", "reductions.json"
+INSIDE = re.compile(rb'"eval"\s*:\s*\{')
+MEMBER = re.compile(r'\s*[{,]\s*"(\w+)"\s*:\s*')
+JOURNAL = re.compile(r"_journal/summaries/(\d+)\.json")
+WHOLE = re.compile(r"samples/(?:[^/]+\.json|[^/]+/sample\.json)")  # the second: of a sample that is kept in pieces
+# What is needed of a sample. Texts, events and messages are many times as long.
+NEEDED = frozenset(
+    ("id", "epoch", "input", "target", "scores", "score", "error", "limit", "metadata", "model_usage", *USAGE[2:])
+) | {"scorer", "reducer", "samples"}  # ... and of a reduction
+MEANS = ("accuracy", "mean")  # the metrics of Inspect that are means over items
+SPREADS = ("stderr", "std", "var", "bootstrap_stderr", "ci")  # ... and those that say how sure a mean is
+FACETS = (
+    *("seed", "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"),
+    *("reasoning_effort", "reasoning_tokens", "effort", "verbosity"),
+)
+NOBODY = ("", "none", "none/none")  # the model where a solver does everything
+
+
+@dataclass(frozen=True, slots=True)
+class InspectReader:
+    """Inspect's logs: scorers are metrics, epochs are samples."""
+
+    name: str = "inspect"
+    title: str = "Inspect"
+
+    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
+        """Yield the logs among the files: of one evaluation the last attempt, as it was scored last.
+
+        A log that was retried, converted or scored again lies beside the first one; the files of all go with it.
+        """
+        evaluations: dict[object, list[tuple[datetime, str, Path]]] = defaultdict(list)
+        for path in files:
+            if (spec := _recognise(path)) is not None:
+                key = (spec["task_id"], spec.get("task")) if spec.get("task_id") else path
+                evaluations[key].append((_when(spec), str(spec.get("eval_id") or spec.get("run_id")), path))
+        for logs in evaluations.values():
+            last = max(logs)[1]
+            attempt = [path for _, evaluation, path in logs if evaluation == last]
+            best = max(attempt, key=_count_scores) if len(attempt) > 1 else attempt[0]
+            yield Found(self.name, str(best), (best, *(path for *_, path in logs if path != best)))
+
+    def read(self, found: Found) -> Iterator[TaskLog]:
+        """Yield the one task that a log holds."""
+        path = found.files[0]
+        header: dict[str, Any] = {}
+        scores = folded = None
+        for key, value in _parts(path):
+            if key == "samples" and value is not None:
+                scores = scores or _scores(path, header)
+                scores.add(value)
+            elif key == "reductions" and value is not None:
+                folded = folded or _scores(path, header)
+                if _mapping(value).get("reducer") in (None, "mean"):
+                    folded.add_reduction(str(_mapping(value).get("scorer")), _mapping(value).get("samples") or ())
+            else:
+                header[key] = value
+        yield _task_log(path, header, scores, folded, found.files[1:])
+
+
+READER = InspectReader()
+
+
+def _recognise(path: Path) -> Mapping[str, Any] | None:
+    """Return what a log says of its evaluation, as far as its beginning holds it; None for other files."""
+    if path.name.endswith(".eval"):
+        if not ARCHIVE.match(read_head(path, 64)):
+            return None
+        try:
+            with Archive(path) as archive:
+                names = archive.names
+                return _mapping(_mapping(archive.document(HEADER if HEADER in names else START)).get("eval"))
+        except (ReadError, KeyError):
+            return {}  # reading says what is wrong
+    if not path.name.endswith((".json", ".json.gz")):
+        return None
+    head = read_head(path)
+    return _spec_in(head.decode("utf-8", "replace")) if INSIDE.search(head) else None
+
+
+def _count_scores(path: Path) -> int:
+    """Return how many aggregates a log has: scoring it again adds some."""
+    try:
+        for key, value in _parts(path):
+            if key in ("results", "samples"):
+                return len(_results({key: value}))
+    except ReadError:
+        return -1
+    return 0
+
+
+def _when(spec: Mapping[str, Any]) -> datetime:
+    """Return when an evaluation began."""
+    try:
+        when = datetime.fromisoformat(str(spec.get("created")))
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _spec_in(head: str) -> Mapping[str, Any] | None:
+    """Return the first members of `eval` in the beginning of a document: where it was cut, those before the cut."""
+    decoder, at = json.JSONDecoder(), len(head) - len(head.lstrip("\ufeff \t\r\n"))
+    spec: dict[str, Any] = {}
+    inside = False
+    while member := MEMBER.match(head, at):
+        key, at = member[1], member.end()
+        if key == "eval" and not inside and head[at : at + 1] == "{":
+            inside = True
+            continue
+        try:
+            value, at = decoder.raw_decode(head, at)
+        except (ValueError, RecursionError):
+            break
+        if inside:
+            spec[key] = value
+    return spec if {"run_id", "created", "task"} <= spec.keys() else None
+
+
+def _parts(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the members of a log: samples (or their summaries) and reductions one by one."""
+    if not path.name.endswith(".eval"):
+        try:
+            file = open_file(path)
+        except OSError as error:
+            raise ReadError(f"cannot read {path}: {error.strerror}") from error
+        with file:
+            yield from walk(file, str(path), lists=("samples", "reductions"), wanted=NEEDED)
+        return
+    with Archive(path) as archive:
+        names = archive.names
+        start = next((name for name in (HEADER, START) if name in names), None)
+        if start is None:
+            raise ReadError(f"{path} holds neither {HEADER} nor {START}: this is no whole log of Inspect")
+        yield from _mapping(archive.document(start)).items()
+        numbers = sorted(int(found[1]) for name in names if (found := JOURNAL.fullmatch(name)))
+        summaries = [SUMMARIES] if SUMMARIES in names else [f"_journal/summaries/{number}.json" for number in numbers]
+        samples = 0
+        for name in summaries or [name for name in names if WHOLE.fullmatch(name)]:
+            for sample in _elements(archive, name) if summaries else [archive.document(name)]:
+                samples += 1
+                yield "samples", sample
+        if REDUCTIONS in names and not samples:
+            yield from (("reductions", reduction) for reduction in _elements(archive, REDUCTIONS))
+
+
+def _elements(archive: Archive, name: str) -> Iterator[Any]:
+    with archive.open(name) as member:
+        yield from (element for _, element in walk(member, f"{name} in {archive.path}"))
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _scores(path: Path, header: Mapping[str, Any]) -> Scores:
+    named = [str(score.get("name")) for score in _results(header)] or _scorers(header)
+    return Scores(str(path), system=_system(header), scorer=named[0] if named else "score")
+
+
+def _results(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the tool's aggregates: an entry a scorer (or a part of its value) and way to reduce epochs."""
+    results = _mapping(header.get("results"))
+    if scorer := _mapping(results.get("scorer")):  # version 1
+        return [{**scorer, "metrics": results.get("metrics")}]
+    scores = results.get("scores")
+    return [_mapping(score) for score in scores] if isinstance(scores, list) else []
+
+
+def _scorers(header: Mapping[str, Any]) -> list[str]:
+    scorers = _mapping(header.get("eval")).get("scorers")
+    return [str(_mapping(scorer).get("name")) for scorer in scorers] if isinstance(scorers, list) else []
+
+
+def _system(header: Mapping[str, Any]) -> str:
+    """Return the model; where a solver or an agent does without one, that."""
+    spec = _mapping(header.get("eval"))
+    model = str(spec.get("model") or "")
+    steps = _mapping(header.get("plan")).get("steps") or [{}]
+    return model if model not in NOBODY else str(spec.get("solver") or _mapping(steps[-1]).get("solver") or model)
+
+
+def _task_log(
+    path: Path, header: Mapping[str, Any], scores: Scores | None, folded: Scores | None, others: tuple[Path, ...]
+) -> TaskLog:
+    spec = _mapping(header.get("eval"))
+    if not spec.get("task"):
+        raise ReadError(f"{path} does not say what was evaluated: this is no whole log of Inspect")
+    version = header.get("version", NEWEST)
+    if version not in range(1, NEWEST + 1):
+        raise ReadError(
+            f"{path} has version {version!r} of Inspect's log format; versions up to {NEWEST} are known: update holdsup"
+        )
+    cautions = list(_cautions(header, others))
+    if not scores and folded:
+        scores = folded
+        cautions.append(_folded(header))
+    if not scores and _results(header):
+        raise ReadError(
+            f"{path} holds results but no samples, so that nothing can be paired: "
+            "run the evaluation again without --no-log-samples, or point at the log that has the samples"
+        )
+    scores = scores or _scores(path, header)
+    means, unlike, unknown = _means(header, scores)
+    means, decided = scores.settle(means)
+    cautions += [*decided, *_reduced(header, unlike), *_left_out(unknown), *scores.limited()]
+    tool = _mapping(spec.get("packages")).get("inspect_ai")
+    return TaskLog(
+        name=str(path),
+        tool=f"Inspect {tool}" if tool else "Inspect",
+        system=_system(header),
+        task=str(spec["task"]),
+        rows=scores.table(
+            _scorers(header) or [str(score.get("name")) for score in _results(header)], epochs=_epochs(header) > 1
+        ),
+        identity=str(spec.get("eval_id") or flat((spec.get("run_id"), spec.get("task_id"), spec.get("model")))),
+        facets=_facets(header),
+        conditions=_conditions(header),
+        means=means,
+        lower_is_better=frozenset(USAGE) - scores.metrics().keys(),
+        costs=frozenset(USAGE) - scores.metrics().keys(),
+        planned=_planned(spec),
+        finished=header.get("status") == "success",
+        cautions=tuple(cautions),
+    )
+
+
+def _epochs(header: Mapping[str, Any]) -> int:
+    epochs = _mapping(_mapping(header.get("eval")).get("config")).get("epochs")
+    return epochs if isinstance(epochs, int) else 1
+
+
+def _planned(spec: Mapping[str, Any]) -> int | None:
+    dataset = _mapping(spec.get("dataset"))
+    if isinstance(ids := dataset.get("sample_ids"), list):
+        return len(ids)
+    count, limit = dataset.get("samples"), _mapping(spec.get("config")).get("limit")
+    if isinstance(count, int) and isinstance(limit, int):
+        return min(count, limit)
+    return count if isinstance(count, int) and limit is None else None
+
+
+def _means(header: Mapping[str, Any], scores: Scores) -> tuple[dict[str, float], set[str], set[str]]:
+    """Return the tool's means over items by metric, how it reduced epochs otherwise, and its metrics that are no means.
+
+    An entry without a reducer is of a log with one epoch, of an old log, which took means, or is over all samples as
+    if they were items; the last is a mean over items only if no item lacks an epoch, and so it is no check.
+    """
+    known = scores.metrics()
+    means: dict[str, float] = {}
+    unlike: set[str] = set()
+    others: set[str] = set()
+    named = {score.get("name") for score in _results(header) if score.get("reducer")}
+    config = _mapping(_mapping(header.get("eval")).get("config"))
+    for entry in _results(header):
+        name, scorer, reducer = (
+            str(entry.get("name")),
+            str(entry.get("scorer") or entry.get("name")),
+            entry.get("reducer"),
+        )
+        pooled = not reducer and _epochs(header) > 1 and (name in named or config.get("epochs_reducer") == [])
+        part = f"{scorer}/{name}"
+        metric = name if name in known and name == scorer else part
+        for key, value in _mapping(entry.get("metrics")).items():
+            said = value if isinstance(value, dict) else {"name": key, "value": value}
+            kind = str(said.get("name", key)).removeprefix("inspect_ai/")
+            settings = _mapping(said.get("params") or said.get("options"))
+            if said.get("group") or kind not in MEANS or "to_float" in settings:
+                if not said.get("group") and kind not in SPREADS:
+                    others.add(f"{kind} of {metric if metric in known else scorer}")
+            elif reducer not in (None, "mean"):
+                unlike.add(str(reducer))
+            elif metric in known and not pooled and isinstance(number := said.get("value"), int | float):
+                means.setdefault(metric, float(number))
+    return {metric: mean for metric, mean in means.items() if math.isfinite(mean)}, unlike, others
+
+
+def _reduced(header: Mapping[str, Any], unlike: set[str]) -> Iterator[Caution]:
+    if unlike:
+        yield Caution(
+            code="epochs-reduced-otherwise",
+            message=f"Inspect reduced the {_epochs(header)} epochs of each item by {flat(sorted(unlike))}; here each "
+            "epoch is a sample, and an item counts with the mean of its samples.",
+            advice="Compare the means below with Inspect's own only where it took means.",
+        )
+
+
+def _left_out(others: set[str]) -> Iterator[Caution]:
+    if others:
+        yield Caution(
+            code="corpus-metrics-left-out",
+            severity="note",
+            message=f"Inspect also reports {list_names(sorted(others))}, which holdsup does not know as a mean over "
+            "items: the scores of items are read, these numbers are not.",
+        )
+
+
+def _folded(header: Mapping[str, Any]) -> Caution:
+    several = _epochs(header) > 1
+    return Caution(
+        code="scores-without-samples",
+        severity="warning" if several else "note",
+        message="The log holds no samples (--no-log-samples); the scores are those that Inspect kept for each item"
+        f"{f', the mean over {_epochs(header)} epochs' if several else ''}.",
+        advice="Log the samples to see how much epochs differ, and what failed." if several else "",
+    )
+
+
+def _cautions(header: Mapping[str, Any], others: tuple[Path, ...]) -> Iterator[Caution]:
+    if header.get("invalidated"):
+        yield Caution(
+            code="samples-invalidated",
+            message="Someone marked samples of the log as invalid; their scores still count, as in Inspect.",
+            advice="Run them again (`inspect eval-retry`) before you compare.",
+        )
+    if header.get("config_updates"):
+        yield Caution(
+            code="settings-changed",
+            message="Settings were changed while the evaluation ran; those shown are the ones that it began with.",
+        )
+    if others:
+        yield Caution(
+            code="other-logs-of-an-evaluation",
+            severity="note",
+            message=f"{format_counted(len(others), 'other log')} there "
+            f"{'is' if len(others) == 1 else 'are'} of the same evaluation (an earlier attempt, a copy, or from before "
+            "it was scored again), and left out.",
+            count=len(others),
+            examples=tuple(path.name for path in others[:EXAMPLES]),
+        )
+
+
+def _settings(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked of the model: what the task says wins over what the model was made with."""
+    own = _mapping(_mapping(header.get("eval")).get("model_generate_config"))
+    asked = _mapping(_mapping(header.get("plan")).get("config"))
+    return {**own, **{name: value for name, value in asked.items() if value is not None}}
+
+
+def _facets(header: Mapping[str, Any]) -> dict[str, str]:
+    spec, settings = _mapping(header.get("eval")), _settings(header)
+    given = {name: settings.get(name) for name in FACETS}
+    for source in (_mapping(spec.get("model_args")), _mapping(header.get("metadata") or spec.get("metadata"))):
+        for name, value in source.items():
+            if isinstance(value, str | int | float) and len(str(value)) <= LABEL:
+                given.setdefault(f"metadata_{name}" if name in TAKEN else name, value)
+    tags = header.get("tags") or spec.get("tags")
+    return describe((*given.items(), ("tags", flat(tags) if isinstance(tags, list) else None)))
+
+
+def _conditions(header: Mapping[str, Any]) -> dict[str, str]:
+    spec, settings = _mapping(header.get("eval")), _settings(header)
+    config, dataset = _mapping(spec.get("config")), _mapping(spec.get("dataset"))
+    scorers = spec.get("scorers")
+    scorers = map(_mapping, scorers if isinstance(scorers, list) else ())
+    reducers = config.get("epochs_reducer") or ()
+    limits = ("message", "token", "turn", "time", "working", "cost")
+    return describe(
+        (
+            ("dataset", dataset.get("name") or dataset.get("location")),
+            ("task version", spec.get("task_version")),
+            ("task arguments", _short(spec.get("task_args"))),
+            ("solver", _steps(_mapping(header.get("plan")))),
+            ("scorer", flat(_one_of(str(each.get("name")), each.get("options")) for each in scorers)),
+            ("limit", _limit(config)),
+            ("epochs reducer", flat(reducers) if _epochs(header) > 1 and reducers != ["mean"] else None),
+            ("score on error", config.get("score_on_error") or None),
+            ("max tokens", settings.get("max_tokens")),
+            ("stop", _plain(settings.get("stop_seqs"))),
+            ("system message", digest(message) if (message := settings.get("system_message")) else None),
+            *((f"{name} limit", config.get(f"{name}_limit")) for name in limits),
+            ("other models", _roles(spec)),
+        )
+    )
+
+
+def _limit(config: Mapping[str, Any]) -> str:
+    """Return which part of the dataset was taken."""
+    shuffled = config.get("sample_shuffle")
+    names = {
+        "limit": "{}",
+        "sample_id": "ids {}",
+        "sample_shuffle": "shuffled" if shuffled is True else "shuffled by {}",
+    }
+    return flat(
+        text.format(_plain(config[name])) for name, text in names.items() if config.get(name) not in (None, False)
+    )
+
+
+def _roles(spec: Mapping[str, Any]) -> str:
+    """Return which other models took part: a grader, a red team ..."""
+    roles = _mapping(spec.get("model_roles")).items()
+    return flat(f"{role}={_mapping(value).get('model', value)}" for role, value in sorted(roles))
+
+
+def _steps(plan: Mapping[str, Any]) -> str:
+    steps = plan.get("steps")
+    known = map(_mapping, steps if isinstance(steps, list) else ())
+    return flat(_one_of(str(step.get("solver")), step.get("params_passed", step.get("params"))) for step in known)
+
+
+def _one_of(name: str, settings: object) -> str:
+    """Return a solver or a scorer with its settings: as they are if short, else as a digest."""
+    shown = _short(settings)
+    return f"{name}({shown})" if shown else name
+
+
+def _short(settings: object) -> str:
+    if not isinstance(settings, dict) or not settings:
+        return ""
+    text = flat(f"{name}={_plain(value)}" for name, value in sorted(settings.items()))
+    return text if len(text) <= LABEL else digest(settings)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, list | dict):
+        text = json.dumps(value, sort_keys=True, default=str)
+        return text if len(text) <= LABEL else digest(text)
+    return value
