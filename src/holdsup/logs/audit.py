@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.errors import list_names
@@ -27,6 +27,7 @@ def audit_logs(placed: Sequence[Placed]) -> Iterator[Caution]:
     tasks = defaultdict(list)
     for each in placed:
         tasks[each.log.task].append(each)
+    yield from _unshared_tasks(placed)
     found: dict[str, list[tuple[str, Caution]]] = defaultdict(list)
     for task, logs in tasks.items():
         of_task = f"{task}: " if len(tasks) > 1 and task else ""
@@ -67,6 +68,25 @@ def _unfinished(placed: Sequence[Placed]) -> Iterator[Caution]:
             effect="Items that come first, or that are answered first, may be the easy ones.",
             advice=f"Finish the evaluation of {each.system}, or wait until its log is complete.",
         )  # fmt: skip
+
+
+def _unshared_tasks(placed: Sequence[Placed]) -> Iterator[Caution]:
+    """Yield that systems were evaluated on different tasks, so that nothing pairs them."""
+    tasks: dict[str, set[str | None]] = defaultdict(set)
+    for each in placed:
+        tasks[each.system].add(each.log.task)
+    if len(tasks) < 2 or set.intersection(*tasks.values()):
+        return
+    shared = any(one & other for one, other in combinations(tasks.values(), 2))
+    said = "; ".join(
+        f"{system} on {list_names(sorted(map(str, of)))}" for system, of in list(tasks.items())[:MOST_NAMED]
+    )
+    yield Caution(
+        code="no-shared-tasks", severity="warning" if shared else "error", about="data",
+        message=f"No task was evaluated for every system: {said}{'; ...' if len(tasks) > MOST_NAMED else ''}.",
+        effect="Systems are compared on the tasks that they share.",
+        advice="Evaluate all systems on the same tasks.",
+    )  # fmt: skip
 
 
 def _failures(placed: Sequence[Placed]) -> Iterator[Caution]:
@@ -163,10 +183,9 @@ def _shorten(text: str, most: int = 40) -> str:
 
 
 def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
-    """Yield that one id stands for different items, or that one item was put in different words."""
+    """Yield that one id stands for different items, or that systems were asked about an item in different words."""
     contents = _digests(logs, "content")
-    differing = _differ(contents)
-    if differing:
+    if differing := [item for item, of_system in contents.items() if len(set().union(*of_system.values())) > 1]:
         yield Caution(
             code="different-items-under-one-id", severity="error", count=len(differing),
             examples=tuple(differing[:EXAMPLES]),
@@ -176,7 +195,8 @@ def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
             advice="Evaluate all systems on one version of the data, or give --accept different-items-under-one-id.",
         )  # fmt: skip
         return  # the prompts then differ as well
-    if prompted := _differ(_digests(logs, "prompt")):
+    prompts = _digests(logs, "prompt")
+    if prompted := [item for item, of_system in prompts.items() if len(set(map(frozenset, of_system.values()))) > 1]:
         yield Caution(
             code="different-prompts", count=len(prompted), examples=tuple(prompted[:EXAMPLES]),
             message=f"{format_counted(len(prompted), 'item')} "
@@ -186,24 +206,13 @@ def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
         )  # fmt: skip
 
 
-def _digests(logs: Sequence[Placed], column: str) -> list[tuple[pa.Array, pa.Array]]:
-    """Return the items of each log and the digest of each, items in order; only of logs that have digests."""
-    found = []
+def _digests(logs: Sequence[Placed], column: str) -> dict[str, dict[str, set[str]]]:
+    """Return the digests of each item in the logs of each system that have them."""
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for each in logs:
         rows = each.log.rows
         if column in rows.column_names and rows[column].null_count < len(rows):
-            known = rows.filter(pc.is_valid(rows[column]))
-            first = known.group_by("item", use_threads=False).aggregate([(column, "min")])
-            found.append((first["item"].combine_chunks(), first[f"{column}_min"].combine_chunks()))
+            known = rows.filter(pc.is_valid(rows[column])).group_by(["item", column]).aggregate([])
+            for item, value in zip(known["item"].to_pylist(), known[column].to_pylist(), strict=True):
+                found[item][each.system].add(value)
     return found
-
-
-def _differ(digests: list[tuple[pa.Array, pa.Array]]) -> list[str]:
-    """Return the items that have another digest in another log."""
-    first: dict[str, str] = {}
-    differing: dict[str, None] = {}
-    for items, values in digests:
-        for item, value in zip(items.to_pylist(), values.to_pylist(), strict=True):
-            if first.setdefault(item, value) != value:
-                differing[item] = None
-    return list(differing)

@@ -183,7 +183,7 @@ class _Run:
                 ("temperature", self.adapter.get("temperature")),
                 ("seed", self.adapter.get("random")),
                 ("deployment", self.adapter.get("model_deployment")),
-                ("few-shot draw", draw if several else None),
+                ("few-shot seed", draw if several else None),
             ]
         )
 

@@ -19,8 +19,10 @@ from holdsup.logs.naming import Placed, place
 from holdsup.progress import Progress
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import Caution
+from holdsup.results.direction_names import find_direction
 
 UNSEEN = ("content", "prompt")  # columns that pair items, and are no part of the scores
+SAME = ("sample", "error")  # columns that are no part of the table where they say the same of all rows
 _ROLES = {
     "score": "score", "system": "system", "item": "item", "dataset": "task", "metric": "metric", "status": "status",
     "sample": "sample",
@@ -31,23 +33,35 @@ def join_logs(
     found: Sequence[tuple[str, Found]], readers: Mapping[str, Reader], name: str, progress: Progress
 ) -> tuple[TypedTable, tuple[Caution, ...]]:
     """Return one table of all logs, each with the path that it was named by, and what is to be said of them."""
-    logs = list(_read(found, readers, progress))
+    unread: list[Caution] = []
+    logs = list(_read(found, readers, unread, progress))
     checked = check_means(log for _, log in logs)
     placed, decided = place(logs)
     cautions = [_say_what(placed, checked), *decided]
     cautions.extend(caution for each in placed for caution in each.log.cautions)
-    return hold_table(name, "logs", combine(placed)), (*cautions, *audit_logs(placed))
+    return hold_table(name, "logs", combine(placed)), (*unread, *cautions, *audit_logs(placed))
 
 
 def _read(
-    found: Sequence[tuple[str, Found]], readers: Mapping[str, Reader], progress: Progress
+    found: Sequence[tuple[str, Found]], readers: Mapping[str, Reader], unread: list[Caution], progress: Progress
 ) -> Iterator[tuple[str, TaskLog]]:
+    """Yield the logs; of one among several that cannot be read, `unread` gets why."""
+    last: ReadError | None = None
     for i, (given, log) in enumerate(found):
         progress(i, len(found), f"reading {log.name}")
-        for each in readers[log.reader].read(log):
-            _check_rows(each)
+        try:
+            read = list(readers[log.reader].read(log))
+            for each in read:
+                _check_rows(each)
+        except ReadError as error:
+            last = error
+            unread.append(Caution(code="unread-log", about="data", message=f"One log was not read: {error}."))
+            continue
+        for each in read:
             about = (replace(c, about="data") if c.about == "claim" else c for c in each.cautions)
             yield given, replace(each, cautions=tuple(about))
+    if last is not None and len(unread) == len(found):
+        raise last
     progress(len(found), len(found), "read")
 
 
@@ -76,15 +90,27 @@ def combine(placed: Sequence[Placed]) -> pa.Table:
                 kinds[column.name] = pa.string()
     schema = pa.schema(list(kinds.items()))
     table = pa.concat_tables([_cast(part, schema) for part in parts])
+    table = table.drop_columns([name for name in SAME if name in table.column_names and _says_nothing(table[name])])
     there = set(table.column_names)
     roles = {role: column for role, column in _ROLES.items() if column in there}
     lists = {
         "facets": list(dict.fromkeys(name for each in placed for name in each.facets)),
+        "higher": sorted({name for each in placed for name in _find_higher(each.log)}),
         "lower": sorted({name for each in placed for name in each.log.lower_is_better}),
         "costs": sorted({name for each in placed for name in each.log.costs}),
     }
     stated = {**roles, **{name: values for name, values in lists.items() if values}}
     return table.replace_schema_metadata({ROLES: json.dumps(stated)})
+
+
+def _says_nothing(column: pa.ChunkedArray) -> bool:
+    return len(pc.unique(column)) == 1
+
+
+def _find_higher(log: TaskLog) -> set[str]:
+    """Return the metrics of which tools take a higher one as better: all that neither the log nor a name turns."""
+    named = set(pc.unique(log.rows["metric"]).to_pylist()) - log.lower_is_better
+    return {name for name in named if find_direction(name) != "lower"}
 
 
 def _widen(each: Placed, *, again: bool) -> pa.Table:

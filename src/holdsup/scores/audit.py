@@ -17,6 +17,7 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results import KINDS, Asked, Caution, Method, Result, order_cautions, tabulate_findings
 from holdsup.results.cautions import show_finding
 from holdsup.scores.column_faults import find_column_faults
+from holdsup.scores.costs import leave_out_costs
 from holdsup.scores.design_faults import find_design_faults, find_misread_runs, find_run_faults
 from holdsup.scores.directions import choose_directions, find_opposite_columns
 from holdsup.scores.faults import extremes
@@ -179,7 +180,7 @@ def audit_scores(
     limits = _read_range(score_range)
     scores = data if isinstance(data, Scores) else read_scores(data, **roles)
     # A row that does not say what it belongs to is one finding; it must not make others.
-    labelled = scores.only(scores.labelled)
+    labelled = leave_out_costs(scores.only(scores.labelled))
     opposite = [] if isinstance(lower_is_better, bool) else list(find_opposite_columns(scores))
     directions = choose_directions(scores, False if opposite else lower_is_better)
     found = [*opposite, *find_gaps(scores, lower_is_better=directions.are_lower()), *_faults(labelled, limits)]

@@ -99,7 +99,8 @@ def choose_directions(scores: Scores, asked: LowerIsBetter) -> Directions:
     told = set() if asked is None else _named(names, asked)
     stated = {m for m, n in names.items() if n in scores.roles.lower}
     by_name = {m: n for m, n in names.items() if m not in told | stated and find_direction(n) == "lower"}
-    named = [n for m, n in names.items() if m not in stated and tell_direction(n) is None]
+    known = {*scores.roles.lower, *scores.roles.higher}
+    named = [n for n in names.values() if n not in known and tell_direction(n) is None]
     assumed = tuple(named) if asked is None else ()
     return Directions(names, frozenset((*told, *stated, *by_name)), tuple(by_name.values()), assumed)
 

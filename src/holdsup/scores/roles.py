@@ -16,7 +16,15 @@ from holdsup.errors import ColumnError, ScoresError, list_names, quote_names
 NOTHING = "-"  # given for a role: no column has it, whatever the columns are called
 FILE = "file"
 WIDE = ("system", "metric", "dataset")  # what may have a score column each
-ASIDE = ("wide", "replicates", "shared", "computed", "lower", "costs")  # fields that give no column a role of its own
+ASIDE = (
+    "wide",
+    "replicates",
+    "shared",
+    "computed",
+    "lower",
+    "higher",
+    "costs",
+)  # fields that give no column a role of its own
 RESPLIT = "resplit"  # numbers the splits of one corpus, in exports of contests and of repeated splits
 REPLICATES = ("replication", "replicate", "replica", "rep", "trial", "rng", "random_state", RESPLIT)
 NUMBERED = ("init",)  # repetitions if they are numbers: init 1, 2, 3, but not init xavier and he
@@ -78,6 +86,7 @@ class Roles:
     # "system", "metric" or "dataset" when each of them has a score column of its own, else null
     wide: str | None = field(default=None)
     lower: tuple[str, ...] = ()  # metrics of which the table says that lower is better
+    higher: tuple[str, ...] = ()  # metrics of which it says that higher is better
     costs: tuple[str, ...] = ()  # metrics of what an answer costs, asked about by name only
 
     @property
@@ -173,7 +182,7 @@ def bare_name(column: str) -> str:
 MEAN = "mean_test_"  # what scikit-learn's cv_results_ calls the mean of a metric over the splits
 ONE = ("score", *USUAL, "sample")  # roles of one column
 SEVERAL = ("facets", "replicates")
-OF_METRICS = ("lower", "costs")  # what a table says of metrics, by their names
+OF_METRICS = ("lower", "higher", "costs")  # what a table says of metrics, by their names
 
 
 def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:

@@ -35,7 +35,7 @@ def export_table(scores: Scores) -> pa.Table:
     facets = scores.roles.facets
     roles = Roles(
         **named, facets=facets, replicates=tuple(name for name in scores.roles.replicates if name in facets),
-        lower=scores.roles.lower, costs=scores.roles.costs,
+        lower=scores.roles.lower, higher=scores.roles.higher, costs=scores.roles.costs,
     )  # fmt: skip
     return state_roles(table, roles)
 

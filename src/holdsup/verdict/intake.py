@@ -25,6 +25,7 @@ from holdsup.results.extras import list_extras
 from holdsup.scores import Scores, read_scores
 from holdsup.scores.audit import find_wrong_numbers
 from holdsup.scores.column_faults import find_lookalikes
+from holdsup.scores.costs import leave_out_costs
 from holdsup.scores.directions import Directions, LowerIsBetter, choose_directions
 from holdsup.scores.faults import refuse
 from holdsup.scores.item_groups import find_groupings
@@ -76,7 +77,7 @@ def take_in(
     given = isinstance(data, Scores)
     everything = data if given else read_scores(data, progress=progress, **roles)
     refuse(each for each in everything.notes if each.severity == "error")
-    scores, passed_over, stages = choose_rows(_leave_out_costs(everything, where), where, last)
+    scores, passed_over, stages = choose_rows(leave_out_costs(everything, asked=where or ()), where, last)
     directions = choose_directions(scores, lower_is_better)
     faults = (*find_wrong_numbers(scores), *find_lookalikes(scores))
     cautions = [
@@ -90,22 +91,6 @@ def take_in(
     if not given and roles.get("cluster") is None:  # or else it was said what belongs together
         cautions.extend(_find_groups(scores))
     return Intake(scores, directions, tuple(cautions), faults, passed_over)
-
-
-def _leave_out_costs(scores: Scores, where: Where) -> Scores:
-    """Return the scores without metrics of what answers cost, unless they are asked for or nothing else is there."""
-    metric, costs = scores.metric, scores.roles.costs
-    asked = isinstance(where, Mapping) and {"metric", scores.roles.metric} & set(where)
-    if metric is None or asked or not set(metric.names) - set(costs):
-        return scores
-    costly = np.isin(metric.codes, [code for code, name in enumerate(metric.names) if name in costs])
-    if not costly.any():
-        return scores
-    named = list_names([name for name in metric.names if name in costs])
-    message = f"Costs are not compared unless you ask for one with --where metric=NAME: {named}."
-    note = Caution(code="costs-aside", severity="note", about="data", message=message)
-    left_out = {**scores.left_out, "a metric of costs": int(costly.sum())}
-    return replace(scores.take(~costly), notes=(*scores.notes, note), left_out=left_out)
 
 
 def _find_groups(scores: Scores) -> Iterator[Caution]:
