@@ -115,7 +115,7 @@ def test_scores_come_first_and_bookkeeping_is_none(plain: Path) -> None:
         means_of(log) == pytest.approx(dict(log.means)) == {"exact_match": 2 / 3, "input_tokens": 7, "latency_s": 0.5}
     )
     assert log.conditions["few-shot examples"] == "5"
-    assert log.facets == {"temperature": "0.0", "deployment": "host/model", "few-shot draw": "0"}
+    assert log.facets == {"temperature": "0.0", "deployment": "host/model", "few-shot seed": "0"}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_means_are_those_of_the_tool(formats: Path, run: str) -> None:
 
 def test_a_run_without_metrics_says_that_it_has_no_scores(formats: Path) -> None:
     logs = read_all(READER, formats / "helm" / "simple1:model=simple_model1")
-    assert [log.facets["few-shot draw"] for log in logs] == ["0", "1", "2"]
+    assert [log.facets["few-shot seed"] for log in logs] == ["0", "1", "2"]
     assert all("no-scores" in [caution.code for caution in log.cautions] for log in logs)
 
 
@@ -186,7 +186,7 @@ def test_the_task_is_the_same_whatever_the_settings_of_the_adapter(tmp_path: Pat
     (first,), (second,) = read_all(READER, one), read_all(READER, two)
     assert first.task == second.task == "toy:subject=a"
     assert first.conditions != second.conditions
-    assert "few-shot draw" not in second.facets
+    assert "few-shot seed" not in second.facets
 
 
 def test_a_failed_request_is_marked_although_it_was_scored(plain: Path) -> None:

@@ -58,7 +58,6 @@ ROWS = pa.table({"item": ["q1", "q1"], "metric": ["acc", "acc"], "score": [1.0, 
         (Altering(rows=ROWS, means={}), "several scores of one item"),
         (Altering(rows=ROWS.drop_columns(["metric"]), means={}), "without metric"),
         (Altering(rows=ROWS.slice(1).append_column("sample", pa.array([1])), means={}), "sample as int64"),
-        (Altering(costs=frozenset({"tokens"})), "names costs that no row has"),
     ],
 )
 def test_what_a_reader_does_not_keep_is_named(logs: Path, reader: Any, said: str) -> None:

@@ -237,6 +237,7 @@ def _log(
     answers, repeated = _number(answers)
     means: dict[str, float] = {}
     tables, lower, found = [], set[str](), list(cautions)
+    costs = frozenset(cost.replace("_ms", "_s") for cost in COSTS)
     for result, metric in metrics.items():
         own = answers.filter(pc.is_null(answers["result"]) if result is None else pc.equal(answers["result"], result))
         tables.append(_rows(own, metric, own["score"], labels))
@@ -272,7 +273,8 @@ def _log(
             ]
         ),
         means=means,
-        lower_is_better=frozenset(lower | {cost.replace("_ms", "_s") for cost in COSTS}),
+        lower_is_better=lower | costs,
+        costs=costs,
         cautions=tuple(found),
     )
 

@@ -131,6 +131,7 @@ class _Run:
                 conditions=self._conditions(),
                 means=own if len(draws) == 1 else {},
                 lower_is_better=frozenset({*COSTS.values(), *(LOWER & set(metrics))}),
+                costs=frozenset(COSTS.values()),
                 planned=round(means["num_instances"]) if "num_instances" in means else None,
                 cautions=(*cautions, *_caution_left_out(corpus, uneven), *_caution_none(metrics)),
             )
