@@ -273,7 +273,7 @@ def _log(
             ]
         ),
         means=means,
-        lower_is_better=lower | costs,
+        lower_is_better=costs | lower,
         costs=costs,
         cautions=tuple(found),
     )
