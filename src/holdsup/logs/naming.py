@@ -1,8 +1,8 @@
 """Which system, which run, which sample: logs of one system put apart by what tells them from each other.
 
 A system with one log of a task needs nothing. Several logs of one task by one system are, in this order, copies of one
-log, runs that differ in a facet (a seed, a temperature, a checkpoint), systems of their own where a condition differs
-(a prompt, a few-shot setting), or samples: the same evaluation once more. A single system in several places that the
+log, systems of their own where a condition differs (a prompt, a few-shot setting), runs that differ in a facet (a seed,
+a temperature, a checkpoint), or samples: the same evaluation once more. A single system in several places that the
 user named is as many systems, called as these places are.
 """
 
@@ -41,9 +41,9 @@ def place(logs: Sequence[tuple[str, TaskLog]]) -> tuple[list[Placed], list[Cauti
         placed = [replace(each, system=names[each.given]) for each in placed]
         message = f"All logs are of {logs[0][1].system}, so each place that was given counts as a system."
         cautions.append(Caution(code="places-as-systems", severity="note", about="data", message=message))
+    placed = _split_by_conditions(placed, cautions)
     varying = _varying_facets(placed)
     placed = [replace(each, facets={n: each.log.facets.get(n, "-") for n in varying}) for each in placed]
-    placed = _split_by_conditions(placed, cautions)
     return _number(placed, cautions), cautions
 
 
