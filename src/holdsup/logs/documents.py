@@ -35,6 +35,8 @@ def walk(
             return
         while True:
             key = text.value()
+            if not isinstance(key, str):
+                raise text.broken("a member has no name")
             text.take(":")
             if key in lists and text.next() == "[":
                 yield from ((key, element) for element in text.elements(wanted))
