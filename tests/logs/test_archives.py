@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from zips import DEFLATED, STORED, ZSTD, write_zip
 
-from holdsup.columns.limits import HARMLESS
+from holdsup.columns import limits
 from holdsup.errors import ReadError
 from holdsup.logs.archives import Archive
 
@@ -45,11 +45,10 @@ def test_a_changed_byte_is_never_read_as_if_it_were_right(tmp_path: Path, method
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         try:
             with Archive(path) as archive:
-                read = {name: archive.open(name).read() for name in archive.names}
-        except ReadError as error:
-            assert str(path) in str(error)
-        else:
-            assert list(read.values()) in ([TEXT], [])  # a flag or a name is another
+                read = [archive.open(name).read() for name in archive.names]
+        except ReadError:
+            read = []
+        assert read in ([TEXT], [])  # a date or a name may be another
 
 
 def test_a_truncated_archive_is_refused(tmp_path: Path) -> None:
@@ -59,8 +58,9 @@ def test_a_truncated_archive_is_refused(tmp_path: Path) -> None:
         Archive(path)
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
-    path = write_zip(tmp_path / "a.eval", [("a.json", bytes(HARMLESS + 1))], method=DEFLATED)
+def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "HARMLESS", 2**16)  # so that a small bomb will do
+    path = write_zip(tmp_path / "a.eval", [("a.json", bytes(2**17))], method=DEFLATED)
     with Archive(path) as archive, pytest.raises(ReadError, match="unpacks to more than 200 times its size"):
         archive.open("a.json")
 

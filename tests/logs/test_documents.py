@@ -16,8 +16,10 @@ from holdsup.logs.documents import walk
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text())
 KEYS = st.text(alphabet='ab"\\\n: {}[]é😀', max_size=3)
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner), max_leaves=12)
-OBJECTS = st.dictionaries(KEYS, VALUES, max_size=5)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=5
+)
+OBJECTS = st.dictionaries(KEYS, VALUES, max_size=4)
 LAYOUTS = st.sampled_from([{}, {"indent": 2}, {"indent": 0}, {"indent": "\t"}, {"ensure_ascii": False, "indent": 1}])
 
 
@@ -25,7 +27,7 @@ def walk_text(text: str, **options: Any) -> list[tuple[str, Any]]:
     return list(walk(io.BytesIO(text.encode("utf-8", "surrogatepass")), "log", **options))
 
 
-@given(OBJECTS, st.lists(OBJECTS), LAYOUTS, st.sets(KEYS), st.integers(1, 40))
+@given(OBJECTS, st.lists(OBJECTS, max_size=4), LAYOUTS, st.sets(KEYS), st.integers(1, 40))
 def test_any_document_in_any_layout(
     head: dict[str, Any], samples: list[Any], layout: dict[str, Any], wanted: set[str], chunk: int
 ) -> None:

@@ -145,7 +145,8 @@ def _parts(path: Path) -> Iterator[tuple[str, Any]]:
         except OSError as error:
             raise ReadError(f"cannot read {path}: {error.strerror}") from error
         with file:
-            yield from walk(file, str(path), lists=("samples", "reductions"), wanted=NEEDED)
+            size = path.stat().st_size
+            yield from walk(file, str(path), size=size, lists=("samples", "reductions"), wanted=NEEDED)
         return
     with Archive(path) as archive:
         names = archive.names
@@ -170,8 +171,7 @@ def _elements(archive: Archive, name: str) -> Iterator[Any]:
 
 
 def _scores(path: Path, header: Mapping[str, Any]) -> Scores:
-    named = [str(score.get("name")) for score in _results(header)] or _scorers(header)
-    return Scores(str(path), system=name_system(header), scorer=named[0] if named else "score")
+    return Scores(str(path), system=name_system(header), scorer=(*_scorers(header), "score")[0])
 
 
 def _results(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -184,8 +184,10 @@ def _results(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _scorers(header: Mapping[str, Any]) -> list[str]:
+    """Return the names of the scorers, of which old logs tell only in their results."""
     scorers = mapping(header.get("eval")).get("scorers")
-    return [str(mapping(scorer).get("name")) for scorer in scorers] if isinstance(scorers, list) else []
+    told = [mapping(scorer) for scorer in scorers] if isinstance(scorers, list) else _results(header)
+    return list(dict.fromkeys(str(each.get("scorer") or each.get("name")) for each in told))
 
 
 def _task_log(
@@ -218,9 +220,7 @@ def _task_log(
         tool=f"Inspect {tool}" if tool else "Inspect",
         system=name_system(header),
         task=str(spec["task"]),
-        rows=scores.table(
-            _scorers(header) or [str(score.get("name")) for score in _results(header)], epochs=count_epochs(header) > 1
-        ),
+        rows=scores.table(_scorers(header), epochs=count_epochs(header) > 1),
         identity=str(spec.get("eval_id") or flat((spec.get("run_id"), spec.get("task_id"), spec.get("model")))),
         facets=find_facets(header),
         conditions=find_conditions(header),
@@ -256,14 +256,10 @@ def _means(header: Mapping[str, Any], scores: Scores) -> tuple[dict[str, float],
     named = {str(score.get("name")) for score in _results(header) if score.get("reducer")}
     config = mapping(mapping(header.get("eval")).get("config"))
     for entry in _results(header):
-        name, scorer, reducer = (
-            str(entry.get("name")),
-            str(entry.get("scorer") or entry.get("name")),
-            entry.get("reducer"),
-        )
+        name, reducer = str(entry.get("name")), entry.get("reducer")
+        scorer = str(entry.get("scorer") or name)
         pooled = not reducer and count_epochs(header) > 1 and (name in named or config.get("epochs_reducer") == [])
-        part = f"{scorer}/{name}"
-        metric = name if name in known and name == scorer else part
+        metric = name if name in known and name == scorer else f"{scorer}/{name}"
         for key, value in mapping(entry.get("metrics")).items():
             said = value if isinstance(value, dict) else {"name": key, "value": value}
             kind = str(said.get("name", key)).removeprefix("inspect_ai/")
@@ -284,7 +280,7 @@ def _reduced(header: Mapping[str, Any], unlike: set[str]) -> Iterator[Caution]:
             code="epochs-reduced-otherwise",
             message=f"Inspect reduced the {count_epochs(header)} epochs of each item by {flat(sorted(unlike))}; "
             "here each epoch is a sample, and an item counts with the mean of its samples.",
-            advice="Compare the means below with Inspect's own only where it took means.",
+            advice="Compare these means with Inspect's own numbers only where those are means, too.",
         )
 
 
