@@ -354,7 +354,7 @@ def test_settings_are_facets_and_conditions(one: Any) -> None:
     log = make_log(
         [sample("a", metadata={"kind": "x", "size": 3, "item": "i", "url": "u1", "text": "t" * 100, "more": [1]}),
          sample("b", metadata={"kind": "x", "size": 4, "item": "i", "url": "u2", "text": "t", "more": [1]})],
-        metadata={"system": "s1", "label": "new"}, tags=["x", "y"], scorers=[{"name": "match", "options": {"k": 1}}],
+        metadata={"system": "s1", "label": "new"}, scorers=[{"name": "match", "options": {"k": 1}}],
         model_generate_config={"temperature": 0.9, "top_p": 0.8, "max_tokens": 99},
         model_roles={"grader": {"model": "maker/big"}},
         config={"epochs": 1, "limit": 10, "sample_shuffle": 42, "message_limit": 8},
@@ -362,7 +362,6 @@ def test_settings_are_facets_and_conditions(one: Any) -> None:
     read = one(log)
     assert dict(read.facets) == {
         "seed": "7", "temperature": "0.5", "top_p": "0.8", "revision": "abc", "metadata_system": "s1", "label": "new",
-        "tags": "x, y",
     }  # fmt: skip
     assert dict(read.conditions) == {
         "dataset": "s", "task version": "2", "task arguments": "shots=3", "solver": "generate", "scorer match": "k=1",

@@ -51,8 +51,7 @@ def find_facets(header: Mapping[str, Any]) -> dict[str, str]:
         for name, value in source.items():
             if isinstance(value, str | int | float) and len(str(value)) <= LABEL:
                 given.setdefault(f"metadata_{name}" if name in TAKEN else name, value)
-    tags = header.get("tags") or spec.get("tags")
-    return describe((*given.items(), ("tags", flat(tags) if isinstance(tags, list) else None)))
+    return describe(given.items())
 
 
 def find_conditions(header: Mapping[str, Any]) -> dict[str, str]:
