@@ -8,25 +8,31 @@ import re
 from collections.abc import Container, Iterator
 from typing import Any, BinaryIO
 
-from holdsup.columns.limits import reason_of
+from holdsup.columns.limits import check_ratio, reason_of
 from holdsup.errors import ReadError
 from holdsup.logs.files import LONGEST
 
 CHUNK = 2**22  # bytes taken at a time
 SPACE = re.compile(r"[ \t\n\r]*")
+BEHIND = tuple(",:]} \t\n\r")  # what can stand behind a value
 DECODER = json.JSONDecoder()
 
 
 def walk(
-    file: BinaryIO, name: str, *, lists: Container[str] = (), wanted: Container[str] | None = None
+    file: BinaryIO,
+    name: str,
+    *,
+    size: int | None = None,
+    lists: Container[str] = (),
+    wanted: Container[str] | None = None,
 ) -> Iterator[tuple[str, Any]]:
     """Yield the members of a JSON object as they are read; of an array its elements, under an empty name.
 
     Of a member in `lists` that is an array each element is yielded by itself. Of elements that are objects only the
     members in `wanted` are needed: where each stands on a line of its own, as tools write documents for people, the
-    others are passed over unread. Memory is that of the largest value.
+    others are passed over unread. Memory is that of the largest value. `size` is what a packed file takes.
     """
-    text = _Text(file, name)
+    text = _Text(file, name, size)
     if (opening := text.next()) == "[":
         yield from (("", element) for element in text.elements(wanted))
     elif opening == "{":
@@ -35,6 +41,8 @@ def walk(
             return
         while True:
             key = text.value()
+            if not isinstance(key, str):
+                raise text.broken("a member has no name")
             text.take(":")
             if key in lists and text.next() == "[":
                 yield from ((key, element) for element in text.elements(wanted))
@@ -50,8 +58,9 @@ def walk(
 class _Text:
     """The text of a document, of which a window is in memory."""
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self._file, self._name = file, name
+    def __init__(self, file: BinaryIO, name: str, size: int | None) -> None:
+        self._file, self._name, self._size = file, name, size
+        self._taken = 0
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.data, self.at = "", 0
         self.space = ""  # the white space before `at`
@@ -69,6 +78,9 @@ class _Text:
                 taken = self._decoder.decode(chunk, self.ended)
             except (OSError, EOFError, UnicodeDecodeError) as error:
                 raise ReadError(f"cannot read {self._name}: {reason_of(error)}") from error
+            self._taken += len(chunk)
+            if self._size is not None and (problem := check_ratio(self._name, self._size, self._taken)):
+                raise ReadError(problem)
             if taken:
                 self.data += taken
                 return True
@@ -104,7 +116,7 @@ class _Text:
         while True:
             try:
                 value, end = DECODER.raw_decode(self.data, self.at)
-                if end < len(self.data) or not self.more():  # a number may go on
+                if self.data[end : end + 1] in BEHIND or not self.more():  # the window may end within a number
                     self.at = end
                     return value
             except (ValueError, RecursionError) as error:

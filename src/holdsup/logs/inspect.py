@@ -14,10 +14,11 @@ from typing import Any
 
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.archives import Archive
-from holdsup.logs.contract import Found, TaskLog, describe
+from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.documents import walk
-from holdsup.logs.files import digest, flat, open_file, read_head
-from holdsup.logs.inspect_scores import LABEL, TAKEN, USAGE, Scores
+from holdsup.logs.files import flat, open_file, read_head
+from holdsup.logs.inspect_scores import USAGE, Scores, number_of
+from holdsup.logs.inspect_settings import count_epochs, find_conditions, find_facets, mapping, name_system
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
 
@@ -34,11 +35,6 @@ NEEDED = frozenset(
 ) | {"scorer", "reducer", "samples"}  # ... and of a reduction
 MEANS = ("accuracy", "mean")  # the metrics of Inspect that are means over items
 SPREADS = ("stderr", "std", "var", "bootstrap_stderr", "ci")  # ... and those that say how sure a mean is
-FACETS = (
-    *("seed", "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty"),
-    *("reasoning_effort", "reasoning_tokens", "effort", "verbosity"),
-)
-NOBODY = ("", "none", "none/none")  # the model where a solver does everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ class InspectReader:
         evaluations: dict[object, list[tuple[datetime, str, Path]]] = defaultdict(list)
         for path in files:
             if (spec := _recognise(path)) is not None:
-                key = (spec["task_id"], spec.get("task")) if spec.get("task_id") else path
+                key = (str(spec["task_id"]), str(spec.get("task"))) if spec.get("task_id") else path
                 evaluations[key].append((_when(spec), str(spec.get("eval_id") or spec.get("run_id")), path))
         for logs in evaluations.values():
             last = max(logs)[1]
@@ -75,8 +71,8 @@ class InspectReader:
                 scores.add(value)
             elif key == "reductions" and value is not None:
                 folded = folded or _scores(path, header)
-                if _mapping(value).get("reducer") in (None, "mean"):
-                    folded.add_reduction(str(_mapping(value).get("scorer")), _mapping(value).get("samples") or ())
+                if mapping(value).get("reducer") in (None, "mean"):
+                    folded.add_reduction(str(mapping(value).get("scorer")), mapping(value).get("samples"))
             else:
                 header[key] = value
         yield _task_log(path, header, scores, folded, found.files[1:])
@@ -93,7 +89,7 @@ def _recognise(path: Path) -> Mapping[str, Any] | None:
         try:
             with Archive(path) as archive:
                 names = archive.names
-                return _mapping(_mapping(archive.document(HEADER if HEADER in names else START)).get("eval"))
+                return mapping(mapping(archive.document(HEADER if HEADER in names else START)).get("eval"))
         except (ReadError, KeyError):
             return {}  # reading says what is wrong
     if not path.name.endswith((".json", ".json.gz")):
@@ -149,14 +145,15 @@ def _parts(path: Path) -> Iterator[tuple[str, Any]]:
         except OSError as error:
             raise ReadError(f"cannot read {path}: {error.strerror}") from error
         with file:
-            yield from walk(file, str(path), lists=("samples", "reductions"), wanted=NEEDED)
+            size = path.stat().st_size
+            yield from walk(file, str(path), size=size, lists=("samples", "reductions"), wanted=NEEDED)
         return
     with Archive(path) as archive:
         names = archive.names
         start = next((name for name in (HEADER, START) if name in names), None)
         if start is None:
             raise ReadError(f"{path} holds neither {HEADER} nor {START}: this is no whole log of Inspect")
-        yield from _mapping(archive.document(start)).items()
+        yield from mapping(archive.document(start)).items()
         numbers = sorted(int(found[1]) for name in names if (found := JOURNAL.fullmatch(name)))
         summaries = [SUMMARIES] if SUMMARIES in names else [f"_journal/summaries/{number}.json" for number in numbers]
         samples = 0
@@ -173,41 +170,30 @@ def _elements(archive: Archive, name: str) -> Iterator[Any]:
         yield from (element for _, element in walk(member, f"{name} in {archive.path}"))
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _scores(path: Path, header: Mapping[str, Any]) -> Scores:
-    named = [str(score.get("name")) for score in _results(header)] or _scorers(header)
-    return Scores(str(path), system=_system(header), scorer=named[0] if named else "score")
+    return Scores(str(path), system=name_system(header), scorer=(*_scorers(header), "score")[0])
 
 
 def _results(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the tool's aggregates: an entry a scorer (or a part of its value) and way to reduce epochs."""
-    results = _mapping(header.get("results"))
-    if scorer := _mapping(results.get("scorer")):  # version 1
+    results = mapping(header.get("results"))
+    if scorer := mapping(results.get("scorer")):  # version 1
         return [{**scorer, "metrics": results.get("metrics")}]
     scores = results.get("scores")
-    return [_mapping(score) for score in scores] if isinstance(scores, list) else []
+    return [mapping(score) for score in scores] if isinstance(scores, list) else []
 
 
 def _scorers(header: Mapping[str, Any]) -> list[str]:
-    scorers = _mapping(header.get("eval")).get("scorers")
-    return [str(_mapping(scorer).get("name")) for scorer in scorers] if isinstance(scorers, list) else []
-
-
-def _system(header: Mapping[str, Any]) -> str:
-    """Return the model; where a solver or an agent does without one, that."""
-    spec = _mapping(header.get("eval"))
-    model = str(spec.get("model") or "")
-    steps = _mapping(header.get("plan")).get("steps") or [{}]
-    return model if model not in NOBODY else str(spec.get("solver") or _mapping(steps[-1]).get("solver") or model)
+    """Return the names of the scorers, of which old logs tell only in their results."""
+    scorers = mapping(header.get("eval")).get("scorers")
+    told = [mapping(scorer) for scorer in scorers] if isinstance(scorers, list) else _results(header)
+    return list(dict.fromkeys(str(each.get("scorer") or each.get("name")) for each in told))
 
 
 def _task_log(
     path: Path, header: Mapping[str, Any], scores: Scores | None, folded: Scores | None, others: tuple[Path, ...]
 ) -> TaskLog:
-    spec = _mapping(header.get("eval"))
+    spec = mapping(header.get("eval"))
     if not spec.get("task"):
         raise ReadError(f"{path} does not say what was evaluated: this is no whole log of Inspect")
     version = header.get("version", NEWEST)
@@ -228,18 +214,16 @@ def _task_log(
     means, unlike, unknown = _means(header, scores)
     means, decided = scores.settle(means)
     cautions += [*decided, *_reduced(header, unlike), *_left_out(unknown), *scores.limited()]
-    tool = _mapping(spec.get("packages")).get("inspect_ai")
+    tool = mapping(spec.get("packages")).get("inspect_ai")
     return TaskLog(
         name=str(path),
         tool=f"Inspect {tool}" if tool else "Inspect",
-        system=_system(header),
+        system=name_system(header),
         task=str(spec["task"]),
-        rows=scores.table(
-            _scorers(header) or [str(score.get("name")) for score in _results(header)], epochs=_epochs(header) > 1
-        ),
+        rows=scores.table(_scorers(header), epochs=count_epochs(header) > 1),
         identity=str(spec.get("eval_id") or flat((spec.get("run_id"), spec.get("task_id"), spec.get("model")))),
-        facets=_facets(header),
-        conditions=_conditions(header),
+        facets=find_facets(header),
+        conditions=find_conditions(header),
         means=means,
         lower_is_better=frozenset(USAGE) - scores.metrics().keys(),
         costs=frozenset(USAGE) - scores.metrics().keys(),
@@ -249,16 +233,11 @@ def _task_log(
     )
 
 
-def _epochs(header: Mapping[str, Any]) -> int:
-    epochs = _mapping(_mapping(header.get("eval")).get("config")).get("epochs")
-    return epochs if isinstance(epochs, int) else 1
-
-
 def _planned(spec: Mapping[str, Any]) -> int | None:
-    dataset = _mapping(spec.get("dataset"))
+    dataset = mapping(spec.get("dataset"))
     if isinstance(ids := dataset.get("sample_ids"), list):
         return len(ids)
-    count, limit = dataset.get("samples"), _mapping(spec.get("config")).get("limit")
+    count, limit = dataset.get("samples"), mapping(spec.get("config")).get("limit")
     if isinstance(count, int) and isinstance(limit, int):
         return min(count, limit)
     return count if isinstance(count, int) and limit is None else None
@@ -274,28 +253,24 @@ def _means(header: Mapping[str, Any], scores: Scores) -> tuple[dict[str, float],
     means: dict[str, float] = {}
     unlike: set[str] = set()
     others: set[str] = set()
-    named = {score.get("name") for score in _results(header) if score.get("reducer")}
-    config = _mapping(_mapping(header.get("eval")).get("config"))
+    named = {str(score.get("name")) for score in _results(header) if score.get("reducer")}
+    config = mapping(mapping(header.get("eval")).get("config"))
     for entry in _results(header):
-        name, scorer, reducer = (
-            str(entry.get("name")),
-            str(entry.get("scorer") or entry.get("name")),
-            entry.get("reducer"),
-        )
-        pooled = not reducer and _epochs(header) > 1 and (name in named or config.get("epochs_reducer") == [])
-        part = f"{scorer}/{name}"
-        metric = name if name in known and name == scorer else part
-        for key, value in _mapping(entry.get("metrics")).items():
+        name, reducer = str(entry.get("name")), entry.get("reducer")
+        scorer = str(entry.get("scorer") or name)
+        pooled = not reducer and count_epochs(header) > 1 and (name in named or config.get("epochs_reducer") == [])
+        metric = name if name in known and name == scorer else f"{scorer}/{name}"
+        for key, value in mapping(entry.get("metrics")).items():
             said = value if isinstance(value, dict) else {"name": key, "value": value}
             kind = str(said.get("name", key)).removeprefix("inspect_ai/")
-            settings = _mapping(said.get("params") or said.get("options"))
+            settings = mapping(said.get("params") or said.get("options"))
             if said.get("group") or kind not in MEANS or "to_float" in settings:
                 if not said.get("group") and kind not in SPREADS:
                     others.add(f"{kind} of {metric if metric in known else scorer}")
             elif reducer not in (None, "mean"):
                 unlike.add(str(reducer))
-            elif metric in known and not pooled and isinstance(number := said.get("value"), int | float):
-                means.setdefault(metric, float(number))
+            elif metric in known and not pooled and (number := number_of(said.get("value"))) is not None:
+                means.setdefault(metric, number)
     return {metric: mean for metric, mean in means.items() if math.isfinite(mean)}, unlike, others
 
 
@@ -303,9 +278,9 @@ def _reduced(header: Mapping[str, Any], unlike: set[str]) -> Iterator[Caution]:
     if unlike:
         yield Caution(
             code="epochs-reduced-otherwise",
-            message=f"Inspect reduced the {_epochs(header)} epochs of each item by {flat(sorted(unlike))}; here each "
-            "epoch is a sample, and an item counts with the mean of its samples.",
-            advice="Compare the means below with Inspect's own only where it took means.",
+            message=f"Inspect reduced the {count_epochs(header)} epochs of each item by {flat(sorted(unlike))}; "
+            "here each epoch is a sample, and an item counts with the mean of its samples.",
+            advice="Compare these means with Inspect's own numbers only where those are means, too.",
         )
 
 
@@ -320,12 +295,12 @@ def _left_out(others: set[str]) -> Iterator[Caution]:
 
 
 def _folded(header: Mapping[str, Any]) -> Caution:
-    several = _epochs(header) > 1
+    several = count_epochs(header) > 1
     return Caution(
         code="scores-without-samples",
         severity="warning" if several else "note",
         message="The log holds no samples (--no-log-samples); the scores are those that Inspect kept for each item"
-        f"{f', the mean over {_epochs(header)} epochs' if several else ''}.",
+        f"{f', the mean over {count_epochs(header)} epochs' if several else ''}.",
         advice="Log the samples to see how much epochs differ, and what failed." if several else "",
     )
 
@@ -346,98 +321,8 @@ def _cautions(header: Mapping[str, Any], others: tuple[Path, ...]) -> Iterator[C
         yield Caution(
             code="other-logs-of-an-evaluation",
             severity="note",
-            message=f"{format_counted(len(others), 'other log')} there "
-            f"{'is' if len(others) == 1 else 'are'} of the same evaluation (an earlier attempt, a copy, or from before "
-            "it was scored again), and left out.",
+            message=f"The folder holds {format_counted(len(others), 'other log')} of the same evaluation (an earlier "
+            "attempt, a copy, or from before it was scored again); only the last one counts.",
             count=len(others),
             examples=tuple(path.name for path in others[:EXAMPLES]),
         )
-
-
-def _settings(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was asked of the model: what the task says wins over what the model was made with."""
-    own = _mapping(_mapping(header.get("eval")).get("model_generate_config"))
-    asked = _mapping(_mapping(header.get("plan")).get("config"))
-    return {**own, **{name: value for name, value in asked.items() if value is not None}}
-
-
-def _facets(header: Mapping[str, Any]) -> dict[str, str]:
-    spec, settings = _mapping(header.get("eval")), _settings(header)
-    given = {name: settings.get(name) for name in FACETS}
-    for source in (_mapping(spec.get("model_args")), _mapping(header.get("metadata") or spec.get("metadata"))):
-        for name, value in source.items():
-            if isinstance(value, str | int | float) and len(str(value)) <= LABEL:
-                given.setdefault(f"metadata_{name}" if name in TAKEN else name, value)
-    tags = header.get("tags") or spec.get("tags")
-    return describe((*given.items(), ("tags", flat(tags) if isinstance(tags, list) else None)))
-
-
-def _conditions(header: Mapping[str, Any]) -> dict[str, str]:
-    spec, settings = _mapping(header.get("eval")), _settings(header)
-    config, dataset = _mapping(spec.get("config")), _mapping(spec.get("dataset"))
-    scorers = spec.get("scorers")
-    scorers = map(_mapping, scorers if isinstance(scorers, list) else ())
-    reducers = config.get("epochs_reducer") or ()
-    limits = ("message", "token", "turn", "time", "working", "cost")
-    return describe(
-        (
-            ("dataset", dataset.get("name") or dataset.get("location")),
-            ("task version", spec.get("task_version")),
-            ("task arguments", _short(spec.get("task_args"))),
-            ("solver", _steps(_mapping(header.get("plan")))),
-            ("scorer", flat(_one_of(str(each.get("name")), each.get("options")) for each in scorers)),
-            ("limit", _limit(config)),
-            ("epochs reducer", flat(reducers) if _epochs(header) > 1 and reducers != ["mean"] else None),
-            ("score on error", config.get("score_on_error") or None),
-            ("max tokens", settings.get("max_tokens")),
-            ("stop", _plain(settings.get("stop_seqs"))),
-            ("system message", digest(message) if (message := settings.get("system_message")) else None),
-            *((f"{name} limit", config.get(f"{name}_limit")) for name in limits),
-            ("other models", _roles(spec)),
-        )
-    )
-
-
-def _limit(config: Mapping[str, Any]) -> str:
-    """Return which part of the dataset was taken."""
-    shuffled = config.get("sample_shuffle")
-    names = {
-        "limit": "{}",
-        "sample_id": "ids {}",
-        "sample_shuffle": "shuffled" if shuffled is True else "shuffled by {}",
-    }
-    return flat(
-        text.format(_plain(config[name])) for name, text in names.items() if config.get(name) not in (None, False)
-    )
-
-
-def _roles(spec: Mapping[str, Any]) -> str:
-    """Return which other models took part: a grader, a red team ..."""
-    roles = _mapping(spec.get("model_roles")).items()
-    return flat(f"{role}={_mapping(value).get('model', value)}" for role, value in sorted(roles))
-
-
-def _steps(plan: Mapping[str, Any]) -> str:
-    steps = plan.get("steps")
-    known = map(_mapping, steps if isinstance(steps, list) else ())
-    return flat(_one_of(str(step.get("solver")), step.get("params_passed", step.get("params"))) for step in known)
-
-
-def _one_of(name: str, settings: object) -> str:
-    """Return a solver or a scorer with its settings: as they are if short, else as a digest."""
-    shown = _short(settings)
-    return f"{name}({shown})" if shown else name
-
-
-def _short(settings: object) -> str:
-    if not isinstance(settings, dict) or not settings:
-        return ""
-    text = flat(f"{name}={_plain(value)}" for name, value in sorted(settings.items()))
-    return text if len(text) <= LABEL else digest(settings)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, list | dict):
-        text = json.dumps(value, sort_keys=True, default=str)
-        return text if len(text) <= LABEL else digest(text)
-    return value

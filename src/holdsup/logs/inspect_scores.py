@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
@@ -24,6 +25,7 @@ USAGE = ("total_tokens", "total_cost", "total_time", "working_time")  # what a s
 COMPARED, LOOKED_AT = 900, 4096
 LABEL = 80  # characters: a longer text is no category
 LONG = object()  # stands for a text that is no category
+HUGE = sys.float_info.max
 LARGEST = 2**53  # a number beyond it is an identifier
 TAKEN = {*COLUMNS, "system", "task", "dataset", "run", "weight", "cluster"}  # names that a category cannot have
 
@@ -78,9 +80,9 @@ class Scores:
             labels=_labels_of(sample.get("metadata")),
         )
 
-    def add_reduction(self, scorer: str, reduced: Iterable[object]) -> None:
+    def add_reduction(self, scorer: str, reduced: object) -> None:
         """Add what a scorer said of each item over all epochs, from a log that holds no samples."""
-        for each in reduced:
+        for each in reduced if isinstance(reduced, list) else ():
             if not isinstance(each, dict) or each.get("sample_id") is None:
                 raise ReadError(f"a reduced score in {self.name} has no sample_id: this is no whole log of Inspect")
             parts = dict(self._split(scorer, each))
@@ -216,8 +218,8 @@ def number_of(value: object) -> float | None:
         except ValueError:
             return None
         return value if math.isfinite(value) else None
-    if isinstance(value, int | float):
-        return None if math.isnan(value) else float(value)
+    if isinstance(value, int | float) and (abs(value) <= HUGE or abs(value) == math.inf):  # an integer may be beyond
+        return float(value)
     return None
 
 
@@ -244,7 +246,7 @@ def _sum(values: Sequence[Any]) -> float | None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= HUGE
 
 
 def _kind_of(limit: object) -> str:
