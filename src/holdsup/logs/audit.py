@@ -13,7 +13,7 @@ from itertools import combinations
 import pyarrow.compute as pc
 
 from holdsup.errors import list_names
-from holdsup.logs.naming import Placed
+from holdsup.logs.naming import NOT_GIVEN, Placed, is_seed
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
 
@@ -157,7 +157,7 @@ def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Cautio
             for each in logs:
                 held = each.log.conditions if kind == "conditions" else each.log.facets
                 for name, value in held.items():
-                    if name not in each.facets:  # those are the runs of a system
+                    if name not in each.facets and not is_seed(name):  # runs of a system may differ
                         values[name][system].add(value)
         for name, of_system in values.items():
             if len({frozenset(each) for each in of_system.values()}) > 1 or len(of_system) < len(by_system):
@@ -174,7 +174,7 @@ def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Cautio
 
 def _each_value(systems: Iterable[str], of_system: dict[str, set[str]]) -> str:
     names = list(systems)
-    shown = [f"{_shorten(', '.join(sorted(of_system.get(name, {'not given'}))))} for {name}" for name in names[:2]]
+    shown = [f"{_shorten(', '.join(sorted(of_system.get(name, {NOT_GIVEN}))))} for {name}" for name in names[:2]]
     return ", ".join(shown) + (", ..." if len(names) > 2 else "")
 
 

@@ -2,14 +2,15 @@
 
 A system with one log of a task needs nothing. Several logs of one task by one system are, in this order, copies of one
 log, systems of their own where a condition differs (a prompt, a few-shot setting), runs that differ in a facet (a seed,
-a temperature, a checkpoint), or samples: the same evaluation once more. A single system in several places that the
+a temperature, a checkpoint), or samples: the same evaluation once more. Where that leaves one system, its settings are
+compared. A single system in several places that the
 user named is as many systems, called as these places are.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from holdsup.errors import ReadError, list_names
@@ -17,7 +18,13 @@ from holdsup.logs.contract import TaskLog
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import Caution
 
+NOT_GIVEN = "not given"
 SAME_SYSTEM = ("limit", "items")  # conditions that say how much was evaluated, not of what
+
+
+def is_seed(name: str) -> bool:
+    """Return whether a facet only repeats an evaluation, by its name."""
+    return "seed" in name.lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,9 @@ def place(logs: Sequence[tuple[str, TaskLog]]) -> tuple[list[Placed], list[Cauti
         placed = [replace(each, system=names[each.given]) for each in placed]
         message = f"All logs are of {logs[0][1].system}, so each place that was given counts as a system."
         cautions.append(Caution(code="places-as-systems", severity="note", about="data", message=message))
-    placed = _split_by_conditions(placed, cautions)
+    placed = _split(placed, "conditions", cautions)
+    if len({each.system for each in placed}) == 1:  # then its settings are what is compared
+        placed = _split(placed, "facets", cautions)
     varying = _varying_facets(placed)
     placed = [replace(each, facets={n: each.log.facets.get(n, "-") for n in varying}) for each in placed]
     return _number(placed, cautions), cautions
@@ -98,25 +107,27 @@ def _varying_facets(placed: Sequence[Placed]) -> list[str]:
     return [name for name in names if any(len({each.log.facets.get(name) for each in g}) > 1 for g in groups)]
 
 
-def _split_by_conditions(placed: Sequence[Placed], cautions: list[Caution]) -> list[Placed]:
-    """Return the logs in which a system is several where evaluations of one task differ in a condition."""
+def _split(placed: Sequence[Placed], kind: str, cautions: list[Caution]) -> list[Placed]:
+    """Return the logs in which a system is several where evaluations of one task differ in a condition, or a facet."""
     differing: dict[str, dict[str, None]] = defaultdict(dict)
     for (system, _), group in _groups(placed).items():
-        for name in dict.fromkeys(name for each in group for name in each.log.conditions):
-            if name not in SAME_SYSTEM and len({each.log.conditions.get(name) for each in group}) > 1:
+        for name in dict.fromkeys(name for each in group for name in getattr(each.log, kind)):
+            values = {getattr(each.log, kind).get(name) for each in group}
+            if name not in SAME_SYSTEM and not is_seed(name) and len(values) > 1:
                 differing[system][name] = None
     for system, names in differing.items():
         message = f"{system} was evaluated with several settings of {list_names(names)}, and each counts as a system."
         cautions.append(Caution(code="settings-as-systems", severity="note", about="data", message=message))
     return [
-        replace(each, system=_name_settings(each, tuple(differing[each.system]))) if each.system in differing else each
+        replace(each, system=_name_settings(each, getattr(each.log, kind), differing[each.system]))
+        if each.system in differing
+        else each
         for each in placed
     ]
 
 
-def _name_settings(each: Placed, names: tuple[str, ...]) -> str:
-    said = ", ".join(f"{name} {each.log.conditions.get(name, 'not given')}" for name in names)
-    return f"{each.system} ({said})"
+def _name_settings(each: Placed, settings: Mapping[str, str], names: Iterable[str]) -> str:
+    return f"{each.system} ({', '.join(f'{name} {settings.get(name, NOT_GIVEN)}' for name in names)})"
 
 
 def _number(placed: Sequence[Placed], cautions: list[Caution]) -> list[Placed]:
