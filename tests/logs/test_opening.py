@@ -106,7 +106,7 @@ def test_logs_of_one_system_with_other_settings_are_as_many_systems(tmp_path: Pa
     write(tmp_path, "a", "A", GOOD, conditions={"few-shot examples": "5"})
     write(tmp_path, "b", "A", BAD, conditions={"few-shot examples": "0"})
     found = compare_systems(tmp_path, readers=READERS)
-    assert [s.name for s in found.systems] == ["A (few-shot examples 0)", "A (few-shot examples 5)"]
+    assert [s.name for s in found.systems] == ["few-shot examples 0", "few-shot examples 5"]
     assert codes(found)["settings-as-systems"] == "note"
 
 

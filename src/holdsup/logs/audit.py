@@ -157,7 +157,7 @@ def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Cautio
             for each in logs:
                 held = each.log.conditions if kind == "conditions" else each.log.facets
                 for name, value in held.items():
-                    if name not in each.facets and not is_seed(name):  # runs of a system may differ
+                    if name not in (*each.facets, *each.named_by) and not is_seed(name):  # runs of a system may differ
                         values[name][system].add(value)
         for name, of_system in values.items():
             if len({frozenset(each) for each in of_system.values()}) > 1 or len(of_system) < len(by_system):

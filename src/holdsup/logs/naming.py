@@ -3,8 +3,7 @@
 A system with one log of a task needs nothing. Several logs of one task by one system are, in this order, copies of one
 log, systems of their own where a condition differs (a prompt, a few-shot setting), runs that differ in a facet (a seed,
 a temperature, a checkpoint), or samples: the same evaluation once more. Where that leaves one system, its settings are
-compared. A single system in several places that the
-user named is as many systems, called as these places are.
+compared. A single system in several places that the user named is as many systems, called as these places are.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ class Placed:
     given: str  # the file, folder or pattern by which the user named it
     system: str
     facets: dict[str, str] = field(default_factory=dict)  # those that differ between logs of some system
+    named_by: tuple[str, ...] = ()  # the settings that its system is named by
     again: int = 0  # how many logs of the same system, task and facets come before it
 
 
@@ -110,6 +110,7 @@ def _varying_facets(placed: Sequence[Placed]) -> list[str]:
 def _split(placed: Sequence[Placed], kind: str, cautions: list[Caution]) -> list[Placed]:
     """Return the logs in which a system is several where evaluations of one task differ in a condition, or a facet."""
     differing: dict[str, dict[str, None]] = defaultdict(dict)
+    alone = len({each.system for each in placed}) == 1
     for (system, _), group in _groups(placed).items():
         for name in dict.fromkeys(name for each in group for name in getattr(each.log, kind)):
             values = {getattr(each.log, kind).get(name) for each in group}
@@ -119,15 +120,20 @@ def _split(placed: Sequence[Placed], kind: str, cautions: list[Caution]) -> list
         message = f"{system} was evaluated with several settings of {list_names(names)}, and each counts as a system."
         cautions.append(Caution(code="settings-as-systems", severity="note", about="data", message=message))
     return [
-        replace(each, system=_name_settings(each, getattr(each.log, kind), differing[each.system]))
+        replace(
+            each, system=_name_settings(each, getattr(each.log, kind), differing[each.system], alone=alone),
+            named_by=tuple(differing[each.system]),
+        )
         if each.system in differing
         else each
         for each in placed
-    ]
+    ]  # fmt: skip
 
 
-def _name_settings(each: Placed, settings: Mapping[str, str], names: Iterable[str]) -> str:
-    return f"{each.system} ({', '.join(f'{name} {settings.get(name, NOT_GIVEN)}' for name in names)})"
+def _name_settings(each: Placed, settings: Mapping[str, str], names: Iterable[str], *, alone: bool) -> str:
+    """Return a system with its settings; if all logs are of one, they are enough."""
+    said = ", ".join(f"{name} {settings.get(name, NOT_GIVEN)}" for name in names)
+    return said if alone else f"{each.system} ({said})"
 
 
 def _number(placed: Sequence[Placed], cautions: list[Caution]) -> list[Placed]:
