@@ -29,9 +29,11 @@ def read_head(path: Path, size: int = HEAD) -> bytes:
 def open_file(path: Path) -> BinaryIO:
     """Return a file open for reading, unpacked if its first bytes say that it is packed by gzip."""
     file = path.open("rb")
-    packed = file.read(2) == b"\x1f\x8b"
+    if file.read(2) == b"\x1f\x8b":
+        file.close()
+        return io.BufferedReader(gzip.GzipFile(path))
     file.seek(0)
-    return io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
+    return file
 
 
 def read_document(path: Path) -> Any:
