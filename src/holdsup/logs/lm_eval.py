@@ -28,6 +28,7 @@ ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)$")
 FIRST_KEYS = re.compile(rb'\[?\s*\{\s*"doc_id":\s*\d+,\s*"doc":')  # a long document hides what follows it
 MARKS = (b'"bootstrap_iters"', b'"n-shot"', b'"group_subtasks"', b'"lm_eval_version"')
+OTHERS = re.compile(r"\d{8}_\d{6}_(samples|results)")  # lmms-eval, which has scores of another shape
 ADVICE = "Run lm_eval again with --log_samples."
 TOLERANCE = 1e-9
 
@@ -42,27 +43,26 @@ class LmEval:
     def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
         """Yield each run among the files of a folder: its results, and its samples."""
         results, samples = _sort(files)
-        if not results and not samples:
-            return
-        if not results or not samples:  # a file was named, not a folder: what belongs to it lies beside it
+        if bool(results) != bool(samples):  # a file was named, not a folder: what belongs to it lies beside it
             beside = [each for each in sorted(folder.iterdir()) if each not in files and not each.is_symlink()]
             more_results, more_samples = _sort(each for each in beside if each.is_file() and each.name[0] != ".")
             results, samples = results or more_results, samples or more_samples
         joined = _join(results, samples)
-        bare = [path for path, own in joined.items() if path and not own]
-        for path, own in joined.items():
-            if path and not own and any(joined.values()):
-                continue  # another run in this folder has samples, and a caution tells of this one
-            yield Found(self.name, str(path or own[0]), (*((path,) if path else ()), *own, *(bare if own else ())))
-            bare = bare if not own else []
+        bare = tuple(path for path, own in joined.items() if path in files and not own)
+        asked = {path: own for path, own in joined.items() if own and {path, *own} & set(files)}
+        for path, own in asked.items():
+            yield Found(self.name, str(path or own[0]), (*((path,) if path else ()), *own, *bare))
+            bare = ()  # a caution of the first run tells of them
+        yield from (Found(self.name, str(path), (path,)) for path in bare)
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield what one run holds, a task at a time."""
         results, samples = _sort(found.files)
-        run = Run(_read_results(results[0]) if results else {})
+        own = found.files[0] if found.files[0] in results else None
+        run = Run(_read_results(own) if own else {})
         if not samples:
             raise ReadError(f"{found.name} holds results without the samples that they are made of. {ADVICE}")
-        about_run = list(_about_run(found, run, results, samples))
+        about_run = list(_about_run(found, run, [path for path in results if path != own], samples))
         latest: TaskLog | None = None
         for path in samples:
             log = _read_task(run, path)
@@ -81,7 +81,7 @@ def _sort(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
     """Return which files hold results, and which samples, by their content."""
     results, samples = [], []
     for path in files:
-        if path.name.lower().endswith(ENDINGS):
+        if path.name.lower().endswith(ENDINGS) and not OTHERS.match(path.name):
             head = read_head(path).lstrip(b"\xef\xbb\xbf \t\r\n")
             if b'"doc_id"' in head and (b'"filtered_resps"' in head or FIRST_KEYS.match(head)):
                 samples.append(path)
@@ -141,7 +141,7 @@ def _task_of(run: Run, path: Path) -> str:
     return plain or next((task for task in tasks if not stamp and stem.endswith(f"_{task}")), named)
 
 
-def _about_run(found: Found, run: Run, results: Sequence[Path], samples: Sequence[Path]) -> Iterator[Caution]:
+def _about_run(found: Found, run: Run, bare: Sequence[Path], samples: Sequence[Path]) -> Iterator[Caution]:
     if not run.document:
         yield Caution(
             code="samples-without-results",
@@ -160,7 +160,7 @@ def _about_run(found: Found, run: Run, results: Sequence[Path], samples: Sequenc
             f"({list_names(lost, most=3)}), which can't be compared.",
             advice=ADVICE,
         )  # fmt: skip
-    if bare := results[1:]:
+    if bare:
         yield Caution(
             code="results-without-samples", count=len(bare), examples=tuple(path.name for path in bare[:3]),
             message=f"{format_counted(len(bare), 'results file')} in {found.files[0].parent} "

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 from holdsup.logs.contract import describe
 from holdsup.logs.files import digest, flat
-from holdsup.logs.lm_eval_samples import ADDRESS, first_arguments
+from holdsup.logs.lm_eval_samples import ADDRESS, clean, first_arguments, is_number
 
 TOOL = "lm-evaluation-harness"
 # Arguments of a model by which the tool names it, in its order.
@@ -90,7 +90,7 @@ class Run:
         for key, value in part(self.document, "results", task).items():
             metric, comma, name = key.rpartition(",")
             if comma and not metric.endswith("_stderr") and _is_number(value):
-                found[metric, name] = float(value)
+                found[clean(metric), clean(name)] = float(value)
         return found
 
     def filters(self, task: str) -> list[str]:
@@ -98,7 +98,7 @@ class Run:
         named = dict.fromkeys(name for _, name in self.printed(task))
         listed = part(self.document, "configs", task).get("filter_list")
         if not named and isinstance(listed, list):
-            named = dict.fromkeys(str(each.get("name")) for each in listed if isinstance(each, dict))
+            named = dict.fromkeys(clean(str(each.get("name"))) for each in listed if isinstance(each, dict))
         return list(named)
 
     def is_mean(self, task: str, metric: str) -> bool | None:
@@ -151,11 +151,11 @@ class Run:
         shots = part(self.document, "n-shot").get(task, config.get("num_fewshot"))
         source = [config.get("dataset_path"), config.get("dataset_name")]
         template = [ADDRESS.sub("", str(config.get(name))) for name in TEMPLATE]
-        repeats = config.get("repeats")
+        version, repeats = part(self.document, "versions").get(task), config.get("repeats")
         until = sent.get("until")
         return describe([
             ("few-shot examples", shots),
-            ("task version", part(self.document, "versions").get(task)),
+            ("task version", None if version in ("Yaml", "N/A") else version),  # a task that has none, in version 0.4.0
             ("dataset", "/".join(str(name) for name in source if name)),
             ("split", config.get("test_split") or config.get("validation_split")),
             ("prompt template", digest(*template)[:SHOWN] if config.get("doc_to_text") else None),
@@ -220,7 +220,7 @@ def _sent(first: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return is_number(value) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _plain(value: Any) -> Any:

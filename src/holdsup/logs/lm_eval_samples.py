@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -134,17 +134,17 @@ def _read_each(path: Path, first: Mapping[str, Any]) -> Samples:
         if record is None:
             cut = True
             break
-        total.update("".join(str(record.get(name)) for name in HASHES).encode())
+        total.update("".join(clean(str(record.get(name))) for name in HASHES).encode())
         document, target, prompt = _hashes(record, moves=moves)
         doc = record.get("doc")
         values = {
-            "item": str(record["doc_id"]), "filter": record.get("filter"),
+            "item": _text(record["doc_id"]), "filter": _text(record.get("filter")),
             "content": document[:DIGITS] + target[:DIGITS], "prompt": prompt[:DIGITS],
             **{name: _text(doc.get(name)) if isinstance(doc, dict) else None for name in kinds},
         }  # fmt: skip
         for sample, found in _answers(record):
             for name, value in found.items():
-                if value is None or isinstance(value, int | float):
+                if value is None or is_number(value):
                     scores.setdefault(name, {})[len(lines["item"])] = None if value is None else float(value)
                 else:
                     corpus.add(name)
@@ -200,7 +200,7 @@ def _metrics_of(record: Mapping[str, Any]) -> list[str]:
 
 def _answers(record: Mapping[str, Any]) -> Iterator[tuple[str | None, dict[str, Any]]]:
     """Yield the scores of each answer to an item where the log has them and their mean is its score, else its score."""
-    whole = {name: record.get(name) for name in _metrics_of(record)}
+    whole = {clean(name): record.get(name) for name in _metrics_of(record)}
     repeats = record.get(REPEATS)
     if isinstance(repeats, dict) and whole and all(_is_mean(repeats.get(name), whole[name]) for name in whole):
         for place, values in enumerate(zip(*(repeats[name] for name in whole), strict=False), 1):
@@ -210,11 +210,9 @@ def _answers(record: Mapping[str, Any]) -> Iterator[tuple[str | None, dict[str, 
 
 
 def _is_mean(values: Any, score: Any) -> bool:
-    if not isinstance(values, list) or not values or not isinstance(score, int | float):
+    if not isinstance(values, list) or not values or not all(map(is_number, (*values, score))):
         return False
-    return all(isinstance(value, int | float) for value in values) and math.isclose(
-        math.fsum(values) / len(values), score, rel_tol=1e-9, abs_tol=1e-9
-    )
+    return math.isclose(math.fsum(values) / len(values), score, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _hashes(record: Mapping[str, Any], *, moves: bool) -> tuple[str, str, str]:
@@ -223,7 +221,8 @@ def _hashes(record: Mapping[str, Any], *, moves: bool) -> tuple[str, str, str]:
     if moves or not isinstance(document, str):
         document = _hash(ADDRESS.sub("", json.dumps(record.get("doc"), indent=2, ensure_ascii=False)))
     target = record.get("target_hash") or _hash(str(record.get("target")))
-    return document, str(target), str(record.get("prompt_hash") or _hash(str(first_arguments(record)[0])))
+    prompt = record.get("prompt_hash") or _hash(str(first_arguments(record)[0]))
+    return clean(document), clean(str(target)), clean(str(prompt))
 
 
 def first_arguments(record: Mapping[str, Any]) -> list[Any]:
@@ -251,11 +250,21 @@ def _kinds_of(record: Mapping[str, Any]) -> list[str]:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else clean(str(value))
+
+
+def clean(text: str) -> str:
+    """Return text that can be written: JSON may hold halves of characters."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a number that fits into a score; true and false are."""
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
 
 
 def _type_of(value: Any) -> pa.DataType | None:
     """Return as what Arrow reads a metric: null for what is no number, None where the value is missing."""
     if value is None:
         return None
-    return pa.bool_() if isinstance(value, bool) else pa.float64() if isinstance(value, int | float) else pa.null()
+    return pa.bool_() if isinstance(value, bool) else pa.float64() if is_number(value) else pa.null()

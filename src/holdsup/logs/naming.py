@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from holdsup.columns.sources import without_endings
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import TaskLog
 from holdsup.rendering.numbers import format_counted
@@ -88,7 +89,7 @@ def _short_names(paths: Sequence[str]) -> list[str]:
     for count in range(1, max(map(len, parts)) + 1):
         names = ["/".join(each[-count:]) for each in parts]
         if len(set(names)) == len(names):
-            stems = [name.rsplit(".", 1)[0] or name for name in names]
+            stems = [without_endings(name).removesuffix(".eval") or name for name in names]
             return stems if len(set(stems)) == len(stems) else names
     raise ReadError(f"{list_names(paths)} are the same place: name each once")
 
@@ -113,7 +114,7 @@ def _split(placed: Sequence[Placed], kind: str, cautions: list[Caution]) -> list
     alone = len({each.system for each in placed}) == 1
     for (system, _), group in _groups(placed).items():
         for name in dict.fromkeys(name for each in group for name in getattr(each.log, kind)):
-            values = {getattr(each.log, kind).get(name) for each in group}
+            values = {getattr(each.log, kind).get(name) for each in group} - {None}  # some versions don't log it
             if name not in SAME_SYSTEM and not is_seed(name) and len(values) > 1:
                 differing[system][name] = None
     for system, names in differing.items():
