@@ -55,25 +55,35 @@ class Family:
         >>> Family(10, np.empty(0)).adjust([-3.0, -0.5])
         array([-2.,  0.])
         """
-        logs = np.asarray(log10_p, float)
-        bound = np.asarray(np.minimum(0.0, logs + np.log10(self.count)))
+        return self._adjust(np.asarray(log10_p, float), self._curve())
+
+    def _curve(self) -> tuple[Floats, Floats]:
+        """Return decimal logarithms of p, and of the share of draws below; empty for Bonferroni's bound."""
         if not len(self.smallest):
-            return bound
+            return self.smallest, self.smallest
         rank = np.arange(RESOLVED, len(self.smallest) + 1)
         at, share = np.log10(self.smallest[RESOLVED - 1 :]), np.log10(rank / len(self.smallest))
         # Below what is counted, a straight line to Bonferroni's bound.
         far = at[0] + np.log10(FAR)
         grid, values = np.concatenate([[far], at]), np.concatenate([[far + np.log10(self.count)], share])
-        found = np.interp(logs, grid, np.maximum.accumulate(values))
-        drawn = np.clip(np.where(logs < far, bound, found), np.minimum(logs, 0.0), bound)
+        return grid, np.maximum.accumulate(values)
+
+    def _adjust(self, logs: Floats, curve: tuple[Floats, Floats]) -> Floats:
+        bound = np.asarray(np.minimum(0.0, logs + np.log10(self.count)))
+        grid, values = curve
+        if not len(grid):
+            return bound
+        found = np.interp(logs, grid, values)
+        drawn = np.clip(np.where(logs < grid[0], bound, found), np.minimum(logs, 0.0), bound)
         return np.asarray(self.trust * drawn + (1 - self.trust) * bound)
 
     def share(self, alpha: float) -> float:
         """Return the level at which each pair is tested so that all of them keep `alpha`: G^-1(alpha)."""
         low, high, target = np.log10(alpha / self.count), np.log10(alpha), np.log10(alpha)
+        curve = self._curve()
         for _ in range(60):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.adjust(middle) <= target else (low, middle)
+            low, high = (middle, high) if self._adjust(middle, curve) <= target else (low, middle)
         return float(10**low)
 
 

@@ -56,6 +56,8 @@ class ManyPairs(Sequence[Pair]):
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[i] for i in range(len(self))[place]]
+        if range(len(self))[place] == 0:
+            return self.like
         systems = self.evaluation.systems
         left, right = systems[self.left[place]].name, systems[self.right[place]].name
         return pair_systems(self.evaluation, left, right, self.like.claim, level=self.level)
