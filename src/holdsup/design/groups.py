@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,18 +27,25 @@ WORTH_MOVING = 16  # times that this must be cheaper than the usual way: the cos
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A grouping factor: the level of each row, and the names of the levels."""
+    """A grouping factor: the level of each row, and the names of the levels.
+
+    What is not asked for is not computed: of a term that is written within another, a fit needs no codes.
+    """
 
     label: str  # ``item`` or ``system:item``
     variables: tuple[str, ...]  # the columns whose combinations are the levels
-    codes: Codes  # level of each row, shape (n,)
-    shown: Codes  # a row that shows each level
     factors: tuple[Labels, ...]  # the columns, as labels
+    count: int  # how many levels there are
 
-    @property
-    def count(self) -> int:
-        """How many levels there are."""
-        return len(self.shown)
+    @cached_property
+    def codes(self) -> Codes:
+        """The level of each row, shape (n,)."""
+        return self.factors[0].codes if len(self.factors) == 1 else cross(*self.factors).codes.astype(np.int32)
+
+    @cached_property
+    def shown(self) -> Codes:
+        """A row that shows each level."""
+        return cross(*self.factors).first
 
     def level_names(self) -> list[tuple[str, ...]]:
         """Return the labels of each level: a tuple, so that "a:b" x "c" is never "a" x "b:c"."""
@@ -46,10 +54,7 @@ class Group:
 
 def make_group(variables: tuple[str, ...], factors: tuple[Labels, ...]) -> Group:
     """Return the grouping factor of some columns."""
-    label = ":".join(variables)
-    crossing = cross(*factors)
-    codes = crossing.codes.astype(np.int32) if len(factors) > 1 else factors[0].codes  # held as long as the fit
-    return Group(label, variables, codes, crossing.first, factors)
+    return Group(":".join(variables), variables, factors, cross(*factors).count)
 
 
 def same_levels(one: Group, other: Group) -> bool:

@@ -53,8 +53,8 @@ def list_contrasts(found: Sequence[Found], *, margin: float | None, level: float
         **{field: _column(wide, name) for field, name in SIMULTANEOUS.items()},
     }
     families = [(family_of(each.pairs), len(each.pairs)) for each in found]  # no pair is made for it
-    columns["level_simultaneous"] = [level for family, size in families for level in [1 - family.share(alpha)] * size]
-    columns["adjusted_by"] = [family.name if count > 1 else "" for family, size in families for _ in range(size)]
+    columns["level_simultaneous"] = [v for family, n in families for v in [1 - family.share(alpha)] * n]
+    columns["adjusted_by"] = [v for family, n in families for v in [family.name if count > 1 else ""] * n]
     columns["p_adjusted"], columns["log10_p_adjusted"] = (
         (columns["p"], columns["log10_p"]) if count == 1 else plain_p(np.concatenate(logs), metrics)
     )
