@@ -12,23 +12,34 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
 from scipy import special
 
 from cells import Floats
-from contestants import bootstrap_items, likelihood_ratio, welch_run_means, with_evalstats
+from contestants import bootstrap_items, kenward_roger, likelihood_ratio, welch_run_means, with_evalstats
 from grid_cells import CELLS, FEW_RUNS, GridCell, draw_tables, find_clusters_of
+from holdsup.data.calibration import Likeness
 from holdsup.numerics import families
+from holdsup.verdict.comparison.likeness import describe, find_nearest, is_broken
+from holdsup.verdict.scales import Scale
 from together import cover_means, measure_pairs
 
 families.DRAWS = 2_000
 RESULTS = Path(__file__).parent / "results"
+SHIPPED = Path(__file__).parent.parent / "src/holdsup/data/calibration.csv"
+LIKENESS = tuple(field.name for field in fields(Likeness))
+FEW = 5  # systems, of which it is looked up whether there is a warning
+LIKE = 100  # tables that show what an evaluation of a kind looks like
 BATCH, MOST = 500, 4e6  # tables, and scores, that are simulated together
-POWERED = 500  # tables with a difference
+MOST_FITTED, MOST_IN_R = 5_000, 400  # scores of a table: of more, 200 fits take minutes
+FEWEST_EVALSTATS = 15  # items, of fewer it says nothing
 SEED = 1
 
 
@@ -37,8 +48,13 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=2000)
     parser.add_argument("--peers", type=int, default=0, help="tables of the peers; 0 for none")
     parser.add_argument("--evalstats", default="", help="path of a Python interpreter that has evalstats")
+    parser.add_argument("--r", action="store_true", help="whether Kenward and Roger's test is made by R")
     parser.add_argument("--seconds", type=float, default=np.inf, help="after which no cell is begun")
     parser.add_argument("--above", type=float, default=0.0, help="only cells with more false positives than this")
+    parser.add_argument("--systems", type=int, default=0, help="only cells with so many systems")
+    parser.add_argument(
+        "--warned", type=int, default=0, help="tables in which to look for the answer's warning instead"
+    )
     parser.add_argument("--few-runs", action="store_true")
     parser.add_argument("--cells", default=":", help="the first and the end of the cells that are measured")
     parser.add_argument("--results", type=Path, help="file of the results, so that parts can be measured side by side")
@@ -47,22 +63,85 @@ def main() -> None:
     first, end = (int(place) if place else None for place in options.cells.split(":"))
     file = options.results or RESULTS / ("calibration_few_runs.jsonl" if options.few_runs else "calibration_grid.jsonl")
     rows = read_rows(file)
+    if options.warned:
+        warn(rows, cells, options.warned)
+        return
     begun = time.monotonic()
     for place, (name, cell) in list(enumerate(cells.items()))[first:end]:
-        row = rows.setdefault(name, {"cell": name, **describe(cell), "counts": {}, "cpu": 0.0})
-        if rate(row, "false_positives") < options.above:
+        row = rows.setdefault(name, {"cell": name, **say_design(cell), "counts": {}, "cpu": 0.0})
+        if rate(row, "false_positives") < options.above or options.systems not in (0, cell.systems):
             continue
         while row["counts"].get("tables", 0) < options.tables and time.monotonic() - begun < options.seconds:
             spent = time.process_time()
             add(row, measure(cell, np.random.default_rng([SEED, place, row["counts"].get("tables", 0)])))
             row["cpu"] += time.process_time() - spent
             write_rows(file, rows)
-        if options.peers and cell.systems == 2 and "peers" not in row and time.monotonic() - begun < options.seconds:
-            spent = time.process_time()
-            row["peers"] = measure_peers(cell, np.random.default_rng([SEED, place]), options)
-            row["cpu"] += time.process_time() - spent
+        if not options.few_runs and "like" not in row and row["counts"]:
+            row["like"] = measure_likeness(cell, np.random.default_rng([SEED + 1, place]))
             write_rows(file, rows)
+        if options.peers and cell.systems == 2 and time.monotonic() - begun < options.seconds:
+            spent = cpu()
+            if add_peers(row, cell, np.random.default_rng([SEED, place]), options):
+                row["peers_cpu"] = row.get("peers_cpu", 0.0) + cpu() - spent
+                write_rows(file, rows)
+    if file == RESULTS / "calibration_grid.jsonl":
+        SHIPPED.write_text(ship(rows), encoding="utf-8")
     report(rows)
+
+
+def measure_likeness(cell: GridCell, rng: np.random.Generator) -> dict[str, object]:
+    """Return what an evaluation of this kind looks like: medians over tables of what the answer measures."""
+    scores, _ = draw_tables(cell, rng, LIKE, 0.0)
+    scale = Scale(*cell.ends, two_valued=cell.kind == "0/1") if cell.ends else Scale()
+    found = [
+        asdict(describe([each[table] for each in scores], scale, clusters=cell.clustered)) for table in range(LIKE)
+    ]
+    kinds = [each["scores"] for each in found]
+    medians = {
+        name: float(f"{np.median([each[name] for each in found]):.4g}") for name in ("loudness", "lean", "rarer")
+    }
+    return {**found[0], "scores": max(sorted(set(kinds)), key=kinds.count), **medians}
+
+
+def warn(rows: dict[str, dict], cells: dict[str, GridCell], tables: int) -> None:
+    """Print how often the answer warns of a broken promise, and how often where the null was rejected in vain."""
+    for place, (name, cell) in enumerate(cells.items()):
+        if not (low := rate(rows[name], "false_positives")) or cell.systems > FEW:
+            continue
+        scores, _ = draw_tables(cell, np.random.default_rng([SEED + 2, place]), tables, 0.0)
+        wrong = measure_pairs(scores, find_clusters_of(cell), two_valued=cell.kind == "0/1")
+        wrong = wrong.reject(np.zeros(len(wrong.left))).any(-1)
+        near = [find_nearest(describe([each[t] for each in scores], scale_of(cell), clusters=cell.clustered))
+                for t in range(tables)]  # fmt: skip
+        warned, quoted = (np.array([each is not None and test(each) for each in near]) for test in (is_broken, bool))
+        in_vain = f"{100 * warned[wrong].mean():.0f}" if wrong.any() else "-"
+        print(
+            name,
+            f"{100 * low:.1f}",
+            f"{100 * warned.mean():.0f}",
+            in_vain,
+            f"{100 * quoted.mean():.0f}",
+            say_cell(rows[name]),
+        )
+
+
+def scale_of(cell: GridCell) -> Scale:
+    return Scale(*cell.ends, two_valued=cell.kind == "0/1") if cell.ends else Scale()
+
+
+def ship(rows: dict[str, dict]) -> str:
+    """Return the cells as the file that the package has."""
+    lines = [f"cell,{','.join(LIKENESS)},tables,false_positives,coverage"]
+    for row in rows.values():
+        like = {**row["like"], "clusters": int(row["like"]["clusters"])}
+        counts = (row["counts"]["tables"], row["counts"].get("false_positives", 0), f"{rate(row, 'covered'):.4f}")
+        lines.append(",".join(map(str, (row["cell"], *(like[name] for name in LIKENESS), *counts))))
+    return "\n".join(lines) + "\n"
+
+
+def cpu() -> float:
+    """Return the CPU seconds of this process and of those that it has started."""
+    return sum(os.times()[:4])
 
 
 def read_rows(file: Path) -> dict[str, dict]:
@@ -73,11 +152,13 @@ def read_rows(file: Path) -> dict[str, dict]:
 def write_rows(file: Path, rows: dict[str, dict]) -> None:
     """Write the cells that were measured, all or nothing: a run may be cut off at any time."""
     part = file.with_suffix(".part")
-    part.write_text("".join(f"{json.dumps(row)}\n" for row in rows.values() if row["counts"]), encoding="utf-8")
+    part.write_text(
+        "".join(f"{json.dumps(row)}\n" for row in rows.values() if row["counts"] or "peers" in row), encoding="utf-8"
+    )
     part.replace(file)
 
 
-def describe(cell: GridCell) -> dict[str, object]:
+def say_design(cell: GridCell) -> dict[str, object]:
     return {
         "items": cell.items, "runs": cell.runs, "systems": cell.systems, "sd": cell.sd, "scores": cell.kind,
         "share": cell.share if cell.kind == "0/1" else None, "clusters": cell.clustered, "effect": cell.effect,
@@ -85,7 +166,7 @@ def describe(cell: GridCell) -> dict[str, object]:
 
 
 def measure(cell: GridCell, rng: np.random.Generator) -> Counter:
-    """Return counts over a batch of tables without a difference, and over as many with one, up to `POWERED`."""
+    """Return counts over a batch of tables without a difference, and over as many with one,"""
     counts: Counter = Counter()
     size = max(1, int(MOST / (cell.items * sum(cell.runs))))
     done = 0
@@ -144,19 +225,25 @@ def rate(row: dict, name: str) -> float:
     return counts.get(name, 0) / counts[whole]
 
 
-def measure_peers(cell: GridCell, rng: np.random.Generator, options: argparse.Namespace) -> dict[str, float]:
-    """Return how often others reject where nothing differs."""
+def add_peers(row: dict, cell: GridCell, rng: np.random.Generator, options: argparse.Namespace) -> bool:
+    """Add how often others reject where nothing differs, of those that are asked for and not there; return if any."""
     (left, right), _ = draw_tables(cell, rng, options.peers, 0.0)
-    answers = {"bootstrap": bootstrap_items(left, right, 0.95, rng)}
-    if min(cell.runs) > 1:
-        answers["run means"] = welch_run_means(left, right, 0.95)
+    peers: dict[str, Callable[[], Floats]] = {"bootstrap": lambda: bootstrap_items(left, right, 0.95, rng)[0]}
+    runs, size = min(cell.runs), left[0].size + right[0].size
+    if runs > 1:
+        peers["run means"] = lambda: welch_run_means(left, right, 0.95)[0]
     if cell.kind == "0/1":
-        answers["McNemar"] = (mcnemar(left, right),)
-    if left[0].size + right[0].size <= 5_000:  # of more scores 200 fits take minutes
-        answers["GLRT"] = likelihood_ratio(left, right, 0.95)
-        if options.evalstats:
-            answers["evalstats"] = with_evalstats(left, right, options.evalstats)
-    return {name: float(np.mean(answer[0])) for name, answer in answers.items()}
+        peers["McNemar"] = lambda: mcnemar(left, right)
+    if size <= MOST_FITTED:
+        peers["GLRT"] = lambda: likelihood_ratio(left, right, 0.95)[0]
+    if size <= MOST_FITTED and cell.items >= FEWEST_EVALSTATS and options.evalstats:
+        peers["evalstats"] = lambda: with_evalstats(left, right, options.evalstats)[0]
+    if size <= MOST_IN_R and runs > 1 and options.r:
+        peers["Kenward-Roger"] = lambda: kenward_roger(left, right, 0.95)
+    there = row.setdefault("peers", {})
+    new = {name: [int(np.sum(test())), options.peers] for name, test in peers.items() if name not in there}
+    there |= new
+    return bool(new)
 
 
 def mcnemar(left: Floats, right: Floats) -> Floats:

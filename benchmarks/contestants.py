@@ -15,7 +15,7 @@ import holdsup
 from cells import Codes, Floats
 from holdsup.numerics.distributions import chi2_tail
 
-__all__ = ["bootstrap_items", "likelihood_ratio", "mixed_model", "welch_run_means", "with_evalstats"]
+__all__ = ["bootstrap_items", "kenward_roger", "likelihood_ratio", "mixed_model", "welch_run_means", "with_evalstats"]
 
 Answer = tuple[Floats, Floats, Floats]  # whether it rejects, and both limits
 RESAMPLES = 1000
@@ -115,3 +115,20 @@ def with_evalstats(left: Floats, right: Floats, python: str) -> Answer:
         raise RuntimeError(f"evalstats failed: {done.stderr.strip().splitlines()[-1]}")
     rejects, low, high = np.array(json.loads(done.stdout.splitlines()[-1]), float).T
     return rejects, low, high
+
+
+def kenward_roger(left: Floats, right: Floats, level: float) -> Floats:
+    """Return what Kenward and Roger's test rejects, items, items within systems and runs random (pbkrtest, in R)."""
+    columns = ["table", "system", "run", "item", "score"]
+    rows = []
+    for system, scores in enumerate((left, right)):
+        table, item, run = (axis.ravel() for axis in np.indices(scores.shape))
+        rows.append(np.stack([table, np.full(scores.size, system), run, item, scores.ravel()], axis=1))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scores.csv"
+        np.savetxt(file, np.concatenate(rows), delimiter=",", header=",".join(columns), comments="", fmt="%.10g")
+        command = ["Rscript", str(Path(__file__).parent / "kenward_roger.R"), str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    p = np.array([np.nan if word == "NA" else float(word) for word in done.stdout.split()])
+    assert len(p) == len(left)
+    return p < 1 - level

@@ -1,4 +1,6 @@
-"""The cells of the calibration grid: designs that fill the space of items, runs, systems and scores, and their tables.
+"""The cells of the calibration grid and their tables.
+
+They fill the space of items, runs, systems and scores; to them come the commonest designs, and those with skewed runs.
 
 Every score is a quantile of its distribution at a normal deviate, which is a sum of effects: items, items within a
 system, clusters within a system, runs, and a residual. So the mean of every system is known, whatever the scores.
@@ -6,6 +8,8 @@ system, clusters within a system, runs, and a residual. So the mean of every sys
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +20,8 @@ from cells import Codes, Floats
 __all__ = ["CELLS", "FEW_RUNS", "GridCell", "draw_tables"]
 
 ITEM, SYSTEM_ITEM, RUN, RESIDUAL, CLUSTER = 0.096, 0.03, 0.011, 0.068, 0.03  # as in `cells.py`
-COUNT = 256
+COUNT = 256  # that fill the space
+LOUD = (0.0495, 0.0115)  # run sds of a loud system and of another
 MOST_SCORES = 30_000  # of a table: larger ones take long
 RUNS = (1, 1, 2, 2, 3, 3, 3, 4, 5, 5, 6, 8, 10)
 SYSTEMS = (2, 2, 2, 2, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 10)
@@ -101,7 +106,21 @@ def _pick(values: tuple, share: float) -> object:
     return values[min(int(share * len(values)), len(values) - 1)]
 
 
-CELLS = tuple(_make(point) for point in stats.qmc.Sobol(9, seed=13).random(COUNT))
+def _common() -> Iterator[GridCell]:
+    """Yield designs that many evaluations have, and designs in which a loud system's runs are skewed."""
+    kinds = (("normal", 0.5), *(("0/1", share) for share in (0.5, 0.8, 0.95)))
+    for (kind, share), runs, items in itertools.product(kinds, (1, 3, 5), (100, 1000)):
+        sd = RUN if runs > 1 else 0.0
+        yield GridCell(items, (runs,) * 2, (sd,) * 2, kind, share, effect=_effect(kind, share, items))
+    for items in (100, 1000):
+        yield GridCell(items, (2,) * 2, (RUN,) * 2, "normal", effect=_effect("normal", 0.5, items))
+        yield GridCell(items, (1,) * 5, (0.0,) * 5, "0/1", 0.8, effect=_effect("0/1", 0.8, items))
+    kinds = (*(("0/1", share) for share in (0.9, 0.95, 0.98)), ("lognormal", 0.5))
+    for (kind, share), runs, items in itertools.product(kinds, (3, 5), (200, 1000)):
+        yield GridCell(items, (runs,) * 2, LOUD, kind, share, effect=_effect(kind, share, items))
+
+
+CELLS = (*(_make(point) for point in stats.qmc.Sobol(9, seed=13).random(COUNT)), *_common())
 FEW_RUNS = {  # three to ten systems with few runs, normal scores, 100 items
     "2 systems, 3 runs": ((3,) * 2, (RUN,) * 2),
     "2 systems, 3 runs, run sd 0": ((3,) * 2, (0.0,) * 2),

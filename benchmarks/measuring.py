@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["machine", "measure", "measure_program", "record"]
+__all__ = ["RESULTS", "machine", "measure", "measure_program", "record"]
 
+RESULTS = Path(__file__).parent / "results"
 HARNESS = """
 import json, resource, sys, time
 {setup}
@@ -80,7 +81,7 @@ def machine() -> dict[str, object]:
 
 def record(name: str, rows: list[dict[str, object]], file: Path | None = None) -> None:
     """Append one run to a file, by default benchmarks/results/NAME.jsonl."""
-    file = file or Path(__file__).parent / "results" / f"{name}.jsonl"
+    file = file or RESULTS / f"{name}.jsonl"
     file.parent.mkdir(exist_ok=True)
     with file.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps({"benchmark": name, **machine(), "rows": rows}) + "\n")

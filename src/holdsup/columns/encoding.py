@@ -78,7 +78,8 @@ def encode_labels(chunks: pa.ChunkedArray, *, declared: bool = False) -> Labels:
     if not all(same_buffers(chunk.dictionary, levels) for chunk in chunks.chunks):  # those encoded together share it
         chunks = chunks.unify_dictionaries()
         levels = chunks.chunk(chunks.num_chunks - 1).dictionary  # the last chunk knows all levels
-    codes = np.concatenate([codes_of(chunk) for chunk in chunks.chunks])
+    pieces = [codes_of(chunk) for chunk in chunks.chunks]
+    codes = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
     return _tidy(codes, levels, declared=declared, ordered=declared)
 
 
@@ -108,7 +109,8 @@ def _tidy(codes: NDArray[np.int32], levels: pa.StringArray, *, declared: bool, o
     empty = pc.index(levels, "").as_py()
     if empty >= 0:
         occurs[empty] = False
-    order = np.arange(len(levels)) if ordered else pc.sort_indices(levels).to_numpy()
+    sorted_ = ordered or pc.all(pc.less(levels[:-1], levels[1:])).as_py()  # as in a table that was encoded before
+    order = np.arange(len(levels)) if sorted_ else pc.sort_indices(levels).to_numpy()
     kept = order[occurs[order]]
     if len(kept) == len(levels) and np.array_equal(kept, np.arange(len(levels))):
         return Labels(codes, levels, declared)

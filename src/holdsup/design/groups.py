@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,18 +27,25 @@ WORTH_MOVING = 16  # times that this must be cheaper than the usual way: the cos
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A grouping factor: the level of each row, and the names of the levels."""
+    """A grouping factor: the level of each row, and the names of the levels.
+
+    What is not asked for is not computed: of a term that is written within another, a fit needs no codes.
+    """
 
     label: str  # ``item`` or ``system:item``
     variables: tuple[str, ...]  # the columns whose combinations are the levels
-    codes: Codes  # level of each row, shape (n,)
-    shown: Codes  # a row that shows each level
     factors: tuple[Labels, ...]  # the columns, as labels
+    count: int  # how many levels there are
 
-    @property
-    def count(self) -> int:
-        """How many levels there are."""
-        return len(self.shown)
+    @cached_property
+    def codes(self) -> Codes:
+        """The level of each row, shape (n,)."""
+        return self.factors[0].codes if len(self.factors) == 1 else cross(*self.factors).codes.astype(np.int32)
+
+    @cached_property
+    def shown(self) -> Codes:
+        """A row that shows each level."""
+        return cross(*self.factors).first
 
     def level_names(self) -> list[tuple[str, ...]]:
         """Return the labels of each level: a tuple, so that "a:b" x "c" is never "a" x "b:c"."""
@@ -46,10 +54,7 @@ class Group:
 
 def make_group(variables: tuple[str, ...], factors: tuple[Labels, ...]) -> Group:
     """Return the grouping factor of some columns."""
-    label = ":".join(variables)
-    crossing = cross(*factors)
-    codes = crossing.codes.astype(np.int32) if len(factors) > 1 else factors[0].codes  # held as long as the fit
-    return Group(label, variables, codes, crossing.first, factors)
+    return Group(":".join(variables), variables, factors, cross(*factors).count)
 
 
 def same_levels(one: Group, other: Group) -> bool:
@@ -129,6 +134,18 @@ class _Member(NamedTuple):
     copy: tuple[int, ...]
 
 
+class _Host(NamedTuple):
+    """A group with all that is written within it."""
+
+    group: Group
+    members: list[_Member]
+
+    @property
+    def size(self) -> int:
+        """How many random effects there are."""
+        return self.group.count * len(self.members)
+
+
 Key = tuple[str, ...]  # the columns of a group, sorted
 
 
@@ -145,7 +162,8 @@ def merge_blocks(blocks: Sequence[RandomBlock], variables: Variables) -> tuple[E
     ways = [_merge(blocks, groups, hosts, variables) for hosts in (usual, *_root_each(groups, usual, variables))]
     costs = [_cost(way) for way in ways]
     best = min(range(len(ways)), key=costs.__getitem__)
-    return ways[best] if costs[best] * WORTH_MOVING < costs[0] else ways[0]
+    chosen = ways[best] if costs[best] * WORTH_MOVING < costs[0] else ways[0]
+    return tuple(_effects(*host, variables) for host in chosen)  # only now: rows are coded for it
 
 
 def _root_each(groups: Mapping[Key, Group], usual: Mapping[Key, Key], variables: Variables) -> Iterator[dict[Key, Key]]:
@@ -162,16 +180,16 @@ def _root_each(groups: Mapping[Key, Group], usual: Mapping[Key, Key], variables:
             yield hosts
 
 
-def _cost(effects: Sequence[Effects]) -> float:
+def _cost(hosts: Sequence[_Host]) -> float:
     """Return the order of the work of an evaluation: the first factor goes level by level, the others as one."""
-    first, rest = effects[0], sum(other.size for other in effects[1:]) + 1
-    k = len(first.columns)
-    return first.count * k * (k * k + k * rest + rest * rest) + float(rest) ** 3
+    first, rest = hosts[0], sum(other.size for other in hosts[1:]) + 1
+    k = len(first.members)
+    return first.size * (k * k + k * rest + rest * rest) + float(rest) ** 3
 
 
 def _merge(
     blocks: Sequence[RandomBlock], groups: Mapping[Key, Group], hosts: Mapping[Key, Key], variables: Variables
-) -> tuple[Effects, ...]:
+) -> list[_Host]:
     """Return the random terms, each written within its host, the largest host first."""
     inside: dict[Key, list[_Member]] = {key: [] for key in groups}
     for number, block in enumerate(blocks):
@@ -182,8 +200,7 @@ def _merge(
             for i, column in enumerate(block.engine):
                 levels = tuple(dict.fromkeys((*column.levels, *zip(extra, codes, strict=True))))
                 inside[host].append(_Member(ColumnSpec(column.numbers, levels), block, i, (number, *codes)))
-    effects = [_effects(groups[key], members, variables) for key, members in inside.items() if members]
-    return tuple(sorted(effects, key=lambda e: -e.size))
+    return sorted((_Host(groups[key], members) for key, members in inside.items() if members), key=lambda h: -h.size)
 
 
 def _host(key: Key, groups: Mapping[Key, Group], variables: Variables) -> Key:

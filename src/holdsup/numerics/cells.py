@@ -236,9 +236,10 @@ def _number(key: Codes, places: int) -> tuple[Codes, Ints]:
     if places > max(SMALL_GRID, DENSE_GRID * len(key)):
         _, shown, number = np.unique(key, return_index=True, return_inverse=True)
         return number.reshape(-1), shown
-    for rows in (min(len(key), FIRST_LOOK), len(key)):  # most often, the first rows show all there is
-        shown = np.full(places, -1, np.int64)
-        shown[key[:rows][::-1]] = np.arange(rows - 1, -1, -1)  # the earliest row of a key is written last
+    shown = np.full(places, -1, np.int64)
+    look = np.random.default_rng(0).integers(len(key), size=FIRST_LOOK) if len(key) > FIRST_LOOK else np.empty(0, int)
+    for rows in (look, np.arange(len(key))):  # most often, a few rows show all there is
+        shown[key[rows]] = rows
         occurs = shown >= 0
         if occurs.all():
             return key, shown

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,7 +37,7 @@ Codes = NDArray[np.intp]
 MAX_T = "single-step max-t"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Family:
     """The distribution of the smallest of `count` p-values when nothing differs; without draws, Bonferroni's bound."""
 
@@ -59,14 +60,18 @@ class Family:
         bound = np.asarray(np.minimum(0.0, logs + np.log10(self.count)))
         if not len(self.smallest):
             return bound
+        grid, values = self._curve
+        drawn = np.where(logs < grid[0], bound, np.interp(logs, grid, values))
+        return np.asarray(self.trust * np.clip(drawn, np.minimum(logs, 0.0), bound) + (1 - self.trust) * bound)
+
+    @cached_property
+    def _curve(self) -> tuple[Floats, Floats]:
+        """Logarithms of p and of G(p) as drawn; below what is counted, a straight line to Bonferroni's bound."""
         rank = np.arange(RESOLVED, len(self.smallest) + 1)
         at, share = np.log10(self.smallest[RESOLVED - 1 :]), np.log10(rank / len(self.smallest))
-        # Below what is counted, a straight line to Bonferroni's bound.
         far = at[0] + np.log10(FAR)
-        grid, values = np.concatenate([[far], at]), np.concatenate([[far + np.log10(self.count)], share])
-        found = np.interp(logs, grid, np.maximum.accumulate(values))
-        drawn = np.clip(np.where(logs < far, bound, found), np.minimum(logs, 0.0), bound)
-        return np.asarray(self.trust * drawn + (1 - self.trust) * bound)
+        values = np.concatenate([[far + np.log10(self.count)], share])
+        return np.concatenate([[far], at]), np.maximum.accumulate(values)
 
     def share(self, alpha: float) -> float:
         """Return the level at which each pair is tested so that all of them keep `alpha`: G^-1(alpha)."""

@@ -33,7 +33,8 @@ def l_skewness(values: ArrayLike) -> Floats:
     n = x.shape[-1]
     x = x - x.mean(-1, keepdims=True)
     i = np.arange(n)
-    first, second = (x * i / (n - 1)).mean(-1), (x * i * (i - 1) / ((n - 1) * (n - 2))).mean(-1)
+    first = np.einsum("...i,i->...", x, i / (n - 1)) / n
+    second = np.einsum("...i,i->...", x, i * (i - 1) / ((n - 1) * (n - 2))) / n
     some = first > 0
     return np.asarray(np.where(some, (6 * second - 6 * first) / np.where(some, 2 * first, 1.0), 0.0))
 

@@ -24,6 +24,7 @@ from holdsup.numerics.least_squares import Additive, fit_additive
 
 SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
 ROUNDING_DF = 1e-6  # of degrees of freedom that are sums
+MANY, KNOTS = 20_000, 40  # quantiles, as draws of families need them, and those that are computed
 LUCK = 0.35  # power of the level with which a part is small by luck, see `cautious_df`
 
 
@@ -225,7 +226,20 @@ def _limit(alpha: ArrayLike, df: ArrayLike, power: ArrayLike) -> Floats:
     some = np.isfinite(df)
     df = np.where(some, df, 1.0)
     luck = np.maximum(alpha, SMALLEST) ** np.where(df > 2 - ROUNDING_DF, power, 2 / 3)
-    return np.where(some, np.maximum(1.0, df / (2 * special.gammaincinv(df / 2, luck))), 1.0)
+    return np.where(some, np.maximum(1.0, df / (2 * _gamma_quantiles(df / 2, luck))), 1.0)
+
+
+def _gamma_quantiles(shape: Floats, share: Floats) -> Floats:
+    """Return quantiles of gamma distributions; of very many at one level by a polynomial in the logarithm."""
+    level = share.flat[0] if share.size else 0.0
+    if shape.size < MANY or (share != level).any():
+        return np.asarray(special.gammaincinv(shape, share))
+    logs = np.log(shape)
+    low, width = logs.min(), np.ptp(logs) or 1.0
+    place = (np.cos(np.pi * (np.arange(KNOTS) + 0.5) / KNOTS) + 1) / 2  # Chebyshev's: errors are the least
+    values = np.log(special.gammaincinv(np.exp(low + width * place), level))
+    polynomial = np.polynomial.chebyshev.chebfit(2 * place - 1, values, KNOTS - 1)
+    return np.asarray(np.exp(np.polynomial.chebyshev.chebval(2 * (logs - low) / width - 1, polynomial)))
 
 
 def _degrees(variance: Floats, uncertainty: Floats) -> Floats:

@@ -212,13 +212,13 @@ def _item_of_lines(tables: list[OpenTable], lengths: tuple[int, ...], rows: NDAr
 
 def _status(values: NDArray[np.float64], absent: NDArray[np.bool_], given: Labels | None) -> Labels:
     """Return why each row has no score, or "ok"; a status column's word goes before our own."""
-    codes = np.zeros(len(values), np.int32)
-    if not np.isfinite(values).all():
+    codes, finite = np.zeros(len(values), np.int32), np.isfinite(values).all()
+    if not finite:
         codes[np.isinf(values)] = 3
         codes[np.isnan(values)] = 2
         codes[absent] = 1
     if given is None:
-        return Labels.of(codes, STATUSES)
+        return Labels.of(codes, STATUSES[:1] if finite else STATUSES)
     names = [*STATUSES, *given.names]
     stated = (given.codes >= 0) & ~np.isin(given.codes, [i for i, name in enumerate(given.names) if _is_ok(name)])
     return _merge(np.where(stated, given.codes + len(STATUSES), codes), names)

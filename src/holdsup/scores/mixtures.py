@@ -56,8 +56,11 @@ def find_mixtures(scores: Scores) -> Iterator[Caution]:
         )
         return
     for code in range(1 if usable.metric is None else usable.metric.count):
-        rows = slice(None) if usable.metric is None else usable.metric.codes == code
-        message = _say_scales(usable.score[rows], usable.dataset.take(np.arange(len(usable))[rows]))
+        score, dataset = usable.score, usable.dataset
+        if usable.metric is not None:
+            rows = usable.metric.codes == code
+            score, dataset = score[rows], dataset.take(rows)
+        message = _say_scales(score, dataset)
         if message:
             yield make_fault("mixed-scales", message)
 

@@ -36,7 +36,7 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
 from holdsup.verdict.settings import compare_new_settings
-from holdsup.verdict.trainings import can_repeat, has_nested_runs, lay_out_datasets
+from holdsup.verdict.trainings import can_repeat, has_nested_runs
 
 CLAIMS = ("these-runs", "these-datasets", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
@@ -93,7 +93,7 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
     whole = evaluation.system(left), evaluation.system(right)
     made, note = _carried(evaluation, *whole, claim)
     shared = _shared_items(evaluation, *whole, made)
-    a, b = whole if shared.all() else (replace(system, scores=system.scores[shared]) for system in whole)
+    a, b = (system.on(shared) for system in whole)
     try:
         over = _OverDatasets.of(evaluation, a, b, made, shared)
         rule, method, test = _test(evaluation, a, b, made, shared) if over is None else over.tested
@@ -119,8 +119,7 @@ def _test_within(test: Test, width: float, up: float, level: float) -> Differenc
 
 def _without_noise(found: Difference, a: SystemRuns, b: SystemRuns) -> Difference:
     """Return the difference; one that is rounding, and no more, is none."""
-    largest = max(float(np.nanmax(np.abs(system.scores))) for system in (a, b))
-    if found.estimate == 0 or abs(found.estimate) > NOISE * largest:
+    if found.estimate == 0 or abs(found.estimate) > NOISE * max(a.largest, b.largest):
         return found
     return replace(found, estimate=0.0, p=1.0, log10_p=0.0)
 
@@ -327,7 +326,7 @@ class _OverDatasets:
             return None
         if claim != "new-runs" or evaluation.per_run or _pairs_seeds(evaluation, a, b, claim):
             return None
-        x, y = (lay_out_datasets(evaluation, system, shared) for system in (a, b))
+        x, y = a.on_datasets, b.on_datasets
         if evaluation.datasets is not None and len(x) < 2:
             return None
         clusters = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names, shell_names
+from holdsup.numerics.differences import dataset_means
 from holdsup.scores import Scores
 from holdsup.scores.faults import refuse
 from holdsup.scores.refusals import find_broken_clusters, find_odd_scale
@@ -33,12 +34,30 @@ class SystemRuns:
     settings: Codes  # code of the setting of each run, shape (runs,); runs of one setting differ by chance alone
     # code of the shared facets of each run, shape (runs,), the same in all systems; None if none are shared
     seeds: Codes | None
+    datasets: Codes | None = None  # dataset of each item, None if there are fewer than two
     deterministic: bool = False  # whether it was declared that another run would have the same scores
 
     @cached_property
     def has(self) -> NDArray[np.bool_]:
         """Which items have a score in some run."""
         return has_scores(self.scores, None)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest score, whatever its sign."""
+        return float(np.nanmax(np.abs(self.scores)))
+
+    @cached_property
+    def on_datasets(self) -> Floats:
+        """The mean of each run on each dataset, shape (datasets, runs); without several, the scores."""
+        return self.scores if self.datasets is None else dataset_means(self.scores, self.datasets)
+
+    def on(self, items: NDArray[np.bool_]) -> SystemRuns:
+        """Return the system with its scores on some items only; all of them are not copied."""
+        if items.all():
+            return self
+        datasets = None if self.datasets is None else self.datasets[items]
+        return replace(self, scores=self.scores[items], datasets=datasets)
 
     @cached_property
     def has_each(self) -> NDArray[np.bool_]:
@@ -170,7 +189,7 @@ def lay_out_metric(scores: Scores, metric: str | None, *, nested_runs: bool = Fa
         scores=scores,
         item=item,
         seeds=seeds,
-        systems=tuple(_systems(scores, item, len(shown), seeds)),
+        systems=tuple(_systems(scores, item, len(shown), seeds, datasets)),
         items=len(shown),
         per_run=scores.unit is None,
         clusters=clusters,
@@ -180,7 +199,9 @@ def lay_out_metric(scores: Scores, metric: str | None, *, nested_runs: bool = Fa
     )
 
 
-def _systems(scores: Scores, item: Codes, items: int, seeds: Codes | None) -> Iterator[SystemRuns]:
+def _systems(
+    scores: Scores, item: Codes, items: int, seeds: Codes | None, datasets: Codes | None
+) -> Iterator[SystemRuns]:
     settings = [labels for name, labels in scores.facets.items() if not is_repetition(scores, name)]
     for code, name in enumerate(scores.system.names):
         rows = np.flatnonzero(scores.system.codes == code)
@@ -192,6 +213,7 @@ def _systems(scores: Scores, item: Codes, items: int, seeds: Codes | None) -> It
             runs=tuple(scores.run.names[c] for c in scores.run.codes[shown]),
             settings=cross(*(labels.take(shown) for labels in settings), rows=len(shown)).codes,
             seeds=None if seeds is None else seeds[shown],
+            datasets=datasets,
         )
 
 

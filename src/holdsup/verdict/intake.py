@@ -143,8 +143,8 @@ def caution_missing(scores: Scores) -> Iterator[Caution]:
     """Yield how many rows have no score, where the answer goes on without them."""
     missing = _count_status(scores, "missing") + _count_status(scores, "nan")
     if missing and scores.usable.any():
-        have = "row has" if missing == 1 else "rows have"
-        message = f"{format_count(missing)} of {format_count(len(scores))} {have} no score."
+        have = "has" if missing == 1 else "have"
+        message = f"{format_count(missing)} of {format_counted(len(scores), 'row')} {have} no score."
         effect = "The answer rests on the others, as if scores were missing at random."
         yield Caution(code="missing-scores", about="data", message=message, effect=effect, count=missing)
 

@@ -153,7 +153,7 @@ def plan_pair(evaluation: Evaluation, left: str, right: str) -> PairPlan:
         arm = measure_arm(seeds[both], None, clusters)
         spread = measure_spread([arm], arm.items, clusters)
         return PairPlan(left, right, evaluation.metric, spread, items, (seeds.shape[1],), (1, 1))
-    a, b = (replace(system, scores=system.scores[both]) for system in (a, b))
+    a, b = a.on(both), b.on(both)
     if a.deterministic or b.deterministic:
         other = b if a.deterministic else a
         arm = measure_arm(a.scores - b.scores, other.several, clusters)

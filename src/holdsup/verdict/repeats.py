@@ -38,6 +38,8 @@ def caution_repeats(evaluation: Evaluation, *, averaged: bool) -> Iterator[Cauti
 def count_repeats(evaluation: Evaluation) -> dict[str, int]:
     """Return how many scores of each system repeat a run and an item."""
     scores, cells = evaluation.scores, _cells(evaluation)
+    if cells.count == len(scores):
+        return dict.fromkeys(scores.system.names, 0)
     rows = np.bincount(scores.system.codes, minlength=scores.system.count)
     distinct = np.bincount(scores.system.codes[cells.first], minlength=scores.system.count)
     return dict(zip(scores.system.names, (rows - distinct).tolist(), strict=True))
@@ -122,7 +124,7 @@ def caution_progress(scores: Scores) -> Iterator[Caution]:
 
 
 def _cells(evaluation: Evaluation) -> Crossing:
-    return cross(evaluation.scores.run.codes.astype(np.int64), evaluation.item, evaluation.scores.sample)
+    return cross(evaluation.scores.run, evaluation.item, evaluation.scores.sample)
 
 
 def _rows(scores: Scores, names: Iterable[str]) -> Crossing:
@@ -162,9 +164,9 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
     copied: list[str] = []
     cautions: list[Caution] = []
     for number, system in enumerate(evaluation.systems):
-        rows = np.flatnonzero(scores.system.codes == number)
         if evaluation.nested_runs and evaluation.unit == "datasets":
             continue  # a name is another training on each dataset, and one score is soon the same by chance
+        rows = np.flatnonzero(scores.system.codes == number)
         if evaluation.per_run:
             first, said = _inert_facets(evaluation, system, rows)
             cautions.extend(said)
@@ -172,8 +174,8 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
             first = _same_scores(system)
             copied.extend(_say_copies(system, first))
         counts = first == np.arange(len(system.runs))
-        kept[rows] = counts[cross(scores.run.take(rows)).codes]
         if not counts.all():
+            kept[rows] = counts[cross(scores.run.take(rows)).codes]
             systems.add(system.name)
     if copied:
         by = f"{evaluation.metric}: " if evaluation.metric else ""
@@ -221,6 +223,8 @@ def _same_scores(system: SystemRuns) -> NDArray[np.int64]:
     setting: it changes nothing. A run that agrees with one of another setting now and then stays, for without it its
     setting would be judged by the other runs alone. The same score on all items may be a ceiling, and is no copy.
     """
+    if len(np.unique(system.scores[:1])) == len(system.runs):  # the first item tells all of them apart
+        return np.arange(len(system.runs))
     names = [scores.tobytes() for scores in system.scores.T + 0.0]  # + 0.0: -0 and 0 are the same
     varied = np.nanmin(system.scores, axis=0) < np.nanmax(system.scores, axis=0)
     keys = [name if apart else number for number, (name, apart) in enumerate(zip(names, varied, strict=True))]

@@ -34,7 +34,7 @@ def mean_over_settings(evaluation: Evaluation, system: SystemRuns, *, level: flo
     held = evaluation.scored(system)
     clusters = None if evaluation.clusters is None else evaluation.clusters[held]
     return compare_settings(
-        system.scores[held], left_facets=facet_codes(evaluation, system), clusters=clusters, level=level
+        system.on(held).scores, left_facets=facet_codes(evaluation, system), clusters=clusters, level=level
     )
 
 

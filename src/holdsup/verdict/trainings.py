@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.numerics.decisions import Difference
-from holdsup.numerics.differences import dataset_means
 from holdsup.rendering.numbers import format_interval
 from holdsup.results import Caution
 from holdsup.scores import Scores
@@ -64,13 +63,6 @@ def count_trainings(evaluation: Evaluation, system: SystemRuns) -> int:
     if has_nested_runs(evaluation, system):
         return int(evaluation.scored_datasets[system.name].sum())
     return len(system.runs)
-
-
-def lay_out_datasets(evaluation: Evaluation, system: SystemRuns, items: NDArray[np.bool_]) -> Floats:
-    """Return the mean of each run of a system, whose scores are of `items`, on each dataset: datasets x runs."""
-    if evaluation.datasets is None:
-        return system.scores
-    return dataset_means(system.scores, evaluation.datasets[items])
 
 
 def is_moved(p: float, other: float, level: float, pairs: int) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from holdsup.columns.crossing import cross
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results import Caution
 from holdsup.scores import Scores
@@ -209,7 +210,7 @@ def caution_clusters(by: Sequence[str], given: str | None) -> Iterator[Caution]:
 
 def caution_options(scores: Scores, average: str, nested_runs: bool) -> Iterator[Caution]:
     """Yield that options which are about several datasets change nothing where there are none."""
-    if scores.dataset is None or len(set(scores.dataset.codes.tolist())) < 2:
+    if scores.dataset is None or cross(scores.dataset).count < 2:
         for option in ["--average micro"] * (average == "micro") + ["--nested-runs"] * nested_runs:
             message = f"{option} has no effect: there is only one dataset."
             yield Caution(code="option-without-effect", severity="note", message=message)

@@ -52,9 +52,9 @@ def list_contrasts(found: Sequence[Found], *, margin: float | None, level: float
         **{field: _column(numbers, name) for field, name in NUMBERS.items()},
         **{field: _column(wide, name) for field, name in SIMULTANEOUS.items()},
     }
-    families = [family_of(each.pairs) for each in found for _ in range(len(each.pairs))]  # no pair is made for it
-    columns["level_simultaneous"] = [1 - family.share(alpha) for family in families]
-    columns["adjusted_by"] = [family.name if count > 1 else "" for family in families]
+    families = [(family_of(each.pairs), len(each.pairs)) for each in found]  # no pair is made for it
+    columns["level_simultaneous"] = [v for family, n in families for v in [1 - family.share(alpha)] * n]
+    columns["adjusted_by"] = [v for family, n in families for v in [family.name if count > 1 else ""] * n]
     columns["p_adjusted"], columns["log10_p_adjusted"] = (
         (columns["p"], columns["log10_p"]) if count == 1 else plain_p(np.concatenate(logs), metrics)
     )

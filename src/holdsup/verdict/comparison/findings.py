@@ -33,7 +33,7 @@ from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.repeats import COPY, Distinct, declare_deterministic, leave_out_copies
 from holdsup.verdict.scales import find_scale
 from holdsup.verdict.settings import mean_over_settings
-from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs, lay_out_datasets
+from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,19 +236,24 @@ def count_rows(scores: Scores, found: Sequence[Found], passed_over: Mapping[str,
 def _unused(found: Found) -> dict[str, NDArray[np.bool_]]:
     """Return the rows that are in no difference, each under the first reason that holds."""
     evaluation = found.evaluation
-    scores = evaluation.scores
-    compared, on_item, by_seed = (np.zeros(len(scores), bool) for _ in range(3))
-    rows_of = {name: scores.system.codes == code for code, name in enumerate(scores.system.names)}
+    scores, place = evaluation.scores, {name: code for code, name in enumerate(evaluation.scores.system.names)}
+    # Of each system whether it is compared, and on which items and seeds.
+    systems = np.zeros(len(place), bool)
+    items = np.zeros((len(place), evaluation.items), bool)
+    seeds = np.zeros((len(place), 1 if evaluation.seeds is None else int(evaluation.seeds.max()) + 1), bool)
     for pair in found.covering:
         sides = [evaluation.system(side.name) for side in (pair.left, pair.right)]
-        shared = True if pair.shared.all() else pair.shared[evaluation.item]
         for side, other in (sides, sides[::-1]):
-            mine = rows_of[side.name]
-            compared |= mine
-            on_item |= mine & shared
-            if pair.rule is Rule.SEEDS and evaluation.seeds is not None and other.seeds is not None:
-                mine = mine & np.isin(evaluation.seeds, other.seeds)
-            by_seed |= mine
+            mine = place[side.name]
+            systems[mine] = True
+            items[mine] |= pair.shared
+            paired = pair.rule is Rule.SEEDS and other.seeds is not None
+            seeds[mine, other.seeds if paired else slice(None)] = True
+    compared, on_item, by_seed = (np.ones(len(scores), bool) for _ in range(3))
+    code = scores.system.codes
+    if not (systems.all() and items.all() and seeds.all()):
+        compared, on_item = systems[code], items[code, evaluation.item]
+        by_seed = seeds[code, 0 if evaluation.seeds is None else evaluation.seeds]
     unit = "a dataset" if evaluation.unit == "datasets" else "an item"
     whole = ", in each setting" if any(system.setting_count > 1 for system in evaluation.systems) else ""
     return {
@@ -266,9 +271,8 @@ def mean_of(evaluation: Evaluation, system: SystemRuns, claim: str, *, level: fl
     """
     claim = _carried(evaluation, system, claim)
     held = evaluation.scored(system)
-    scores = system.scores[held]
     if evaluation.per_run:
-        note, (mean, se, df, low, high) = "one run, and no items", _of_runs(scores[0], level)
+        note, (mean, se, df, low, high) = "one run, and no items", _of_runs(system.on(held).scores[0], level)
     else:
         found, note = _against_nothing(evaluation, system, claim, level)
         mean, se, df, low, high = found.estimate, found.se_limits, found.df_limits, found.low, found.high
@@ -321,15 +325,16 @@ def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: s
     """Return the same where it can be tested."""
     if not held.any():
         raise ScoresError(f"none of its {evaluation.unit} has a score at each of its settings")
-    scores, clusters = system.scores[held], None if evaluation.clusters is None else evaluation.clusters[held]
+    own = system.on(held)
+    scores, clusters = own.scores, None if evaluation.clusters is None else evaluation.clusters[held]
     settings = system.several
     nothing = np.zeros((len(scores), 1))
     datasets = None if evaluation.datasets is None else evaluation.datasets[held]
     several = datasets is not None and len(np.unique(datasets)) > 1
     if claim == "these-datasets":
-        return mean_on_datasets(evaluation, replace(system, scores=scores), datasets, clusters, level)
+        return mean_on_datasets(evaluation, own, datasets, clusters, level)
     if claim == "new-runs" and (several or evaluation.unit == "datasets"):
-        return _over_datasets(evaluation, replace(system, scores=scores), held, settings, level)
+        return _over_datasets(evaluation, own, held, settings, level)
     if datasets is not None and several:
         return compare_these_datasets(
             scores, nothing, datasets, clusters=clusters, new_runs=False, by_items=evaluation.by_items, level=level
@@ -352,7 +357,7 @@ def _over_datasets(
     evaluation: Evaluation, system: SystemRuns, held: np.ndarray, settings: np.ndarray | None, level: float
 ) -> Difference:
     """Return the mean over new datasets and new runs: as compared with a system whose every score is zero."""
-    scores, clusters = lay_out_datasets(evaluation, system, held), None
+    scores, clusters = system.on_datasets, None
     if evaluation.by_items and evaluation.datasets is not None:
         scores, clusters = system.scores, evaluation.datasets[held]
     nothing, nested = np.zeros((len(scores), 1)), has_nested_runs(evaluation, system)

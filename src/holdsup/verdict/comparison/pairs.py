@@ -56,6 +56,8 @@ class ManyPairs(Sequence[Pair]):
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[i] for i in range(len(self))[place]]
+        if range(len(self))[place] == 0:
+            return self.like
         systems = self.evaluation.systems
         left, right = systems[self.left[place]].name, systems[self.right[place]].name
         return pair_systems(self.evaluation, left, right, self.like.claim, level=self.level)
@@ -64,11 +66,8 @@ class ManyPairs(Sequence[Pair]):
         """Yield a few pairs in which every system occurs."""
         systems = [*dict.fromkeys((*self.left.tolist(), *self.right.tolist()))]
         for pair in zip(systems[::2], [*systems[1::2], systems[0]], strict=False):
-            left, right = (self._shared(self.evaluation.systems[place]) for place in pair)
+            left, right = (self.evaluation.systems[place].on(self.like.shared) for place in pair)
             yield replace(self.like, left=left, right=right)
-
-    def _shared(self, system: SystemRuns) -> SystemRuns:
-        return system if self.like.shared.all() else replace(system, scores=system.scores[self.like.shared])
 
     def test(self, up: ArrayLike, level: float, *, pooled: bool = False, tails: bool = True) -> Differences:
         """Return what the test finds with the scores of left raised by an amount, at a level; see `decide_all`.
@@ -163,7 +162,7 @@ def pair_all(
         return None
     if like.note or like.claim != claim:
         return None
-    largest = np.array([np.nanmax(np.abs(system.scores[shared])) for system in systems])
+    largest = np.array([system.on(shared).largest for system in systems])
     scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, least, progress)
     if like.rule is Rule.SCORE:
         assert evaluation.ends is not None
@@ -255,7 +254,7 @@ class _Measured:
             means = np.array([[each.mean()] for each in scores])
             df = np.array([CERTAIN if s.deterministic else len(s.runs) - 1.0 for s in systems])
             return cls(means, part, nothing, df, nothing, unknown, unknown, None)
-        arms = [measure_arm(system.scores[shared], system.several, clusters) for system in systems]
+        arms = [measure_arm(system.on(shared).scores, system.several, clusters) for system in systems]
         arms = [replace(a, df=CERTAIN) if s.deterministic else a for a, s in zip(arms, systems, strict=True)]
         df = np.array([float(arm.df) for arm in arms])
         columns = (

@@ -31,6 +31,7 @@ from holdsup.verdict.comparison.cautions import caution, caution_clusters, cauti
 from holdsup.verdict.comparison.conditions import name_properties
 from holdsup.verdict.comparison.contrasts import adjust_conditions, list_contrasts
 from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
+from holdsup.verdict.comparison.likeness import quote_nearest
 from holdsup.verdict.comparison.picks import join_picks, pick_best
 from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.comparison.result import Comparison
@@ -138,6 +139,7 @@ def compare_systems(
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     said += [line for each in asked for line in caution(each, level=level)]
+    said += [] if picked else quote_nearest(asked, question)
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
     said += _caution_claim(claim, found[0].claims[0], said)

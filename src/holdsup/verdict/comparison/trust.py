@@ -104,7 +104,7 @@ def caution_collapses(found: Found, by: str) -> Iterator[Caution]:
         if system.several is not None or has_nested_runs(found.evaluation, system):
             continue  # runs differ by more than chance, or have datasets of their own
         try:
-            far = outlying_run(system.scores[system.has], systems=len(systems))
+            far = outlying_run(system.on(system.has).scores, systems=len(systems))
         except ValueError:  # too few items in common to tell runs from items
             continue
         if far is not None:

@@ -222,7 +222,7 @@ def find_contributions(fits: RankFits, *, level: float) -> tuple[Contribution, .
                 systems=tuple(s for s, amount in zip(runs.system.names, amounts[:, number], strict=True) if amount),
                 **copy_test(found),
                 saturated=saturated,
-                method="pooled" if own is None else "dataset differences",
+                method="pooled" if own is None else DIFFERENCES,
                 pooled_p=pooled.p,
             )
         )

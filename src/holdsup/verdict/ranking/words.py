@@ -10,8 +10,10 @@ from holdsup.rendering.numbers import format_counted, format_interval, format_nu
 from holdsup.results import Method, write_caveats
 from holdsup.verdict.phrases import join_names, say_level, say_p
 from holdsup.verdict.ranking.records import (
+    DIFFERENCES,
     LEAST_SHARED,
     NOT_TESTED,
+    WITH_RUNS,
     AnsweredQuestion,
     RankContrast,
     RankedSystem,
@@ -306,8 +308,8 @@ def describe_method(found: RankingNumbers) -> Method:
     """Return what was done, for a paper."""
     names, datasets = format_counted(len(found.systems), "system"), f"{found.datasets:,} {found.items}"
     methods = {c.method for c in found.contrasts}
-    test = "t-tests of the differences between datasets, pair by pair" if "dataset differences" in methods else (
-        "two-way Welch t-tests (datasets and runs, conservative df)" if "datasets and runs" in methods
+    test = "t-tests of the differences between datasets, pair by pair" if DIFFERENCES in methods else (
+        "two-way Welch t-tests (datasets and runs, conservative df)" if WITH_RUNS in methods
         else "Satterthwaite's t-tests of that model"
     )  # fmt: skip
     return Method(
