@@ -52,7 +52,7 @@ PARTS = ("test_case", "prompt", "provider", "named_scores", "grading_result", "r
 _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 
 
-class Answer(NamedTuple):
+class Reply(NamedTuple):
     """An answer to a test case, without its texts."""
 
     ident: str
@@ -73,7 +73,7 @@ class Side(NamedTuple):
     provider: str
     label: str
     number: int | None
-    answers: list[Answer]
+    answers: list[Reply]
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _group(records: Iterable[dict[str, Any]], name: str) -> list[Side]:
     return sorted(sides.values(), key=lambda side: side.number or 0)
 
 
-def _answer(record: Mapping[str, Any], place: int) -> Answer:
+def _answer(record: Mapping[str, Any], place: int) -> Reply:
     case, grading, response = (_dict(record.get(key)) for key in ("testCase", "gradingResult", "response"))
     given = _dict(case.get("vars") or record.get("vars"))
     # Those are of the run, not of the test case: ids of sessions and conversations.
@@ -167,7 +167,7 @@ def _answer(record: Mapping[str, Any], place: int) -> Answer:
     usage = _dict(record.get("tokenUsage") or response.get("tokenUsage"))
     latency = record.get("latencyMs")
     costs = (record.get("cost"), None if latency is None else latency / 1000, usage.get("total"))
-    return Answer(
+    return Reply(
         ident=str(record.get("id") or ""),
         place=int(record.get("testIdx", place)),
         variables=about,
@@ -252,7 +252,7 @@ def _settings(config: dict[str, Any], provider: str) -> dict[str, Any]:
     return {}
 
 
-def _number(answers: list[Answer]) -> dict[tuple[str, str], str]:
+def _number(answers: list[Reply]) -> dict[tuple[str, str], str]:
     """Return names of test cases: their variables, and a number where cases with the same ones assert other things."""
     names: dict[tuple[str, str], str] = {}
     seen: Counter[str] = Counter()
@@ -265,7 +265,7 @@ def _number(answers: list[Answer]) -> dict[tuple[str, str], str]:
     return names
 
 
-def _rows(answers: list[Answer], numbers: dict[tuple[str, str], str]) -> pa.Table:
+def _rows(answers: list[Reply], numbers: dict[tuple[str, str], str]) -> pa.Table:
     """Return scores and costs; promptfoo gives each repeat of a case a number as if it were another case."""
     answers = sorted(answers, key=lambda answer: answer.place)
     items = [numbers[answer.variables, answer.content] for answer in answers]
@@ -300,7 +300,7 @@ def _means(metrics: dict[str, Any], counts: list[int], rows: pa.Table) -> dict[s
     return {"success": counts[0] / total} | ({"score": score / total} if isinstance(score, int | float) else {})
 
 
-def _cautions(answers: list[Answer], version: object) -> Iterator[Caution]:
+def _cautions(answers: list[Reply], version: object) -> Iterator[Caution]:
     if version is not None and version not in KNOWN:
         yield Caution(
             code="unknown-log-version",
