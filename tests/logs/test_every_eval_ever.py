@@ -175,7 +175,7 @@ def test_conversations_have_a_score_each(tmp_path: Path) -> None:
     )
     (log,) = read_all(READER, write_answers(tmp_path, talk, talk | {"sample_id": "q2"}))
     assert means_of(log) == {"score": 0.5}
-    assert log.conditions["interaction"] == "multi_turn"
+    assert (log.conditions["interaction"], log.cautions) == ("multi_turn", ())
 
 
 def test_numbers_for_ids_and_missing_scores_are_read(tmp_path: Path) -> None:

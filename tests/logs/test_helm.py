@@ -135,7 +135,7 @@ def test_means_are_those_of_the_tool(formats: Path, run: str) -> None:
 def test_a_run_without_metrics_says_that_it_has_no_scores(formats: Path) -> None:
     logs = read_all(READER, formats / "helm" / "simple1:model=simple_model1")
     assert [log.facets["few-shot seed"] for log in logs] == ["0", "1", "2"]
-    assert all("no-scores" in [caution.code for caution in log.cautions] for log in logs)
+    assert all("log-without-scores" in [caution.code for caution in log.cautions] for log in logs)
 
 
 def test_draws_of_examples_are_logs_of_their_own(tmp_path: Path) -> None:

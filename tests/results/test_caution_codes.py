@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 SHARED = {
     "missing-scores": "rows without a score, left out",
     "confounded": "two columns change together",
+    "corpus-metrics-left-out": "metrics of a log that are no means of scores of items",
     "copied-partitions": "partitions that are copies of others, left out",
     "copied-runs": "runs with exactly the scores of another run",
     "different-items": "systems were scored on different items",
@@ -32,6 +33,7 @@ SHARED = {
     "scale-minimum": "values from 1 to 7 of which nothing says where their scale starts",
     "single": "one measurement of an object and measurand",
     "runs-across-datasets": "how a run name on several datasets was read",
+    "unknown-log-version": "a log of a version that its reader was not made for",
     "unused-columns": "columns that nothing looked at",
 }
 

@@ -69,7 +69,7 @@ class _EveryEvalEver:
         labels = _labels(path)
         answers = pa.concat_tables([_flatten(piece, labels, path) for piece in tables_of_lines(path, _schema(labels))])
         results = _results(beside[0]) if beside else {}
-        cautions = tuple(_caution_version(str(first.get("schema_version"))))
+        cautions = tuple(_caution_version(str(first.get("schema_version") or "")))
         groups = answers.group_by(_GROUP, use_threads=False).aggregate([]).select(_GROUP).to_pylist()
         for group in groups:
             own = answers
@@ -348,7 +348,7 @@ def _digest_of(text: object) -> str | None:
 
 
 def _caution_version(version: str) -> Iterator[Caution]:
-    if not version.startswith(KNOWN):
+    if version and not version.startswith(KNOWN):
         yield Caution(
             code="unknown-log-version",
             message=f"The schema of these answers is {version!r}; the versions known here are 0.2 and 0.3",

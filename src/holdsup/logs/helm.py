@@ -253,7 +253,7 @@ def _caution_left_out(corpus: list[str], uneven: list[str]) -> Iterator[Caution]
 def _caution_none(metrics: list[str]) -> Iterator[Caution]:
     if all(metric in COSTS for metric in metrics):
         yield Caution(
-            code="no-scores",
+            code="log-without-scores",
             message="HELM logged what the answers cost, but no score of them",
             advice="Name metrics in the run's metric_specs, and run it again",
         )

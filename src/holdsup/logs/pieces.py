@@ -19,7 +19,8 @@ from holdsup.columns.limits import HARMLESS, LARGEST_DOCUMENT, check_ratio, reas
 from holdsup.errors import ReadError
 from holdsup.logs.files import LONGEST, open_file, parse, read_document, read_lines
 
-CHUNK = 2**22  # bytes read at a time
+CHUNK = 2**22  # bytes made into a table at a time
+SLICE = 2**16  # bytes made into Python's objects at a time: many that wait keep its garbage collector busy
 PART = 1_000  # records of a document that is held whole, at a time
 STEP = 2  # spaces that a level of nesting is indented by
 
@@ -86,30 +87,30 @@ class RecordArray:
 
     def tables(self, schema: pa.Schema) -> Iterator[list[dict[str, Any]] | pa.Table]:
         """Yield the records as tables with the fields of a schema, or as they are where they do not follow it."""
-        for piece in self._pieces():
+        for piece in self._pieces(CHUNK):
             table = _to_table(piece.replace(self._last, self._last[:-2] + b"\n"), schema, breaks=True)
             yield self._parse(piece) if table is None else table
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the records one by one."""
-        for piece in self._pieces():
+        for piece in self._pieces(min(SLICE, CHUNK)):
             yield from self._parse(piece)
 
     def _parse(self, piece: bytes) -> list[dict[str, Any]]:
         return _check_records(parse(b"[" + piece + b"]", str(self.path)), self.path)
 
-    def _pieces(self) -> Iterator[bytes]:
+    def _pieces(self, size: int) -> Iterator[bytes]:
         """Yield text of records with commas between them."""
         try:
             with open_file(self.path) as file:
-                held = file.read(CHUNK)
+                held = file.read(size)
                 while (begin := held.find(self._opening + self._first)) < 0 and len(held) < HARMLESS:
-                    if not (more := file.read(CHUNK)):
+                    if not (more := file.read(size)):
                         break
                     held += more
                 if begin >= 0:
                     begin += len(self._opening)
-                    after = yield from self._cut(file, held[begin:])
+                    after = yield from self._cut(file, held[begin:], size)
                     self.rest = parse(held[:begin] + after, str(self.path))
                     if _walk(self.rest, self._keys) != []:
                         raise ReadError(f"{self.path} has no list of records in {'.'.join(self._keys)}")
@@ -118,7 +119,7 @@ class RecordArray:
             raise ReadError(f"cannot read {self.path}: {reason_of(error)}") from error
         yield from self._whole()
 
-    def _cut(self, file: BinaryIO, held: bytes) -> Generator[bytes, None, bytes]:
+    def _cut(self, file: BinaryIO, held: bytes, size: int) -> Generator[bytes, None, bytes]:
         """Yield the records, and return what comes after them."""
         packed, taken = self.path.stat().st_size, len(held)
         while (end := held.find(self._end)) < 0:
@@ -128,7 +129,7 @@ class RecordArray:
                 held = held[cut:]
             if len(held) > LONGEST:
                 raise ReadError(f"a record of {self.path} is longer than {LONGEST >> 20} MiB: this is no log")
-            if not (more := file.read(CHUNK)):
+            if not (more := file.read(size)):
                 raise ReadError(f"{self.path} is cut off within its records, or is still being written")
             taken += len(more)
             if problem := check_ratio(str(self.path), packed, taken):

@@ -10,7 +10,7 @@ from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Reader
 
 # Each is a module here, whose `READER` reads one format.
-KNOWN = ("inspect", "lm_eval", "helm", "every_eval_ever")
+KNOWN = ("inspect", "lm_eval", "helm", "every_eval_ever", "promptfoo")
 
 
 def find_readers(named: Iterable[str] = ()) -> tuple[Reader, ...]:
