@@ -150,7 +150,7 @@ def test_levels_held_by_kind_are_not_expanded_to_choose_how_they_are_taken_out(b
 @pytest.mark.parametrize("ordered", [True, False])
 def test_combinations_are_shown_wherever_their_rows_are(ordered: bool) -> None:
     """A few rows are looked at before all are; those of one system may be the first of many."""
-    system, run, item = np.indices((5, 3, 4000)).reshape(3, -1)
+    system, run = np.indices((5, 3, 4000)).reshape(3, -1)[:2]
     run = np.where(system == 4, 0, run)  # one that has no second run, so that not all places occur
     rows = np.arange(len(system)) if ordered else np.random.default_rng(1).permutation(len(system))
     factors = [codes[rows].astype(np.int32) for codes in (system, run)]
