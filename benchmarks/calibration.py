@@ -30,9 +30,8 @@ from measuring import RESULTS, record
 from rules import OURS, RULES, check, measure
 from together import measure_pairs
 
-families.DRAWS = 2_000  # the library: 10,000
-
 ALPHA = 0.05
+DRAWS = 2_000  # of families; the library: 10,000
 MOST, LEAST = 0.06, 0.94  # what our rule may reject at most and must cover at least
 BATCH = 2e6  # cells of a table simulated at once
 QUANTITIES = {
@@ -81,6 +80,7 @@ def find_stored(rows: list[dict[str, object]]) -> list[dict[str, object]]:
 
 def calibrate(cell: Cell, options: argparse.Namespace) -> list[dict[str, object]]:
     """Return a row for each method: rates, each with its Wilson interval."""
+    families.DRAWS = DRAWS
     tallies = {}
     for state, effect in (("null", 0.0), ("effect", cell.effect)):
         rng = np.random.default_rng([options.seed, CELLS.index(cell), int(effect > 0)])

@@ -1,10 +1,11 @@
-"""Is the promise kept anywhere? False positives, coverage, power and width in 256 designs that fill the space.
+"""Is the promise kept anywhere? False positives, coverage, power and width in 300 designs that fill the space.
 
-    python benchmarks/calibration_grid.py [--tables 2000] [--peers 200] [--seconds 3600] [--evalstats PYTHON]
-        [--cells 0:128] [--results FILE]
+    python benchmarks/calibration_grid.py [--tables 2000] [--above 0.06] [--peers 200] [--evalstats PYTHON] [--r]
+        [--seconds 3600] [--cells 0:128] [--systems 2] [--results FILE] [--warned 200] [--few-runs]
 
 One line a cell in results/calibration_grid.jsonl; a cell that has fewer tables than asked for gets the rest, so that a
-run that was cut off goes on. `--few-runs` measures a few designs with three to five runs instead.
+run that was cut off goes on. `compare` quotes the nearest cell: src/holdsup/data/calibration.csv is written anew.
+`--warned 200` looks in how many tables a cell that is above 6% is found; `--few-runs` measures a few designs instead.
 Families are drawn 2,000 times (the library: 10,000).
 """
 
@@ -31,7 +32,6 @@ from holdsup.verdict.comparison.likeness import describe, find_nearest, is_broke
 from holdsup.verdict.scales import Scale
 from together import cover_means, measure_pairs
 
-families.DRAWS = 2_000
 RESULTS = Path(__file__).parent / "results"
 SHIPPED = Path(__file__).parent.parent / "src/holdsup/data/calibration.csv"
 LIKENESS = tuple(field.name for field in fields(Likeness))
@@ -41,6 +41,7 @@ BATCH, MOST = 500, 4e6  # tables, and scores, that are simulated together
 MOST_FITTED, MOST_IN_R = 5_000, 400  # scores of a table: of more, 200 fits take minutes
 FEWEST_EVALSTATS = 15  # items, of fewer it says nothing
 SEED = 1
+DRAWS = 2_000  # of families
 
 
 def main() -> None:
@@ -59,6 +60,7 @@ def main() -> None:
     parser.add_argument("--cells", default=":", help="the first and the end of the cells that are measured")
     parser.add_argument("--results", type=Path, help="file of the results, so that parts can be measured side by side")
     options = parser.parse_args()
+    families.DRAWS = DRAWS
     cells = dict(FEW_RUNS) if options.few_runs else {str(place): cell for place, cell in enumerate(CELLS)}
     first, end = (int(place) if place else None for place in options.cells.split(":"))
     file = options.results or RESULTS / ("calibration_few_runs.jsonl" if options.few_runs else "calibration_grid.jsonl")

@@ -51,7 +51,10 @@ def likelihood_ratio(left: Floats, right: Floats, level: float) -> Answer:
 
 def _fit_both(left: Floats, right: Floats, level: float) -> tuple[bool, float, float]:
     table = long_table(left, right)
-    large, small = (holdsup.fit_lmm(formula, table, "ml") for formula in (ALTERNATIVE, NULL))
+    try:
+        large, small = (holdsup.fit_lmm(formula, table, "ml") for formula in (ALTERNATIVE, NULL))
+    except holdsup.FitError:  # all scores are the same
+        return False, -np.inf, np.inf
     effect = large.fixed[1]
     half = float(special.ndtri((1 + level) / 2)) * effect.se
     p = chi2_tail(small.criterion - large.criterion, 1).p

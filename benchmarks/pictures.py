@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "printed", "write_documents"]
+__all__ = ["draw", "printed", "replace_tables", "write_documents"]
 
 # Okabe and Ito's colours: told apart by people with any kind of colour vision.
 COLOURS = {"holdsup": "#0072B2", "file": "#56B4E9", "mixedlm": "#E69F00", "lme4": "#D55E00"}
@@ -81,13 +81,16 @@ def write_documents(curves: Sequence[Curve], docs: Path) -> None:
     for sweep in dict.fromkeys(curve.sweep for curve in curves):
         (docs / "figures").mkdir(exist_ok=True)
         save_figure(draw([c for c in curves if c.sweep == sweep]), docs / "figures" / f"growth-{sweep}.svg")
-        text = _replace(text, sweep, printed(curves, sweep))
+        text = replace_tables(text, page, sweep, printed(curves, sweep))
     page.write_text(text, encoding="utf-8")
 
 
-def _replace(text: str, sweep: str, tables: str) -> str:
-    start = f"<!-- {sweep} -->\n```text\n"
+def replace_tables(text: str, page: Path, name: str, tables: str) -> str:
+    """Return the text of a page with the block of tables below the comment that names it replaced."""
+    start = f"<!-- {name} -->\n```text\n"
     replaced, count = re.subn(rf"{start}.*?```", lambda _: f"{start}{tables}\n```", text, flags=re.DOTALL)
     if count != 1:
-        raise SystemExit(f"growth.md has {count} places for the tables of {sweep!r}; it needs one: {start!r}, then ```")
+        raise SystemExit(
+            f"{page.name} has {count} places for the tables of {name!r}; it needs one: {start!r}, then ```"
+        )
     return replaced

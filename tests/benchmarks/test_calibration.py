@@ -15,7 +15,17 @@ import holdsup
 @pytest.fixture
 def benchmarks(root: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     monkeypatch.syspath_prepend(str(root / "benchmarks"))
-    return {name: importlib.import_module(name) for name in ("cells", "rules", "contestants", "grid_cells", "together")}
+    names = (
+        "cells",
+        "rules",
+        "contestants",
+        "grid_cells",
+        "together",
+        "calibration_grid",
+        "grid_documents",
+        "measuring",
+    )
+    return {name: importlib.import_module(name) for name in names}
 
 
 def test_the_rule_measured_is_the_librarys_in_every_cell(benchmarks: dict[str, ModuleType]) -> None:
@@ -79,3 +89,40 @@ def _as_rows(cell: object, grid: ModuleType, scores: list[np.ndarray]) -> dict[s
     if clusters is None:
         del rows["cluster"]
     return rows
+
+
+def test_what_the_answer_quotes_is_what_the_benchmark_found(benchmarks: dict[str, ModuleType]) -> None:
+    grid = benchmarks["calibration_grid"]
+    rows = grid.read_rows(benchmarks["measuring"].RESULTS / "calibration_grid.jsonl")
+    assert [*rows] == [str(place) for place in range(len(benchmarks["grid_cells"].CELLS))]
+    assert len(rows) <= 300
+    assert grid.SHIPPED.read_text(encoding="utf-8") == grid.ship(rows)
+
+
+def test_the_grid_knows_a_cell_as_the_answer_would(benchmarks: dict[str, ModuleType]) -> None:
+    grid, cells = benchmarks["calibration_grid"], benchmarks["grid_cells"].CELLS
+    rows = grid.read_rows(benchmarks["measuring"].RESULTS / "calibration_grid.jsonl")
+    for place in (2, 110, 133, 258, 276):
+        cell, row = cells[place], rows[str(place)]
+        assert grid.say_design(cell) == {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in row.items() if name in grid.say_design(cell)
+        }  # fmt: skip
+        assert grid.measure_likeness(cell, np.random.default_rng([grid.SEED + 1, place])) == row["like"]
+
+
+def test_the_documents_show_the_stored_grid(benchmarks: dict[str, ModuleType], root: Path) -> None:
+    documents = benchmarks["grid_documents"]
+    text = (root / "docs/calibration.md").read_text(encoding="utf-8")
+    assert documents.fill(text, root / "docs/calibration.md") == text
+
+
+def test_peers_agree_with_each_other_where_they_must(benchmarks: dict[str, ModuleType]) -> None:
+    grid, contestants = benchmarks["calibration_grid"], benchmarks["contestants"]
+    right = np.zeros((2, 100, 1))
+    left = right.copy()
+    left[0, :10] = 1  # 10 wins, no loss: McNemar's p is .002
+    left[1, :3] = 1  # 3 wins, no loss: .08
+    assert grid.mcnemar(left, right).tolist() == [True, False]
+    rejects, _, _ = contestants.likelihood_ratio(right, right, 0.95)  # constant: no answer
+    assert not rejects.any()

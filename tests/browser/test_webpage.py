@@ -21,6 +21,7 @@ from every_kind import make_measurements, make_results
 from holdsup.rendering.table import visible
 from holdsup.results import Asked, Caution, Result, Rows
 from holdsup.verdict.reproduction import write_card
+from waiting import LIMIT
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install '.[dev]'")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -82,6 +83,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
 
     def go(file: Path, **settings: Any) -> Any:
         context = browser.new_context(**{"viewport": WIDE, **settings})
+        context.set_default_timeout(1000 * LIMIT)
         contexts.append(context)
         tab = context.new_page()
         tab.on("console", lambda message: complaints.append(f"console: {message.text}"))
@@ -173,10 +175,11 @@ def test_copying_gives_csv_and_latex(visit: Callable[..., Any], page_file: Path,
     table = results[1].tables()[0]
     block = tab.locator(".block", has=tab.locator("summary", has_text=table.title)).first
     for name, text in (("CSV", render_csv(table)), ("LaTeX", render_latex(table))):
-        block.locator("button", has_text=name).click()
-        tab.wait_for_function("document.getElementById('said').textContent.includes('Copied')")
+        button = block.locator("button", has_text=name)
+        label = button.get_attribute("aria-label").replace("Copy", "Copied")
+        button.click()
+        tab.wait_for_function("label => document.getElementById('said').textContent === label", arg=label)
         assert tab.evaluate("navigator.clipboard.readText()") == text
-        tab.wait_for_timeout(1600)
 
 
 def test_a_point_says_its_value_under_the_pointer_and_by_the_arrow_keys(

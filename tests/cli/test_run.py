@@ -334,7 +334,7 @@ def test_processes_and_a_dask_cluster_give_the_same_scores(run: Run, study: Path
     edit(
         study,
         "[facets]",
-        '[systems.program]\ncommand = ["{python}", "tag.py", "{train}", "{test}", "{out}", "{seed}"]\ntimeout = 60\n[facets]',
+        '[systems.program]\ncommand = ["{python}", "tag.py", "{train}", "{test}", "{out}", "{seed}"]\n[facets]',
     )
     tables = []
     for name, options in (("a", []), ("b", ["--jobs", 2]), ("c", ["--dask", "local", "--jobs", 2])):

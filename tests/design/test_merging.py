@@ -134,3 +134,12 @@ def test_a_finer_group_stays_where_all_others_fit_into_it() -> None:
 def test_largest_factor_comes_first() -> None:
     design = make_design("y ~ (1 | s) + (1 | i)", grid(3))
     assert [effects.count for effects in design.layout.effects] == [30, 3]
+
+
+def test_rows_are_coded_only_for_groups_that_others_are_written_within() -> None:
+    """Of millions of rows each grouping costs a pass of its own."""
+    system, item, run = (axis.ravel().astype(str) for axis in np.indices((3, 20, 2)))
+    table = {"system": system, "item": item, "run": np.char.add(system, run), "score": np.arange(120.0) % 7}
+    design = make_design("score ~ system + (1 | item) + (1 | system:item) + (1 | system:run)", table)
+    coded = [block.group.label for block in design.random if "codes" in vars(block.group)]
+    assert coded == ["item", "system:run"]

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from designs import make_design
 from holdsup.fit import fit_lmm, fit_within
-from holdsup.numerics.cells import Cells, Columns, find_alike
+from holdsup.numerics.cells import Cells, Columns, combine, find_alike
 from holdsup.numerics.elimination import Patterns, choose_elimination
 from holdsup.numerics.moments import Alike, Moments, Whole, accumulate, contract, make_moments
 
@@ -145,3 +145,16 @@ def test_levels_held_by_kind_are_not_expanded_to_choose_how_they_are_taken_out(b
     _, alike = both
     choose_elimination(alike, exact=True)
     assert "_whole" not in vars(alike)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_combinations_are_shown_wherever_their_rows_are(ordered: bool) -> None:
+    """A few rows are looked at before all are; those of one system may be the first of many."""
+    system, run = np.indices((5, 3, 4000)).reshape(3, -1)[:2]
+    run = np.where(system == 4, 0, run)  # one that has no second run, so that not all places occur
+    rows = np.arange(len(system)) if ordered else np.random.default_rng(1).permutation(len(system))
+    factors = [codes[rows].astype(np.int32) for codes in (system, run)]
+    number, shown = combine(factors, len(rows))
+    keys = factors[0] * 3 + factors[1]
+    assert [keys[row] for row in shown] == sorted(set(keys.tolist()))
+    assert np.array_equal(keys[shown][number], keys)

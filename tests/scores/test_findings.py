@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -164,7 +165,7 @@ def test_a_wide_table_has_a_line_for_what_the_columns_are() -> None:
 )
 def test_examples_of_labels_are_short_and_in_order(labels: list[str], shown: str) -> None:
     table = {"system": ["A"] * len(labels), "item": labels, "score": [0.5 + i for i in range(len(labels))]}
-    rows = holdsup.audit_scores(table).tables()[0].rows
+    rows = holdsup.holdsup.audit_scores(table).tables()[0].rows
     assert [row[3] for row in rows if row[0] == "item"] == [shown]
 
 
@@ -193,3 +194,16 @@ def test_the_short_answer_names_three_faults_what_to_fix_first_and_counts_the_re
     assert f"{len(grave) - 3} more: --full" in str(audit)
     assert sum(line.startswith("fix ") for line in lines) == 1
     assert len(lines) <= 24
+
+
+def test_a_few_scores_far_from_all_others_are_found_and_long_tails_are_not() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.uniform(0, 100, 200)
+    table = {"system": ["A", "B"] * 100, "item": np.repeat(np.arange(100), 2), "score": values}
+    assert "far-scores" not in {f.code for f in holdsup.audit_scores(table).findings}
+    table["score"] = np.where(np.arange(200) == 7, 111_111.0, values)
+    finding = next(f for f in holdsup.audit_scores(table).findings if f.code == "far-scores")
+    assert (finding.count, finding.severity) == (1, "warning")
+    assert finding.message.startswith("1 score lies far from all others: 111111, where nine in ten are from ")
+    table["score"] = np.exp(1.5 * rng.standard_normal(200))
+    assert "far-scores" not in {f.code for f in holdsup.audit_scores(table).findings}

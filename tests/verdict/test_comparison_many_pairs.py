@@ -120,3 +120,18 @@ def test_many_systems_have_all_their_pairs_and_show_those_that_are_looked_for() 
     shown = found.tables()[1]
     assert len(shown.rows) == 39 + 38
     assert "Shown are 77 of 780 pairs" in shown.notes[0]
+
+
+def test_which_systems_do_not_vary_does_not_decide_how_others_are_adjusted() -> None:
+    noisy = [0.5493, 0.5519, 0.4776, 0.4862]
+    found = []
+    for first in ("A", "Z"):  # it can't be compared with the baseline, which doesn't vary either
+        means = {first: [0.5] * 4, "B": [0.6] * 4, "C": [0.6] * 4, "D": [0.6] * 4, "X": noisy}
+        rows = [(name, seed, score) for name, scores in means.items() for seed, score in enumerate(scores)]
+        table = {"system": [r[0] for r in rows], "seed": [r[1] for r in rows], "score": [r[2] for r in rows]}
+        found.append(holdsup.compare_systems(table, baseline="B"))
+    one, other = ({c.left: c.p_adjusted for c in each.contrasts} for each in found)
+    assert one["X"] == pytest.approx(other["X"])
+    hundred = {**table, "score": [100 * score for score in table["score"]]}
+    times = {c.left: c.p_adjusted for c in holdsup.compare_systems(hundred, baseline="B").contrasts}
+    assert times["X"] == pytest.approx(other["X"])

@@ -224,3 +224,24 @@ def test_a_large_p_reads_as_a_sentence() -> None:
     found = compare_systems(frame, by="length")
     assert math.isclose(found.conditional[0].interaction.p, 1.0)
     assert "no evidence that the lead depends on length (p > .99)" in str(found)
+
+
+UNSHARED = {
+    "system": [*"AAAAAABBBBBCCCCC"], "item": [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 1, 2, 3, 4, 5],
+    "score": [50, 52, 49, 51, 50, 900, 60, 62, 60, 61, 60, 40, 43, 39, 41, 42],
+}  # fmt: skip
+
+
+def test_places_and_headline_follow_the_items_that_both_have_where_means_say_otherwise() -> None:
+    found = compare_systems(UNSHARED)
+    assert found.headline.startswith("On the items that systems share, B is better than both others.")
+    assert [s.name for s in found.ordered()] == ["B", "A", "C"]  # A has the best mean, thanks to an item of its own
+    pair = compare_systems(UNSHARED, where={"system": ["A", "B"]})
+    assert pair.headline.startswith("On the items that both have, B is better by 10.20")
+
+
+def test_runs_on_different_scales_leave_the_answer_unclear() -> None:
+    rows = [(name, seed, base + seed / 50) for name, base in (("A", 0.8), ("B", 84.0)) for seed in range(5)]
+    found = compare_systems([dict(zip(("system", "seed", "score"), row, strict=True)) for row in rows])
+    assert found.state == "unclear"
+    assert found.headline.startswith("Runs seem to be on different scales")

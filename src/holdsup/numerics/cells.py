@@ -20,6 +20,7 @@ Codes = NDArray[np.integer]
 DENSE_GRID = 4  # a table of all cells is used while it has at most this many places a row
 SMALL_GRID = 2**20  # or this many in all
 FIRST_LOOK = 2**14  # rows that are looked at before all are
+PIECE = 2**18  # rows looked at together: they stay in the cache
 STAGE = 512  # levels that are added up at a time
 WORTH_COMPILING = 2_000_000  # rows from which importing numba pays within one fit
 DENSE_INDICATORS = 2**20  # places of an indicator matrix that is multiplied as a dense one
@@ -237,13 +238,17 @@ def _number(key: Codes, places: int) -> tuple[Codes, Ints]:
         _, shown, number = np.unique(key, return_index=True, return_inverse=True)
         return number.reshape(-1), shown
     shown = np.full(places, -1, np.int64)
-    look = np.random.default_rng(0).integers(len(key), size=FIRST_LOOK) if len(key) > FIRST_LOOK else np.empty(0, int)
-    for rows in (look, np.arange(len(key))):  # most often, a few rows show all there is
-        shown[key[rows]] = rows
-        occurs = shown >= 0
-        if occurs.all():
-            return key, shown
-    return (np.cumsum(occurs) - 1)[key], shown[occurs]
+    if len(key) > FIRST_LOOK:  # most often, a few rows show all there is
+        look = np.random.default_rng(0).integers(len(key), size=FIRST_LOOK)
+        shown[key[look]] = look
+    if (shown < 0).any():
+        for start in range(0, len(key), PIECE):
+            piece = key[start : start + PIECE]
+            shown[piece] = np.arange(start, start + len(piece))
+    occurs = shown >= 0
+    if occurs.all():
+        return key, shown
+    return (np.cumsum(occurs) - 1).astype(key.dtype)[key], shown[occurs]
 
 
 class Picked(NamedTuple):

@@ -16,7 +16,8 @@ item, from d_i, the square of the item's mean less the squares within it, each o
 d_i had the variance 2 + 2 / (n - 1), n the scores of an item. The rise of a profile is stretched by what it has beyond
 that, the quantile is Student's with the degrees of freedom that the variance of d_i has, and Hall's (1992)
 transformation takes account of its skewness: where a few items matter most, samples that lack them seem both less
-varied and more certain. The item that departs most is counted three times, for the like of it that were not drawn.
+varied and more certain. The item that departs most is counted three times, for the like of it that were not drawn;
+with two scores an item five times for the upper limit, as noise hides them there.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from holdsup.numerics.layout import Floats, Ints
 
 GRID = np.concatenate([[0.0], np.geomspace(1e-4, 0.2, 30), np.linspace(0.22, 0.98, 39), [0.99, 0.999, 0.9999]])
 HALVINGS = 50  # of the interval in which mu lies
-# items like the most uneven one that were not drawn: with 2, coverage is 93% or more but for log-normal items in
-# two runs (91 to 92%), with 1 it is 90 to 92%
-UNSEEN = 2
+# items like the most uneven one that were not drawn: with 1, coverage is 90 to 92%, with 2 it is 93% or more, but for
+# log-normal items in two runs, where the upper limit takes 4
+UNSEEN, UNSEEN_IN_TWO = 2, 4
+FEW = 2.5  # scores an item, on average, below which they count as two
 
 
 def binary_share_interval(successes: Ints, trials: Ints, *, level: float) -> tuple[float, float]:
@@ -118,9 +120,15 @@ def find_reaches(
     apart = between / between.mean() - 1 if between.mean() > 0 else np.zeros(len(counts))
     inside = within / noise - (counts - 1) if noise > 0 else np.zeros(len(counts))
     d = apart - inside * len(counts) / spare
-    n, normal = len(counts), 2 + 2 * len(counts) / spare
-    least = t_quantile((1 + level) / 2, math.inf)  # never narrower than what normal items would give
-    d = np.append(d, [d[np.abs(d).argmax()]] * UNSEEN)
+    normal, few = 2 + 2 * len(counts) / spare, spare < (FEW - 1) * len(counts)
+    unseen = UNSEEN, UNSEEN_IN_TWO if few and skewed else UNSEEN
+    return _reach(d, unseen[0], normal, level, skewed)[0], _reach(d, unseen[1], normal, level, skewed)[1]
+
+
+def _reach(d: Floats, unseen: int, normal: float, level: float, skewed: bool) -> tuple[float, float]:
+    """Return both roots, the item that departs most counted as often more as it was not drawn."""
+    n, least = len(d), t_quantile((1 + level) / 2, math.inf)  # never narrower than what normal items would give
+    d = np.append(d, [d[np.abs(d).argmax()]] * unseen)
     variance = float(d @ d) / n
     if variance == 0:
         return least, least

@@ -48,6 +48,11 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
         "The code counts as a score and shifts the means.",
         "If it is a code, leave these cells empty. --range LOW,HIGH finds every score that cannot occur.",
     ),
+    "far-scores": (
+        "warning",
+        "A few such scores decide every mean, and make every CI wide.",
+        "Correct them, or leave them out if they are errors. --range LOW,HIGH finds every score that cannot occur.",
+    ),
     "summary-rows": (
         "warning",
         "The summary counts as one more row, though nothing was scored there.",

@@ -21,6 +21,7 @@ from holdsup.scores.table import LABELLED, REASONS, Scores
 
 CODES = frozenset((-1.0, *(sign * (10.0**digits - 1) for digits in range(1, 7) for sign in (-1, 1))))  # -1, -9, 99, ...
 UNSCORED = {"missing": "missing-scores", "nan": "nan-scores", "infinite": "infinite-scores"}
+FAR, MOST, FEWEST_AROUND = 100, (0.05, 0.95), 20  # times the range of most scores; which are most; of how many at least
 FEWEST_VALUES = 5  # other than a code: with fewer, -1, 0 and 1 may be all the scores that there are
 SUMMARIES = frozenset(
     ("average", "avg", "mean", "total", "sum", "all", "overall", "aggregate", "macro avg", "macro average", "micro avg",
@@ -126,6 +127,7 @@ def find_score_faults(scores: Scores) -> Iterator[Caution]:
         masks = [scores.usable & (scores.metric.codes == code) for code in range(scores.metric.count)]
     for mask in masks:
         yield from _find_codes(scores, mask)
+        yield from _find_far(scores, mask)
     yield from _find_summaries(scores)
 
 
@@ -145,6 +147,24 @@ def _find_codes(scores: Scores, mask: NDArray[np.bool_]) -> Iterator[Caution]:
                 count=len(rows),
                 examples=show_rows(scores, rows),
             )
+
+
+def _find_far(scores: Scores, mask: NDArray[np.bool_]) -> Iterator[Caution]:
+    """Find a few scores that lie a hundred times as far from the others as most of these from each other."""
+    values = scores.score[mask]
+    if len(values) < FEWEST_AROUND:
+        return
+    low, high = np.quantile(values, MOST)
+    rows = np.flatnonzero(mask & (np.maximum(low - scores.score, scores.score - high) > FAR * (high - low)))
+    if low < high and len(rows):
+        lie, largest = ("lies" if len(rows) == 1 else "lie"), scores.score[rows][np.abs(scores.score[rows]).argmax()]
+        yield make_fault(
+            "far-scores",
+            f"{format_counted(len(rows), 'score')} {lie} far from all others: {largest:g}, where nine in ten are from "
+            f"{low:g} to {high:g}.",
+            count=len(rows),
+            examples=show_rows(scores, rows, with_score=True),
+        )
 
 
 def _is_outside(end: float, others: NDArray[np.float64]) -> bool:

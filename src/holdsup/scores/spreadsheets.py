@@ -27,14 +27,14 @@ BLANK, SUMMARY = "nothing in them", "a summary of other rows"
 LOOKED_AT = 50  # rows whose score is held against those that it may sum up
 # What a cell says that sums up others, in lower case, and what its score then is.
 STATISTICS: dict[str, tuple[Callable[[Floats], Any], ...]] = {
-    **dict.fromkeys(("mean", "average", "avg"), (np.mean,)),
+    **dict.fromkeys(("mean", "average", "avg", "mittelwert", "durchschnitt"), (np.mean,)),
     **dict.fromkeys(("maximum", "max"), (np.max,)),
     **dict.fromkeys(("minimum", "min"), (np.min,)),
     "median": (np.median,),
     **dict.fromkeys(
         ("standard deviation", "sd", "std", "stdev", "std dev", "std. dev."), (np.std, lambda x: np.std(x, ddof=1))
     ),
-    **dict.fromkeys(("total", "sum"), (np.sum,)),
+    **dict.fromkeys(("total", "sum", "summe"), (np.sum,)),
 }
 
 
@@ -113,4 +113,4 @@ def _are_computed(columns: Columns, roles: Roles, name: str, codes: list[int]) -
                 looked += 1
                 statistics = STATISTICS[says[labels.codes[row]]]
                 agree += any(is_rounded(float(score.values[row]), float(each(others))) for each in statistics)
-    return 2 * agree > looked > 0
+    return agree > 0 and 2 * agree >= looked  # of two columns one may lack a score that the other has

@@ -29,6 +29,7 @@ from holdsup.verdict.trainings import has_nested_runs
 
 Codes = NDArray[np.intp]
 CERTAIN = 10**9  # degrees of freedom of a run variance that is zero by declaration
+MOST_TRIED = 1000  # pairs, until one is found that can be compared
 CELLS = 2**20  # item differences that are held at a time
 
 
@@ -152,8 +153,7 @@ def pair_all(
         return None
     systems = evaluation.systems
     try:
-        names = systems[left[0]].name, systems[right[0]].name
-        like = pair_systems(evaluation, *names, claim, level=level)
+        like = _find_like(evaluation, left, right, claim, level)
         shared = like.shared
         clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
         measured = _Measured.of(systems, shared, find_clusters(clusters, int(shared.sum())), evaluation.per_run)
@@ -189,6 +189,19 @@ def pair_all(
         evaluation, left, right, like, level, spread, scale, _without_noise(found, scale), pooled, family, shares,
         measured.run_variance, measured.residual_variance,
     ), ()  # fmt: skip
+
+
+def _find_like(evaluation: Evaluation, left: Codes, right: Codes, claim: str, level: float) -> Pair:
+    """Return the first pair that can be compared: which systems do not vary must not decide how others are adjusted."""
+    refusal: ScoresError | None = None
+    for one, other in zip(left[:MOST_TRIED], right[:MOST_TRIED], strict=True):
+        try:
+            names = evaluation.systems[one].name, evaluation.systems[other].name
+            return pair_systems(evaluation, *names, claim, level=level)
+        except ScoresError as error:
+            refusal = refusal or error
+    assert refusal is not None  # there is a pair
+    raise refusal
 
 
 def _tests(spread: Spread, like: Pair) -> list[Criterion]:
@@ -230,6 +243,11 @@ def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
     return bool(first.any()) and all(np.array_equal(first, evaluation.scored(system)) for system in systems[1:])
 
 
+def _without_rounding(variances: Floats, largest: ArrayLike) -> Floats:
+    """Return variances of which those that rounding leaves of scores that are all alike are zero."""
+    return np.where(np.abs(variances) <= (NOISE * np.asarray(largest)) ** 2, 0.0, variances)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Measured:
     """What each system's runs say of its mean: `items` its item means, the other arrays a number for each system."""
@@ -250,6 +268,7 @@ class _Measured:
         if per_run:
             scores = [system.scores[0] for system in systems]
             part = np.array([each.var(ddof=1) / len(each) if len(each) > 1 else 0.0 for each in scores])
+            part = _without_rounding(part, [system.largest for system in systems])
             nothing, unknown = np.zeros_like(part), np.full_like(part, np.nan)
             means = np.array([[each.mean()] for each in scores])
             df = np.array([CERTAIN if s.deterministic else len(s.runs) - 1.0 for s in systems])
@@ -262,20 +281,21 @@ class _Measured:
             for name in ("part", "noise", "lacking", "run_variance", "residual_variance")
         )
         part, noise, lacking, runs, residual = columns
+        part = _without_rounding(part, [system.largest for system in systems])
         runs, residual = (np.where(df > 0, each, np.nan) for each in (runs, residual))
         return cls(np.stack([arm.items for arm in arms]), part, noise, df, lacking, runs, residual, clusters)
 
     def spread(self, left: Codes, right: Codes, least: float, progress: Progress) -> Spread:
         """Return the parts of the variance of each difference; `least` as `measure_spread` has it."""
         estimate, these = np.empty(len(left)), np.zeros(len(left))
-        size = max(1, CELLS // self.items.shape[1])
+        size, largest = max(1, CELLS // self.items.shape[1]), np.abs(self.items).max()
         for start in range(0, len(left), size):
             progress(start, len(left), "comparing")
             at = slice(start, start + size)
             differences = self.items[left[at]] - self.items[right[at]]
             estimate[at] = differences.mean(-1)
             if self.clusters is not None:
-                these[at] = self.clusters.variance_of_mean(differences)
+                these[at] = _without_rounding(self.clusters.variance_of_mean(differences), largest)
         sides = (left, right)
         return Spread(
             estimate=estimate,
@@ -310,6 +330,7 @@ class _Measured:
         covariance = np.zeros((len(counts), len(counts)))
         if self.clusters is not None:
             covariance = self.clusters.covariance_of_means(self.items) + np.diag(self.lacking)
+            covariance = _without_rounding(covariance, np.abs(self.items).max())
         means = self.items.mean(-1)
         parts = Systems(means, self.part, self.noise, self.df, covariance, spread.item_df, pool, *sides)
         return pooled, draw_family(parts, pooled, alpha, new_runs=new_runs)

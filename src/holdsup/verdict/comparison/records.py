@@ -29,7 +29,9 @@ class SystemMean:
     # degrees of freedom: the CI is mean +- t(df) se, as far as the scale goes; null where there is no CI
     df: float | None = None
     note: str = ""  # why there are no limits; empty where there are
-    rank: int | None = None  # its place by the metric, 1 for the best mean; null in results of earlier versions
+    # its place by the metric, 1 for the best: by the means, or, where these tell a clear pair otherwise than the items
+    # that both have, by the differences; null in results of earlier versions
+    rank: int | None = None
     # two systems that share one can't be told apart by their adjusted p; empty where all pairs were not tested
     letters: tuple[str, ...] = ()
     missing: int = 0  # scores that its runs lack on items that other runs of it have
@@ -305,4 +307,6 @@ class Compared(Result):
         """Return the means of the systems by one metric, or else metric by metric, the best first."""
         lower = {c.metric for c in self.contrasts if c.lower_is_better}
         own = [s for s in self.systems if metric is None or s.metric == metric]
+        if all(s.rank for s in own):
+            return sorted(own, key=lambda s: (str(s.metric), s.rank or 0))
         return sorted(own, key=lambda s: (str(s.metric), s.mean if s.metric in lower else -s.mean))

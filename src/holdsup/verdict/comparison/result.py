@@ -189,7 +189,8 @@ def _tabulate_places(found: Compared, most: int) -> Table:
     known = list(dict.fromkeys(letter for s in means for letter in s.letters))
     known.sort(key=lambda letter: (len(letter), letter))
     more = f"{format_count(len(means) - len(shown))} more: --full. " if len(shown) < len(means) else ""
-    note = f"{more}Systems that share a letter can't be told apart (adjusted for all {pairs} pairs)."
+    unlike = f" or weren't compared ({format_counted(found.left_out, 'pair')})" if found.left_out else ""
+    note = f"{more}Systems that share a letter can't be told apart{unlike} (adjusted for all {pairs} pairs)."
     if more:
         note = f"{more}Same letter: can't be told apart (all {pairs} pairs)."
     heads = ("#", "system", "mean", _head(found, lower=found.lower_is_better), "group")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from holdsup.rendering import State
 from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
 
+UNLIKE_SCALES = "different-scales"  # a caution with which nobody can be called better
 MOST_LETTERED = 400  # systems; a reader of letters looks at far fewer, and their cost grows with the cube
 
 
@@ -37,16 +38,36 @@ def place_systems(
     for metric in dict.fromkeys(s.metric for s in systems):
         own = [c for c in contrasts if c.metric == metric]
         lower = any(c.lower_is_better for c in own)
-        order = sorted(
-            (i for i, s in enumerate(systems) if s.metric == metric),
-            key=lambda i: systems[i].mean if lower else -systems[i].mean,
-        )
+        order = _order([i for i, s in enumerate(systems) if s.metric == metric], systems, own, level, lower=lower)
         letters: list[tuple[str, ...]] = [()] * len(order)
         if all_pairs and len(order) <= MOST_LETTERED:
             letters = list(_letter([systems[i].name for i in order], own, level))
         for place, (i, shared) in enumerate(zip(order, letters, strict=True), start=1):
             placed[i] = replace(systems[i], rank=place, letters=shared)
     return tuple(placed[i] for i in range(len(systems)))
+
+
+def _order(
+    places: Sequence[int], systems: Sequence[SystemMean], own: Sequence[SystemContrast], level: float, *, lower: bool
+) -> list[int]:
+    """Return systems by their means; by the differences on shared items where means tell a clear pair otherwise."""
+    worth = np.array([-systems[i].mean if lower else systems[i].mean for i in places])
+    if contradict_means(own, systems, level):
+        number = {systems[i].name: at for at, i in enumerate(places)}
+        pairs = np.zeros((len(own), len(places)))
+        for row, c in enumerate(own):
+            pairs[row, number[c.left]], pairs[row, number[c.right]] = 1.0, -1.0
+        gaps = np.array([-c.difference if lower else c.difference for c in own])
+        worth = np.linalg.lstsq(pairs, gaps, rcond=None)[0]
+    return [places[at] for at in np.argsort(-worth, kind="stable")]
+
+
+def contradict_means(own: Sequence[SystemContrast], systems: Sequence[SystemMean], level: float) -> bool:
+    """Return whether a pair is told apart against its means, which are over items that the other lacks."""
+    means = {(s.metric, s.name): s.mean for s in systems}
+    return any(
+        is_told(c, level) and (means[c.metric, c.left] - means[c.metric, c.right]) * c.difference < 0 for c in own
+    )
 
 
 def _letter(names: Sequence[str], contrasts: Sequence[SystemContrast], level: float) -> Iterator[tuple[str, ...]]:
@@ -123,6 +144,8 @@ def find_leader(found: Compared, metric: str | None) -> str:
 def decide(found: Compared) -> State:
     """Return the answer in one word; of several metrics all must say the same of the same system."""
     metrics = list_metrics(found)
+    if any(each.code == UNLIKE_SCALES for each in found.cautions):
+        return "unclear"
     states = [decide_metric(found, metric) for metric in metrics]
     if len(set(states)) > 1 or (states[0] == "yes" and not _agreed(found, metrics)):
         return "unclear"

@@ -10,6 +10,7 @@ from itertools import islice
 
 import numpy as np
 
+from holdsup.numerics.arithmetic import NOISE
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.outliers import is_skewed, l_skewness, outlying_run
 from holdsup.rendering.numbers import format_counted, format_interval, format_number
@@ -88,7 +89,8 @@ def _differences(found: Found) -> Iterator[tuple[tuple[str, str], Floats]]:
         if groups is not None:
             _, code, size = np.unique(groups[there], return_inverse=True, return_counts=True)
             values = np.bincount(code, values) / size
-        yield (left, right), values
+        if np.ptp(values) > NOISE * max(np.abs(values)):  # else their shape is that of rounding
+            yield (left, right), values
 
 
 def _row_means(scores: Floats) -> Floats:

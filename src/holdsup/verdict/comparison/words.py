@@ -12,7 +12,9 @@ from holdsup.results.direction_names import find_direction
 from holdsup.verdict.claims import Rule
 from holdsup.verdict.comparison.records import Compared, Conditional, SystemContrast, Where
 from holdsup.verdict.comparison.standings import (
+    UNLIKE_SCALES,
     better_of,
+    contradict_means,
     decide_metric,
     find_contrasts,
     find_leader,
@@ -50,10 +52,17 @@ def headline(found: Compared) -> str:
     metrics = list_metrics(found)
     if len(metrics) > 1:
         return _say_metrics(found, metrics)
+    if any(each.code == UNLIKE_SCALES for each in found.cautions):
+        return "Runs seem to be on different scales (0-1 next to 0-100), so nobody can tell who is better."
     own = find_contrasts(found, metrics[0])
     if len(own) == 1:
-        return _say_pair(found, own[0])
-    return _say_baseline(found, own) if found.baseline is not None else _say_pairs(found, own)
+        said = _say_pair(found, own[0])
+    else:
+        said = _say_baseline(found, own) if found.baseline is not None else _say_pairs(found, own)
+    if contradict_means(own, found.systems, found.level):
+        who = "both have" if len(own) == 1 else "systems share"
+        return f"On the {name_items_of(found)} that {who}, {said}"
+    return said
 
 
 def _say_pair(found: Compared, c: SystemContrast) -> str:
