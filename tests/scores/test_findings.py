@@ -165,7 +165,7 @@ def test_a_wide_table_has_a_line_for_what_the_columns_are() -> None:
 )
 def test_examples_of_labels_are_short_and_in_order(labels: list[str], shown: str) -> None:
     table = {"system": ["A"] * len(labels), "item": labels, "score": [0.5 + i for i in range(len(labels))]}
-    rows = holdsup.holdsup.audit_scores(table).tables()[0].rows
+    rows = holdsup.audit_scores(table).tables()[0].rows
     assert [row[3] for row in rows if row[0] == "item"] == [shown]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import pyarrow.compute as pc
@@ -42,14 +43,11 @@ def _together(cautions: list[tuple[str, Caution]]) -> Iterator[Caution]:
     by_severity = defaultdict(list)
     for of_task, caution in cautions:
         by_severity[caution.severity].append((of_task, caution))
-    for severity, several in by_severity.items():
+    for several in by_severity.values():
         of_task, first = several[0]
         more = f" The same in {format_counted(len(several) - 1, 'other task')}." if len(several) > 1 else ""
-        yield Caution(
-            code=first.code, severity=severity, about="data", message=f"{of_task}{first.message}{more}",
-            advice=first.advice, effect=first.effect, count=sum(caution.count for _, caution in several),
-            examples=first.examples,
-        )  # fmt: skip
+        count = sum(caution.count for _, caution in several)
+        yield replace(first, about="data", message=f"{of_task}{first.message}{more}", count=count)
 
 
 def _unfinished(placed: Sequence[Placed]) -> Iterator[Caution]:

@@ -223,6 +223,7 @@ def _logs(name: str, document: Any, sides: list[Side]) -> Iterator[TaskLog]:
             ),
             means=_means(metrics, counts, rows) if whole else {},
             lower_is_better=frozenset(COSTS),
+            costs=frozenset(COSTS),
             finished=whole or not metrics,
             cautions=tuple(_cautions(side.answers, summary.get("version"))),
         )
