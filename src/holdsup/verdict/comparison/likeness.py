@@ -25,6 +25,7 @@ from holdsup.verdict.scales import Scale, find_scale
 LEVEL = 0.95  # of the simulated tests
 MOST = 0.06  # false positives that the rule promises at most
 MOST_SYSTEMS = 20  # twice those of the largest cells
+ENOUGH = 10**6  # scores, whose shape is that of all
 AT_ENDS, SKEWED = 0.02, 0.25  # share of scores at an end of their scale; L-skewness of scores (of exponential ones 1/3)
 SEEN = 0.5  # a lean of runs that is worth a word
 # How far a cell may be away, and what counts as one step: in decimal logarithms, of `lean` as it is.
@@ -116,7 +117,8 @@ def _find_kind(scores: Sequence[Floats], scale: Scale) -> tuple[str, bool]:
     """Return what kind of scores these are, and whether they have one long tail."""
     if scale.two_valued:
         return "two-valued", False
-    values = np.concatenate([each.ravel() for each in scores])
+    step = math.ceil(sum(each.size for each in scores) / ENOUGH)
+    values = np.concatenate([each[::step].ravel() for each in scores])
     if math.isfinite(scale.high) and np.mean((values <= scale.low) | (values >= scale.high)) >= AT_ENDS:
         return "at-ends", False
     skewed = abs(float(l_skewness(values))) > SKEWED
