@@ -22,6 +22,7 @@ from holdsup.scores.table import LABELLED, REASONS, Scores
 CODES = frozenset((-1.0, *(sign * (10.0**digits - 1) for digits in range(1, 7) for sign in (-1, 1))))  # -1, -9, 99, ...
 UNSCORED = {"missing": "missing-scores", "nan": "nan-scores", "infinite": "infinite-scores"}
 FAR, MOST, FEWEST_AROUND = 100, (0.05, 0.95), 20  # times the range of most scores; which are most; of how many at least
+GLANCE = 1_000_000  # scores that are looked at first, as the quantiles of many take long
 FEWEST_VALUES = 5  # other than a code: with fewer, -1, 0 and 1 may be all the scores that there are
 SUMMARIES = frozenset(
     ("average", "avg", "mean", "total", "sum", "all", "overall", "aggregate", "macro avg", "macro average", "micro avg",
@@ -153,6 +154,8 @@ def _find_far(scores: Scores, mask: NDArray[np.bool_]) -> Iterator[Caution]:
     """Find a few scores that lie a hundred times as far from the others as most of these from each other."""
     values = scores.score[mask]
     if len(values) < FEWEST_AROUND:
+        return
+    if len(values) > GLANCE and np.ptp(values) < FAR / 2 * np.ptp(np.quantile(values[:: len(values) // GLANCE], MOST)):
         return
     low, high = np.quantile(values, MOST)
     rows = np.flatnonzero(mask & (np.maximum(low - scores.score, scores.score - high) > FAR * (high - low)))

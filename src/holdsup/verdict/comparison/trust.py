@@ -89,7 +89,7 @@ def _differences(found: Found) -> Iterator[tuple[tuple[str, str], Floats]]:
         if groups is not None:
             _, code, size = np.unique(groups[there], return_inverse=True, return_counts=True)
             values = np.bincount(code, values) / size
-        if np.ptp(values) > NOISE * max(np.abs(values)):  # else their shape is that of rounding
+        if np.ptp(values) > NOISE * np.abs(values).max():  # else their shape is that of rounding
             yield (left, right), values
 
 
