@@ -19,7 +19,7 @@ from holdsup.numerics.differences import new_runs_test, these_runs_test
 from holdsup.numerics.families import Systems, draw_family
 from holdsup.numerics.pooling import Pool
 from holdsup.numerics.proportions import PairedShares, wilson
-from holdsup.numerics.spread import Clusters, Spread, find_clusters, least_at, measure_arm
+from holdsup.numerics.spread import Clusters, Spread, at_common_mean, find_clusters, least_at, measure_arm
 
 __all__ = ["Pairs", "cover_means", "measure_pairs"]
 
@@ -126,12 +126,12 @@ def measure_pairs(scores: Sequence[Floats], clusters: Codes | None, *, two_value
         np.stack([np.broadcast_to(getattr(arm, name), tables) for arm in arms], axis=-1) for name in ("part", "noise")
     )
     df, counts = np.array([float(arm.df) for arm in arms]), tuple(each.shape[2] for each in scores)
-    least = count**-2.0 if two_valued else 0.0
+    ends = (0.0, 1.0) if two_valued else None
     these = np.stack([found.variance_of_mean(items[:, a] - items[:, b]) for a, b in zip(left, right, strict=True)], -1)
     means = items.mean(-1)
     estimate = means[:, left] - means[:, right]
     spread = Spread(
-        estimate=estimate, these=np.maximum(least_at(estimate, least, count), these), item_df=found.df,
+        estimate=estimate, these=np.maximum(least_at(estimate, ends, count), these), item_df=found.df,
         runs=(part[:, left], part[:, right]), noise=(noise[:, left], noise[:, right]), run_df=(df[left], df[right]),
     )  # fmt: skip
     shares = None
@@ -144,6 +144,9 @@ def measure_pairs(scores: Sequence[Floats], clusters: Codes | None, *, two_value
         shares = PairedShares(count, wins, losses)
     if min(counts) > 1 and len(scores) > 2:
         spread = _moderate(spread, part, df, counts, left, right)
+    if ends is not None:
+        sides = means[:, left], means[:, right]
+        spread = at_common_mean(spread, [sides, sides[::-1]], ends)
     return Pairs(left, right, items, part, noise, df, counts, spread, found, shares)
 
 
