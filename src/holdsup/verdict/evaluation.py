@@ -105,7 +105,7 @@ class Evaluation:
 
     @cached_property
     def ends(self) -> tuple[float, float] | None:
-        """The two values that all scores have, such as 0 and 1; None where they have more, or one."""
+        """The two values that all scores have, such as 0 and 1; None where they have more."""
         return find_ends(self.scores)
 
     @property

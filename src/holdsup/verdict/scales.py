@@ -10,12 +10,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from holdsup.numerics.distributions import t_quantile
+from holdsup.numerics.layout import Floats
 from holdsup.numerics.proportions import wilson
 from holdsup.results.direction_names import find_direction
 from holdsup.scores import Scores
 
 Row = TypeVar("Row")  # a record of a table that has a mean, low and high
-PERCENT = re.compile(r"%|(?<![a-z])(percent|pct)", re.IGNORECASE)
+PERCENT = re.compile(  # names of metrics that are shares, or are told in per cent
+    r"%|(?<![a-z])(percent|pct|(acc(uracy)?|f1|precision|recall|exact.match|(sacre)?bleu|chrf|rouge(l|lsum)?)(?![a-z]))",
+    re.IGNORECASE,
+)
+MOST_OF, ROUNDING_OF = 20, 1e-6  # the largest n of scores that are k of n, and how exact k is
 RATINGS = (5.0, 7.0)  # upper ends of scales of whole numbers from 1 on
 FEWEST_RATINGS = 3  # different ones
 
@@ -71,10 +76,13 @@ class Scale:
 def find_ends(scores: Scores) -> tuple[float, float] | None:
     """Return the two values that all scores have, such as 0 and 1; None where they have more.
 
-    Scores of two systems that never vary have two values as well, which are no scale, unless one of them is 0.
+    Scores of two systems that never vary have two values as well, which are no scale, unless one of them is 0. Items
+    that all systems got right, or wrong, have 0 and 1.
     """
     values = scores.score
     low, high = float(values.min()), float(values.max())
+    if low == high and low in (0.0, 1.0) and scores.item is not None:
+        return 0.0, 1.0
     if not low < high or not ((values == low) | (values == high)).all():
         return None
     if scores.item is None and low != 0:  # means of runs that happen to have two values
@@ -103,5 +111,18 @@ def find_scale(scores: Scores, metric: str | None) -> Scale:
     if low < 0 or high > 100:
         return Scale()
     if high <= 1:
-        return Scale(0.0, 1.0, "shares (0 to 1)") if find_direction(name) != "lower" else Scale()
+        return Scale(0.0, 1.0, _name_shares(values)) if find_direction(name) != "lower" else Scale()
     return Scale(0.0, 100.0, "percentages (0 to 100)") if PERCENT.search(name) is not None else Scale()
+
+
+def _name_shares(values: Floats) -> str:
+    """Return what scores between 0 and 1 are: k of n for one n, or shares.
+
+    >>> _name_shares(np.array([0, 0.25, 0.5])), _name_shares(np.array([0.3141, 0.5]))
+    ('shares of 4 (0 to 1)', 'shares (0 to 1)')
+    """
+    different = np.unique(values[: MOST_OF**2])  # few of them tell that there is none
+    for n in range(2, MOST_OF + 1):
+        if all((np.abs(each * n - np.round(each * n)) < ROUNDING_OF).all() for each in (different, values)):
+            return f"shares of {n} (0 to 1)"
+    return "shares (0 to 1)"
