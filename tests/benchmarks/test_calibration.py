@@ -65,10 +65,10 @@ GRID = ("normal", "0/1", "beta", "zero-one inflated", "lognormal", "Likert")
 def test_the_grid_rejects_what_the_library_rejects(
     benchmarks: dict[str, ModuleType], kind: str, runs: tuple[int, ...], clustered: bool
 ) -> None:
-    grid, together = benchmarks["grid_cells"], benchmarks["together"]
+    grid = benchmarks["grid_cells"]
     cell = grid.GridCell(40, runs, (0.01,) * len(runs), kind, clustered=clustered)
     scores, _ = grid.draw_tables(cell, np.random.default_rng([4, len(runs)]), 3, 0.1)
-    found = together.measure_pairs(scores, grid.find_clusters_of(cell), two_valued=kind == "0/1")
+    found = benchmarks["calibration_grid"].find_pairs(cell, scores)
     rejected = found.reject(np.zeros(len(found.left)))
     for table in range(3):
         compared = holdsup.compare_systems(_as_rows(cell, grid, [each[table] for each in scores]))

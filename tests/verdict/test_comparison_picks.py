@@ -111,7 +111,9 @@ def test_a_difference_that_is_rounding_is_none() -> None:
     (c,) = compare_systems(frame).contrasts
     assert (c.difference, c.p) == (0.0, 1.0)
     assert c.low == pytest.approx(-c.high)
-    assert compare_systems(frame).verdict.startswith(f"{c.left} and {c.right} scored the same here, but 2 runs each can't rule out")
+    assert compare_systems(frame).verdict.startswith(
+        f"{c.left} and {c.right} scored the same here, but 2 runs each can't rule out"
+    )
 
 
 def test_nobody_has_the_best_mean_where_all_are_equal() -> None:

@@ -78,6 +78,7 @@ def compare_new_runs(
     right_settings: Codes | None = None,
     clusters: Codes | None = None,
     ends: tuple[float, float] | None = None,
+    room: tuple[float, float] | None = None,
     up: float = 0.0,
     deterministic: bool = False,
     level: float = 0.95,
@@ -88,7 +89,8 @@ def compare_new_runs(
     narrower interval than for these runs. With settings (a code for each run) it speaks of new seeds at
     these settings, equally weighted. With `clusters` (a code for each item) clusters replace items. Where one system is
     `deterministic`, its one run would have the same scores again: differences from them are scores of the other. `ends`
-    are the two values that scores have, if they have two.
+    are the two values that scores have, if they have two; `room` the ends of a scale near which
+    runs vary less.
 
     Examples
     --------
@@ -98,6 +100,8 @@ def compare_new_runs(
     """
     settings = (left_settings, right_settings)
     arms, spread, scale = _measure_pair(left, right, *settings, clusters, ends, deterministic=deterministic)
+    if room is not None:
+        spread = at_common_mean(spread, _means(arms, spread, left, right), room)
     return _answer(arms, replace(spread, estimate=spread.estimate + up), scale + abs(up), level)
 
 
@@ -343,15 +347,20 @@ def _measure_pair(
     found = find_clusters(clusters, len(left))
     sides = _sides(left, right, left_settings, right_settings, deterministic)
     arms = [measure_arm(scores, settings, found) for scores, settings in sides]
-    spread = measure_spread(arms, _subtract(arms), found, ends)
-    if ends is None:
-        return arms, spread, scale
+    return arms, measure_spread(arms, _subtract(arms), found, ends), scale
+
+
+def _means(arms: Sequence[Arm], spread: Spread, left: ArrayLike, right: ArrayLike) -> list[tuple[float, float]]:
+    """Return, for each arm, the mean of its own system and that of the other."""
     if len(arms) == 2:
         a, b = (float(arm.items.mean()) for arm in arms)
-        return arms, at_common_mean(spread, [(a, b), (b, a)], ends), scale
-    a = float(np.nanmean(left if left.shape[1] == 1 else right))  # of the one that is deterministic
-    b = a + float(spread.estimate) * (1 if right.shape[1] == 1 else -1)
-    return arms, at_common_mean(spread, [(b, a)], ends), scale
+        return [(a, b), (b, a)]
+    scores, lead = (np.asarray(side, float) for side in (left, right)), float(spread.estimate)
+    one, certain = (float(np.nanmean(side)) if side.shape[1] == 1 else None for side in scores)
+    if certain is not None:  # the right one is deterministic
+        return [(certain + lead, certain)]
+    assert one is not None
+    return [(one - lead, one)]
 
 
 def _sides(

@@ -159,25 +159,30 @@ def least_at(estimate: ArrayLike, ends: tuple[float, float] | None, count: int) 
     return np.asarray(np.maximum((width / count) ** 2, smoothed))
 
 
-def at_common_mean(spread: Spread, means: Sequence[tuple[ArrayLike, ArrayLike]], ends: tuple[float, float]) -> Spread:
-    """Return the parts with the run variances that systems have if their means don't differ; scores have two values.
+def at_common_mean(
+    spread: Spread, means: Sequence[tuple[ArrayLike, ArrayLike]], ends: tuple[ArrayLike, ArrayLike]
+) -> Spread:
+    """Return the parts with the run variances that systems have if their means don't differ.
 
-    How much the share m of a run varies goes with m (1 - m). A few runs near an end that happen to miss the low ones
-    look steady just where their mean is off to the other side. As in Wilson's interval the variance is that under the
-    null, at the mean half way between both; it is moved by two standard errors at most, for then both differ.
+    For scores whose runs vary less near an end. Of two values, k of n or ratings the spread of a run's mean goes with
+    m (1 - m), m its share of the scale, of amounts without an upper end with m. A few runs near an end that happen to
+    miss the tail look steady just where their mean is off to the other side. As in Wilson's interval the variance is
+    that under the null, at the mean half way between both; it moves by two standard errors at most, for then both
+    differ. Variances only grow.
 
     Parameters
     ----------
     means : for each arm of the spread, the mean of its own system and that of the other
+    ends : of the scale; the upper one infinite for amounts
     """
-    width = ends[1] - ends[0]
-    reach = MOVED * np.sqrt(spread.variance()) / width
-    runs = list(spread.runs)
+    low, high = (np.asarray(end, float) for end in ends)
+    reach, runs = MOVED * np.sqrt(spread.variance()), list(spread.runs)
     for place, sides in enumerate(means):
-        own, other = ((np.asarray(side, float) - ends[0]) / width for side in sides)
+        own, other = (np.asarray(side, float) for side in sides)
         there = own + np.clip((other - own) / 2, -reach, reach)
-        room = np.where((own > 0) & (own < 1), own * (1 - own), np.inf)  # at an end runs don't vary
-        ratio = np.maximum(1.0, there * (1 - there) / room)
+        # At an end runs don't vary.
+        room, more = ((m - low) * np.where(np.isinf(high), 1.0, high - m) for m in (own, there))
+        ratio = np.maximum(1.0, np.where(room > 0, more / np.where(room > 0, room, 1.0), 1.0))
         residual = np.minimum(runs[place], spread.noise[place])
         runs[place] = ratio * residual + ratio**2 * (runs[place] - residual)
     return replace(spread, runs=tuple(runs))

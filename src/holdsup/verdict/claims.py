@@ -241,7 +241,7 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
     }  # fmt: skip
     if claim == "new-runs":
         words = f"two-way Welch t-test ({unit} and runs, conservative df)"
-        options["deterministic"] = a.deterministic or b.deterministic
+        options |= {"room": evaluation.room, "deterministic": a.deterministic or b.deterministic}
         return Rule.TWO_WAY, words, lambda up, level: compare_new_runs(x, y, up=up, **options, level=level)
     return make(Rule.PAIRED, f"paired t-test ({unit})", compare_these_runs, **options)
 

@@ -28,6 +28,7 @@ from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.trainings import has_nested_runs
 
 Codes = NDArray[np.intp]
+Ends = tuple[float, float] | None
 CERTAIN = 10**9  # degrees of freedom of a run variance that is zero by declaration
 MOST_TRIED = 1000  # pairs, until one is found that can be compared
 CELLS = 2**20  # item differences that are held at a time
@@ -163,7 +164,8 @@ def pair_all(
         return None
     largest = np.array([system.on(shared).largest for system in systems])
     ends = None if evaluation.per_run else evaluation.ends
-    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, ends, progress)
+    room = evaluation.room if like.claim == "new-runs" and not evaluation.per_run else None
+    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, ends, room, progress)
     if like.rule is Rule.SCORE:
         assert evaluation.ends is not None
         shares = PairedShares.of(measured.items == evaluation.ends[1], left, right)
@@ -185,8 +187,8 @@ def pair_all(
         ]
         return None if pairs is None else (pairs[0], (*refused, *pairs[1]))
     pooled, family = measured.join(systems, spread, (left, right), like, 1 - level)
-    if pooled is not spread and ends is not None:
-        pooled = at_common_mean(pooled, measured.means(left, right), ends)
+    if pooled is not spread and room is not None:
+        pooled = at_common_mean(pooled, measured.means(left, right), room)
     return ManyPairs(
         evaluation, left, right, like, level, spread, scale, _without_noise(found, scale), pooled, family, shares,
         measured.run_variance, measured.residual_variance,
@@ -287,10 +289,8 @@ class _Measured:
         runs, residual = (np.where(df > 0, each, np.nan) for each in (runs, residual))
         return cls(np.stack([arm.items for arm in arms]), part, noise, df, lacking, runs, residual, clusters)
 
-    def spread(
-        self, left: Codes, right: Codes, ends: tuple[float, float] | None, progress: Progress
-    ) -> Spread:
-        """Return the parts of the variance of each difference; `ends` as `measure_spread` has them."""
+    def spread(self, left: Codes, right: Codes, ends: Ends, room: Ends, progress: Progress) -> Spread:
+        """Return the parts of the variance of each difference; `ends` and `room` as `compare_new_runs` has them."""
         estimate, these = np.empty(len(left)), np.zeros(len(left))
         size, largest = max(1, CELLS // self.items.shape[1]), np.abs(self.items).max()
         for start in range(0, len(left), size):
@@ -311,7 +311,7 @@ class _Measured:
             noise=tuple(self.noise[side] for side in sides),
             run_df=cast("tuple[int, ...]", tuple(self.df[side] for side in sides)),
         )
-        return found if ends is None else at_common_mean(found, self.means(left, right), ends)
+        return found if room is None else at_common_mean(found, self.means(left, right), room)
 
     def means(self, left: Codes, right: Codes) -> list[tuple[Floats, Floats]]:
         """Return the means of the systems of each pair, from either side."""
