@@ -21,7 +21,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from cells import Floats
 from contestants import bootstrap_items, kenward_roger, likelihood_ratio, welch_run_means, with_evalstats
@@ -233,24 +233,41 @@ def rate(row: dict, name: str) -> float:
 
 
 def add_peers(row: dict, cell: GridCell, rng: np.random.Generator, options: argparse.Namespace) -> bool:
-    """Add how often others reject where nothing differs, of those that are asked for and not there; return if any."""
-    (left, right), _ = draw_tables(cell, rng, options.peers, 0.0)
+    """Add how often others reject, of those that are asked for and not there; return if any.
+
+    Where nothing differs, of the few designs also where a difference is true, next to ours on the same tables.
+    """
+    new = False
+    for state, effect in (("peers", 0.0), ("peers_power", cell.effect))[: 1 + options.few_runs]:
+        scores, _ = draw_tables(cell, rng, options.peers, effect)
+        there, peers = row.setdefault(state, {}), list_peers(cell, scores, rng, options)
+        found = {name: [int(np.sum(test())), options.peers] for name, test in peers.items() if name not in there}
+        there |= found
+        new |= bool(found)
+    return new
+
+
+def list_peers(
+    cell: GridCell, scores: list[Floats], rng: np.random.Generator, options: argparse.Namespace
+) -> dict[str, Callable[[], Floats]]:
+    """Return what others reject in some tables, the slow ones only of few scores."""
+    left, right = scores
     peers: dict[str, Callable[[], Floats]] = {"bootstrap": lambda: bootstrap_items(left, right, 0.95, rng)[0]}
     runs, size = min(cell.runs), left[0].size + right[0].size
+    if options.few_runs:
+        peers["holdsup"] = lambda: find_pairs(cell, scores).reject(np.zeros(1))
+        peers["paired t"] = lambda: stats.ttest_rel(left.mean(2), right.mean(2), axis=1).pvalue < 0.05
     if runs > 1:
         peers["run means"] = lambda: welch_run_means(left, right, 0.95)[0]
     if cell.kind == "0/1":
         peers["McNemar"] = lambda: mcnemar(left, right)
-    if size <= MOST_FITTED:
+    if size <= MOST_FITTED and not options.few_runs:
         peers["GLRT"] = lambda: likelihood_ratio(left, right, 0.95)[0]
     if size <= MOST_FITTED and cell.items >= FEWEST_EVALSTATS and options.evalstats:
         peers["evalstats"] = lambda: with_evalstats(left, right, options.evalstats)[0]
-    if size <= MOST_IN_R and runs > 1 and options.r:
+    if (size <= MOST_IN_R or options.few_runs) and runs > 1 and options.r:
         peers["Kenward-Roger"] = lambda: kenward_roger(left, right, 0.95)
-    there = row.setdefault("peers", {})
-    new = {name: [int(np.sum(test())), options.peers] for name, test in peers.items() if name not in there}
-    there |= new
-    return bool(new)
+    return peers
 
 
 def mcnemar(left: Floats, right: Floats) -> Floats:
