@@ -25,7 +25,7 @@ from holdsup.numerics.least_squares import Additive, fit_additive
 SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
 ROUNDING_DF = 1e-6  # of degrees of freedom that are sums
 MANY, KNOTS = 20_000, 40  # quantiles, as draws of families need them, and those that are computed
-MOVED = 2.0  # standard errors that a mean is moved at most, see `at_common_mean`
+MOVED = 3.0  # standard errors that a mean is moved at most, see `at_common_mean`
 LUCK = 0.35  # power of the level with which a part is small by luck, see `cautious_df`
 
 
@@ -167,7 +167,7 @@ def at_common_mean(
     For scores whose runs vary less near an end. Of two values, k of n or ratings the spread of a run's mean goes with
     m (1 - m), m its share of the scale, of amounts without an upper end with m. A few runs near an end that happen to
     miss the tail look steady just where their mean is off to the other side. As in Wilson's interval the variance is
-    that under the null, at the mean half way between both; it moves by two standard errors at most, for then both
+    that under the null, at the mean half way between both; it moves by three standard errors at most, for then both
     differ. Variances only grow.
 
     Parameters
