@@ -173,6 +173,6 @@ def plan_pair(evaluation: Evaluation, left: str, right: str) -> PairPlan:
     )
     spread = measure_spread(arms, arms[0].items - arms[1].items, clusters)
     if evaluation.room is not None:
-        one, other = (float(arm.items.mean()) for arm in arms)
-        spread = at_common_mean(spread, [(one, other), (other, one)], evaluation.room)
+        ours, theirs = (float(arm.items.mean()) for arm in arms)
+        spread = at_common_mean(spread, [(ours, theirs), (theirs, ours)], evaluation.room)
     return PairPlan(left, right, evaluation.metric, spread, items, *counts, facets)
