@@ -21,7 +21,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from cells import Floats
 from contestants import bootstrap_items, kenward_roger, likelihood_ratio, welch_run_means, with_evalstats
@@ -30,7 +30,7 @@ from holdsup.data.calibration import Likeness
 from holdsup.numerics import families
 from holdsup.verdict.comparison.likeness import describe, find_nearest, is_broken
 from holdsup.verdict.scales import Scale
-from together import cover_means, measure_pairs
+from together import Pairs, cover_means, measure_pairs
 
 RESULTS = Path(__file__).parent / "results"
 SHIPPED = Path(__file__).parent.parent / "src/holdsup/data/calibration.csv"
@@ -42,6 +42,7 @@ MOST_FITTED, MOST_IN_R = 5_000, 400  # scores of a table: of more, 200 fits take
 FEWEST_EVALSTATS = 15  # items, of fewer it says nothing
 SEED = 1
 DRAWS = 2_000  # of families
+ROOM = ("0/1", "Likert", "lognormal")  # scores whose runs vary less near an end
 
 
 def main() -> None:
@@ -94,9 +95,9 @@ def main() -> None:
 def measure_likeness(cell: GridCell, rng: np.random.Generator) -> dict[str, object]:
     """Return what an evaluation of this kind looks like: medians over tables of what the answer measures."""
     scores, _ = draw_tables(cell, rng, LIKE, 0.0)
-    scale = Scale(*cell.ends, two_valued=cell.kind == "0/1") if cell.ends else Scale()
     found = [
-        asdict(describe([each[table] for each in scores], scale, clusters=cell.clustered)) for table in range(LIKE)
+        asdict(describe([each[table] for each in scores], scale_of(cell), clusters=cell.clustered))
+        for table in range(LIKE)
     ]
     kinds = [each["scores"] for each in found]
     medians = {
@@ -111,7 +112,7 @@ def warn(rows: dict[str, dict], cells: dict[str, GridCell], tables: int) -> None
         if not (low := rate(rows[name], "false_positives")) or cell.systems > FEW:
             continue
         scores, _ = draw_tables(cell, np.random.default_rng([SEED + 2, place]), tables, 0.0)
-        wrong = measure_pairs(scores, find_clusters_of(cell), two_valued=cell.kind == "0/1")
+        wrong = find_pairs(cell, scores)
         wrong = wrong.reject(np.zeros(len(wrong.left))).any(-1)
         near = [find_nearest(describe([each[t] for each in scores], scale_of(cell), clusters=cell.clustered))
                 for t in range(tables)]  # fmt: skip
@@ -175,7 +176,7 @@ def measure(cell: GridCell, rng: np.random.Generator) -> Counter:
     while done < BATCH:
         count = min(size, BATCH - done)
         scores, means = draw_tables(cell, rng, count, 0.0)
-        found = measure_pairs(scores, find_clusters_of(cell), two_valued=cell.kind == "0/1")
+        found = find_pairs(cell, scores)
         counts["tables"] += count
         counts["false_positives"] += int(found.reject(np.zeros(len(found.left))).any(-1).sum())
         covered = [_cover(cell, each, mean) for each, mean in zip(scores, means, strict=True)]
@@ -190,6 +191,10 @@ def measure(cell: GridCell, rng: np.random.Generator) -> Counter:
     return counts
 
 
+def find_pairs(cell: GridCell, scores: list[Floats]) -> Pairs:
+    return measure_pairs(scores, find_clusters_of(cell), two_valued=cell.kind == "0/1", room=cell.kind in ROOM)
+
+
 def _with_difference(cell: GridCell, rng: np.random.Generator, count: int, found: object) -> Counter:
     """Return how often a true difference of the first system is found, a pair, and all differences are covered."""
     if cell.shifts:  # the same tables do: coverage is that without a difference
@@ -197,7 +202,7 @@ def _with_difference(cell: GridCell, rng: np.random.Generator, count: int, found
         hits = found.reject(np.where(first, cell.effect, 0.0))[:, first]
         return Counter(power_pairs=hits.size, power=int(hits.sum()))
     scores, means = draw_tables(cell, rng, count, cell.effect)
-    found = measure_pairs(scores, find_clusters_of(cell), two_valued=cell.kind == "0/1")
+    found = find_pairs(cell, scores)
     means = np.array(means)
     first = found.left == 0
     hits = found.reject(np.zeros(len(found.left)))[:, first]
@@ -228,24 +233,41 @@ def rate(row: dict, name: str) -> float:
 
 
 def add_peers(row: dict, cell: GridCell, rng: np.random.Generator, options: argparse.Namespace) -> bool:
-    """Add how often others reject where nothing differs, of those that are asked for and not there; return if any."""
-    (left, right), _ = draw_tables(cell, rng, options.peers, 0.0)
+    """Add how often others reject, of those that are asked for and not there; return if any.
+
+    Where nothing differs, of the few designs also where a difference is true, next to ours on the same tables.
+    """
+    new = False
+    for state, effect in (("peers", 0.0), ("peers_power", cell.effect))[: 1 + options.few_runs]:
+        scores, _ = draw_tables(cell, rng, options.peers, effect)
+        there, peers = row.setdefault(state, {}), list_peers(cell, scores, rng, options)
+        found = {name: [int(np.sum(test())), options.peers] for name, test in peers.items() if name not in there}
+        there |= found
+        new |= bool(found)
+    return new
+
+
+def list_peers(
+    cell: GridCell, scores: list[Floats], rng: np.random.Generator, options: argparse.Namespace
+) -> dict[str, Callable[[], Floats]]:
+    """Return what others reject in some tables, the slow ones only of few scores."""
+    left, right = scores
     peers: dict[str, Callable[[], Floats]] = {"bootstrap": lambda: bootstrap_items(left, right, 0.95, rng)[0]}
     runs, size = min(cell.runs), left[0].size + right[0].size
+    if options.few_runs:
+        peers["holdsup"] = lambda: find_pairs(cell, scores).reject(np.zeros(1))
+        peers["paired t"] = lambda: stats.ttest_rel(left.mean(2), right.mean(2), axis=1).pvalue < 0.05
     if runs > 1:
         peers["run means"] = lambda: welch_run_means(left, right, 0.95)[0]
     if cell.kind == "0/1":
         peers["McNemar"] = lambda: mcnemar(left, right)
-    if size <= MOST_FITTED:
+    if size <= MOST_FITTED and not options.few_runs:
         peers["GLRT"] = lambda: likelihood_ratio(left, right, 0.95)[0]
     if size <= MOST_FITTED and cell.items >= FEWEST_EVALSTATS and options.evalstats:
         peers["evalstats"] = lambda: with_evalstats(left, right, options.evalstats)[0]
-    if size <= MOST_IN_R and runs > 1 and options.r:
+    if (size <= MOST_IN_R or options.few_runs) and runs > 1 and options.r:
         peers["Kenward-Roger"] = lambda: kenward_roger(left, right, 0.95)
-    there = row.setdefault("peers", {})
-    new = {name: [int(np.sum(test())), options.peers] for name, test in peers.items() if name not in there}
-    there |= new
-    return bool(new)
+    return peers
 
 
 def mcnemar(left: Floats, right: Floats) -> Floats:

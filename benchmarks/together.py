@@ -19,7 +19,7 @@ from holdsup.numerics.differences import new_runs_test, these_runs_test
 from holdsup.numerics.families import Systems, draw_family
 from holdsup.numerics.pooling import Pool
 from holdsup.numerics.proportions import PairedShares, wilson
-from holdsup.numerics.spread import Clusters, Spread, find_clusters, least_at, measure_arm
+from holdsup.numerics.spread import Clusters, Spread, at_common_mean, find_clusters, least_at, measure_arm
 
 __all__ = ["Pairs", "cover_means", "measure_pairs"]
 
@@ -114,8 +114,17 @@ def _each(spread: Spread, at: int | slice) -> Spread:
     )  # fmt: skip
 
 
-def measure_pairs(scores: Sequence[Floats], clusters: Codes | None, *, two_valued: bool) -> Pairs:
-    """Return all pairs of systems; `scores` has for each an array of tables x items x runs."""
+def measure_pairs(
+    scores: Sequence[Floats],
+    clusters: Codes | None,
+    *,
+    two_valued: bool,
+    room: bool = False,
+) -> Pairs:
+    """Return all pairs of systems; `scores` has for each an array of tables x items x runs.
+
+    `room` is for those whose runs vary less near an end: ratings, or amounts with one long tail from zero up.
+    """
     count = scores[0].shape[1]
     found = find_clusters(clusters, count)
     arms = [measure_arm(each, None, found) for each in scores]
@@ -126,12 +135,12 @@ def measure_pairs(scores: Sequence[Floats], clusters: Codes | None, *, two_value
         np.stack([np.broadcast_to(getattr(arm, name), tables) for arm in arms], axis=-1) for name in ("part", "noise")
     )
     df, counts = np.array([float(arm.df) for arm in arms]), tuple(each.shape[2] for each in scores)
-    least = count**-2.0 if two_valued else 0.0
+    ends = (0.0, 1.0) if two_valued else None
     these = np.stack([found.variance_of_mean(items[:, a] - items[:, b]) for a, b in zip(left, right, strict=True)], -1)
     means = items.mean(-1)
     estimate = means[:, left] - means[:, right]
     spread = Spread(
-        estimate=estimate, these=np.maximum(least_at(estimate, least, count), these), item_df=found.df,
+        estimate=estimate, these=np.maximum(least_at(estimate, ends, count), these), item_df=found.df,
         runs=(part[:, left], part[:, right]), noise=(noise[:, left], noise[:, right]), run_df=(df[left], df[right]),
     )  # fmt: skip
     shares = None
@@ -144,7 +153,19 @@ def measure_pairs(scores: Sequence[Floats], clusters: Codes | None, *, two_value
         shares = PairedShares(count, wins, losses)
     if min(counts) > 1 and len(scores) > 2:
         spread = _moderate(spread, part, df, counts, left, right)
+    if two_valued or room:
+        sides = means[:, left], means[:, right]
+        spread = at_common_mean(spread, [sides, sides[::-1]], ends or _find_ends(scores))
     return Pairs(left, right, items, part, noise, df, counts, spread, found, shares)
+
+
+def _find_ends(scores: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """Return the ends of the scale of each table: of ratings the lowest and the highest, of amounts zero and none."""
+    low, high = (
+        getattr(np, end)([getattr(each, end)((1, 2)) for each in scores], axis=0)[:, None] for end in ("min", "max")
+    )
+    counted = (scores[0].reshape(len(low), -1) % 1 == 0).all(1)[:, None]
+    return np.where(counted, low, 0.0), np.where(counted, high, np.inf)
 
 
 def _moderate(spread: Spread, part: Floats, df: Floats, counts: tuple[int, ...], left: Codes, right: Codes) -> Spread:

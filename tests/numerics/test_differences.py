@@ -22,6 +22,7 @@ from holdsup.numerics.differences import (
 from holdsup.numerics.least_squares import fit_additive
 from holdsup.numerics.spread import (
     Spread,
+    at_common_mean,
     cautious_df,
     find_clusters,
     measure_arm,
@@ -547,3 +548,26 @@ def test_one_degree_of_freedom_but_for_rounding_has_limits() -> None:
     for df in (1.0, 1 - 2**-52):
         assert reach_of(Criterion("these-runs", 1.0, lambda _, df=df: df), 0.95) == pytest.approx(12.7062, rel=1e-5)
     assert reach_of(Criterion("these-runs", 1.0, lambda _: 0.99), 0.95) == np.inf
+
+
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+def test_runs_near_an_end_vary_as_they_would_half_way_between_the_means(unit: float) -> None:
+    variance = 0.02**2 * unit**2
+    spread = Spread(0.04 * unit, variance, 50.0, (variance, variance), (variance / 4, variance / 4), (4, 4))
+    high, low = 0.98 * unit, 0.94 * unit
+    found = at_common_mean(spread, [(high, low), (low, high)], (0.0, unit))
+    ratio = 0.96 * 0.04 / (0.98 * 0.02)  # of m (1 - m), once for the binomial residual, twice for runs
+    assert found.runs[0] == pytest.approx((ratio / 4 + ratio**2 * 3 / 4) * variance)
+    assert found.runs[1] == variance  # further from the end they vary more: nothing is taken away
+    amounts = at_common_mean(spread, [(high, low), (low, high)], (0.0, np.inf))
+    assert amounts.runs[0] == variance
+    assert amounts.runs[1] == pytest.approx((0.96 / 0.94 / 4 + (0.96 / 0.94) ** 2 * 3 / 4) * variance)
+    far = at_common_mean(spread, [(high, 0.1 * unit), (0.1 * unit, high)], (0.0, unit))
+    reach = 3 * float(np.sqrt(spread.variance())) / unit  # no further than three standard errors
+    assert far.runs[0] < (((0.98 - reach) * (0.02 + reach)) / (0.98 * 0.02)) ** 2 * variance
+
+
+def test_runs_that_are_all_right_do_not_vary_and_equal_means_change_nothing() -> None:
+    spread = Spread(0.0, 1e-4, 50.0, (0.0, 1e-4), (0.0, 5e-5), (2, 2))
+    assert at_common_mean(spread, [(1.0, 1.0), (1.0, 1.0)], (0.0, 1.0)).runs == (0.0, 1e-4)
+    assert at_common_mean(spread, [(1.0, 0.9), (0.9, 1.0)], (0.0, 1.0)).runs == (0.0, 1e-4)

@@ -10,6 +10,7 @@ import pytest
 from holdsup import Comparison, compare_systems, simulate_scores
 from holdsup.data.calibration import calibration_cells
 from holdsup.results import Caution
+from holdsup.verdict.comparison import likeness
 from holdsup.verdict.comparison.likeness import describe, find_nearest, is_broken, say_nearest
 from holdsup.verdict.scales import Scale
 
@@ -68,21 +69,29 @@ def test_several_systems_quote_how_often_any_pair_was_told_apart() -> None:
     assert said.message.endswith("had a pair told apart at 5%.")
 
 
-def test_few_runs_of_a_loud_system_near_the_end_of_the_scale_are_a_caveat_of_the_short_answer() -> None:
+def test_a_design_in_which_the_promise_was_broken_is_a_caveat_of_the_short_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(2)
     easy = rng.standard_normal((1000, 1))
     latent = {"A": np.array([-0.6, 0.1, 0.7, -0.2, 0.1]), "B": 0.05 * rng.standard_normal(5)}
-    scores = {
-        name: (2.4 + easy + runs + rng.standard_normal((1000, 5)) > 0).astype(float) for name, runs in latent.items()
-    }
-    found = compare_systems(tabulate(scores))
+    table = tabulate(
+        {name: (2.4 + easy + runs + rng.standard_normal((1000, 5)) > 0).astype(float) for name, runs in latent.items()}
+    )
+    assert [each.code for each in quoted(compare_systems(table))] == ["calibration"]
+    bad = tuple(replace(cell, false_positives=int(0.08 * cell.tables)) for cell in calibration_cells())
+    monkeypatch.setattr(likeness, "calibration_cells", lambda: bad)
+    found = compare_systems(table)
     (said,) = quoted(found)
-    assert said.code == "calibration-broken"
-    assert said.severity == "warning"
+    assert (said.code, said.severity) == ("calibration-broken", "warning")
     assert "few runs may not show" in said.effect
     assert "caveat" in found.answer().text()
     assert "simulated evaluations like this one" in " ".join(found.answer().text().split())
     assert found.answer().text().count("\n") <= 16
+
+
+def test_no_design_of_the_grid_is_above_six_per_cent_for_certain() -> None:
+    assert not [cell.cell for cell in calibration_cells() if is_broken(cell)]
 
 
 @pytest.mark.parametrize(

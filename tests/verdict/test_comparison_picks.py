@@ -111,7 +111,9 @@ def test_a_difference_that_is_rounding_is_none() -> None:
     (c,) = compare_systems(frame).contrasts
     assert (c.difference, c.p) == (0.0, 1.0)
     assert c.low == pytest.approx(-c.high)
-    assert compare_systems(frame).verdict.startswith(f"{c.left} and {c.right} have the same mean.")
+    assert compare_systems(frame).verdict.startswith(
+        f"{c.left} and {c.right} scored the same here, but 2 runs each can't rule out"
+    )
 
 
 def test_nobody_has_the_best_mean_where_all_are_equal() -> None:
@@ -119,7 +121,7 @@ def test_nobody_has_the_best_mean_where_all_are_equal() -> None:
     scores = frame[frame.system == "A"].score.to_numpy()
     for system, order in (("B", scores[::-1]), ("C", np.roll(scores, 7))):
         frame.loc[frame.system == system, "score"] = order
-    assert compare_systems(frame).headline == "All three systems have the same mean."
+    assert compare_systems(frame).headline == "All three systems scored the same here, so none can be called the best."
     frame.loc[frame.system == "A", "score"] -= 1e-4
     assert "has the best mean, but none of 3 pairs" in compare_systems(frame).headline
 

@@ -82,6 +82,9 @@ def test_a_ranked_mean_of_one_dataset_says_why_it_has_no_limits() -> None:
         ("score", [0, 100, 100], (0, 100)),
         ("accuracy (%)", [20, 90], (0, 100)),
         ("percent correct", [20, 90], (0, 100)),
+        ("test_accuracy", [20, 90], (0, 100)),
+        ("rougeL", [20, 90], (0, 100)),
+        ("error accuracy loss", [20, 190], None),
         ("throughput", [20, 90], None),
         ("score", [0, 50, 100], None),
         ("score", [-0.1, 0.9], None),
@@ -93,6 +96,21 @@ def test_ends_are_those_that_scores_or_their_name_tell(
 ) -> None:
     scores = read_scores({"system": list("ABC"[: len(values)]), name: values}, score=name)
     assert find_scale(scores, None) == (Scale(*ends) if ends else Scale())
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        ([0, 1 / 3, 1, 2 / 3], "shares of 3 (0 to 1)"),
+        ([0.0, 0.31, 0.5], "shares (0 to 1)"),
+        ([1, 2, 5], "ratings from 1 to 5"),
+        ([-1, 1, 1], "one of two values (-1 and 1)"),
+        ([0, 100, 100], "one of two values (0 and 100)"),
+    ],
+)
+def test_scales_have_names(values: list[float], name: str) -> None:
+    rows = {"system": ["A"] * len(values), "item": [*range(len(values))], "score": values}
+    assert find_scale(read_scores(rows), None).name == name
 
 
 def test_a_mean_beyond_the_scale_and_limits_that_are_not_there_stay() -> None:

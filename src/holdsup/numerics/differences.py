@@ -32,6 +32,7 @@ from holdsup.numerics.least_squares import fit_additive
 from holdsup.numerics.spread import (
     Arm,
     Spread,
+    at_common_mean,
     cautious_df,
     find_clusters,
     measure_arm,
@@ -50,7 +51,7 @@ def compare_these_runs(
     left_settings: Codes | None = None,
     right_settings: Codes | None = None,
     clusters: Codes | None = None,
-    least: float = 0.0,
+    ends: tuple[float, float] | None = None,
     level: float = 0.95,
     tails: bool = True,
 ) -> Difference:
@@ -65,7 +66,7 @@ def compare_these_runs(
     >>> found.estimate, found.df, round(found.p, 4)
     (1.0, 2.0, 0.2254)
     """
-    measured = _measure_pair(left, right, left_settings, right_settings, clusters, least)
+    measured = _measure_pair(left, right, left_settings, right_settings, clusters, ends)
     return _answer(*measured, level, new_runs=False, tails=tails)
 
 
@@ -76,16 +77,20 @@ def compare_new_runs(
     left_settings: Codes | None = None,
     right_settings: Codes | None = None,
     clusters: Codes | None = None,
-    least: float = 0.0,
+    ends: tuple[float, float] | None = None,
+    room: tuple[float, float] | None = None,
+    up: float = 0.0,
     deterministic: bool = False,
     level: float = 0.95,
 ) -> Difference:
-    """Return the difference over new items and new runs, runs nested in systems.
+    """Return the difference over new items and new runs, left's scores raised by `up`, runs nested in systems.
 
     Welch's test in two ways, items and runs, with cautious degrees of freedom; never a smaller p or a
     narrower interval than for these runs. With settings (a code for each run) it speaks of new seeds at
     these settings, equally weighted. With `clusters` (a code for each item) clusters replace items. Where one system is
-    `deterministic`, its one run would have the same scores again: differences from them are scores of the other.
+    `deterministic`, its one run would have the same scores again: differences from them are scores of the other. `ends`
+    are the two values that scores have, if they have two; `room` the ends of a scale near which
+    runs vary less.
 
     Examples
     --------
@@ -94,7 +99,10 @@ def compare_new_runs(
     (0.1333, 'new-runs', True)
     """
     settings = (left_settings, right_settings)
-    return _answer(*_measure_pair(left, right, *settings, clusters, least, deterministic=deterministic), level)
+    arms, spread, scale = _measure_pair(left, right, *settings, clusters, ends, deterministic=deterministic)
+    if room is not None:
+        spread = at_common_mean(spread, _means(arms, spread, left, right), room)
+    return _answer(arms, replace(spread, estimate=spread.estimate + up), scale + abs(up), level)
 
 
 def compare_shared_seeds(
@@ -103,7 +111,7 @@ def compare_shared_seeds(
     *,
     settings: Codes | None = None,
     clusters: Codes | None = None,
-    least: float = 0.0,
+    ends: tuple[float, float] | None = None,
     level: float = 0.95,
     tails: bool = True,
 ) -> Difference:
@@ -117,7 +125,7 @@ def compare_shared_seeds(
         raise ValueError(f"shared seeds pair runs, but one system has {left.shape[1]} and the other {right.shape[1]}.")
     found = find_clusters(clusters, len(left))
     arm = measure_arm(left - right, settings, found)
-    return _answer([arm], measure_spread([arm], arm.items, found, least), scale, level, tails=tails)
+    return _answer([arm], measure_spread([arm], arm.items, found, ends), scale, level, tails=tails)
 
 
 def compare_run_scores(
@@ -330,7 +338,7 @@ def _measure_pair(
     left_settings: Codes | None,
     right_settings: Codes | None,
     clusters: Codes | None,
-    least: float = 0.0,
+    ends: tuple[float, float] | None = None,
     *,
     deterministic: bool = False,
 ) -> tuple[list[Arm], Spread, float]:
@@ -339,7 +347,20 @@ def _measure_pair(
     found = find_clusters(clusters, len(left))
     sides = _sides(left, right, left_settings, right_settings, deterministic)
     arms = [measure_arm(scores, settings, found) for scores, settings in sides]
-    return arms, measure_spread(arms, _subtract(arms), found, least), scale
+    return arms, measure_spread(arms, _subtract(arms), found, ends), scale
+
+
+def _means(arms: Sequence[Arm], spread: Spread, left: ArrayLike, right: ArrayLike) -> list[tuple[float, float]]:
+    """Return, for each arm, the mean of its own system and that of the other."""
+    if len(arms) == 2:
+        a, b = (float(arm.items.mean()) for arm in arms)
+        return [(a, b), (b, a)]
+    scores, lead = (np.asarray(side, float) for side in (left, right)), float(spread.estimate)
+    one, certain = (float(np.nanmean(side)) if side.shape[1] == 1 else None for side in scores)
+    if certain is not None:  # the right one is deterministic
+        return [(certain + lead, certain)]
+    assert one is not None
+    return [(one - lead, one)]
 
 
 def _sides(

@@ -25,6 +25,7 @@ from holdsup.numerics.least_squares import Additive, fit_additive
 SMALLEST = 1e-30  # level below which one part has all the weight, to the last digit
 ROUNDING_DF = 1e-6  # of degrees of freedom that are sums
 MANY, KNOTS = 20_000, 40  # quantiles, as draws of families need them, and those that are computed
+MOVED = 3.0  # standard errors that a mean is moved at most, see `at_common_mean`
 LUCK = 0.35  # power of the level with which a part is small by luck, see `cautious_df`
 
 
@@ -120,15 +121,16 @@ def _design_effect(fit: Additive, clusters: Clusters) -> Floats:
     return np.where(alone > 0, together / np.where(alone > 0, alone, 1.0), 1.0)
 
 
-def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters, least: float = 0.0) -> Spread:
+def measure_spread(
+    arms: Sequence[Arm], differences: Floats, clusters: Clusters, ends: tuple[float, float] | None = None
+) -> Spread:
     """Return the parts of the variance of the mean of `differences`, one for each item, shape (..., I).
 
-    `least` is the smallest variance over new items that counts: of scores with two values, which may all agree by luck,
-    that of one item on which systems differ.
+    `ends` are the two values that scores have, if they have two.
     """
     these = clusters.variance_of_mean(differences) + sum(arm.lacking for arm in arms)
     estimate = np.asarray(differences.mean(-1))
-    these = np.maximum(these, least_at(estimate, least, differences.shape[-1]))
+    these = np.maximum(these, least_at(estimate, ends, differences.shape[-1]))
     return Spread(
         estimate=estimate,
         these=np.asarray(these),
@@ -139,19 +141,51 @@ def measure_spread(arms: Sequence[Arm], differences: Floats, clusters: Clusters,
     )
 
 
-def least_at(estimate: ArrayLike, least: float, count: int) -> Floats:
-    """Return the smallest variance that counts of the mean of `count` differences, which may all be alike.
+def least_at(estimate: ArrayLike, ends: tuple[float, float] | None, count: int) -> Floats:
+    """Return the smallest variance over new items that counts of the mean of `count` differences.
 
-    `least` is what one item on which systems differ adds. Where all differ by d it is the variance of d after Agresti
-    and Min (2005), who add two items, one of them with a difference either way by half: 20 of 20 are not all.
+    Of scores with two values, `ends`, which may all agree by luck, it is that of one item on which systems differ.
+    Where all differ by d it is the variance of d after Agresti and Min (2005), who add two items, one of them with a
+    difference either way by half: 20 of 20 are not all.
 
-    >>> least_at([0.0, 1.0], 1 / 20**2, 20).round(4)
+    >>> least_at([0.0, 1.0], (0, 1), 20).round(4)
     array([0.0025, 0.0058])
     """
     square = np.asarray(estimate, float) ** 2
-    more = count + 2
-    smoothed = ((count * square + least * count**2) / more - count**2 * square / more**2) / more
-    return np.asarray(np.maximum(least, smoothed) if least else np.zeros_like(square))
+    if ends is None:
+        return np.zeros_like(square)
+    width, more = ends[1] - ends[0], count + 2
+    smoothed = ((count * square + width**2) / more - count**2 * square / more**2) / more
+    return np.asarray(np.maximum((width / count) ** 2, smoothed))
+
+
+def at_common_mean(
+    spread: Spread, means: Sequence[tuple[ArrayLike, ArrayLike]], ends: tuple[ArrayLike, ArrayLike]
+) -> Spread:
+    """Return the parts with the run variances that systems have if their means don't differ.
+
+    For scores whose runs vary less near an end. Of two values, k of n or ratings the spread of a run's mean goes with
+    m (1 - m), m its share of the scale, of amounts without an upper end with m. A few runs near an end that happen to
+    miss the tail look steady just where their mean is off to the other side. As in Wilson's interval the variance is
+    that under the null, at the mean half way between both; it moves by three standard errors at most, for then both
+    differ. Variances only grow.
+
+    Parameters
+    ----------
+    means : for each arm of the spread, the mean of its own system and that of the other
+    ends : of the scale; the upper one infinite for amounts
+    """
+    low, high = (np.asarray(end, float) for end in ends)
+    reach, runs = MOVED * np.sqrt(spread.variance()), list(spread.runs)
+    for place, sides in enumerate(means):
+        own, other = (np.asarray(side, float) for side in sides)
+        there = own + np.clip((other - own) / 2, -reach, reach)
+        # At an end runs don't vary.
+        room, more = ((m - low) * np.where(np.isinf(high), 1.0, high - m) for m in (own, there))
+        ratio = np.maximum(1.0, np.where(room > 0, more / np.where(room > 0, room, 1.0), 1.0))
+        residual = np.minimum(runs[place], spread.noise[place])
+        runs[place] = ratio * residual + ratio**2 * (runs[place] - residual)
+    return replace(spread, runs=tuple(runs))
 
 
 def measure_run_spread(left: Floats, right: Floats) -> Spread:

@@ -226,21 +226,23 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
         words = "paired t-test (items of these datasets)"
         return make(Rule.PAIRED, words, of_these, datasets=datasets, clusters=clusters)
     unit = "clusters" if clusters is not None else evaluation.unit
-    least = least_variance(evaluation, len(x))
     if claim == "new-settings":
         words = f"two-way Welch t-test ({unit} and settings, conservative df)"
         return Rule.TWO_WAY, words, lambda up, level: compare_new_settings(evaluation, a, b, up, level=level)
     if _pairs_seeds(evaluation, a, b, claim):
         x, y = align_seeds(a, b)
         words = f"two-way paired t-test ({unit} and shared seeds, conservative df)"
-        return make(Rule.SEEDS, words, compare_shared_seeds, clusters=clusters, least=least)
+        return make(Rule.SEEDS, words, compare_shared_seeds, clusters=clusters, ends=evaluation.ends)
     if is_right_or_wrong(evaluation, a, b, claim):
         words = "score test of paired shares (McNemar, one disagreement added; CI by its inversion)"
         return Rule.SCORE, words, partial(_compare_shares, cast("tuple[float, float]", evaluation.ends), a, b)
-    options = {"left_settings": a.several, "right_settings": b.several, "clusters": clusters, "least": least}
+    options: dict[str, Any] = {
+        "left_settings": a.several, "right_settings": b.several, "clusters": clusters, "ends": evaluation.ends,
+    }  # fmt: skip
     if claim == "new-runs":
         words = f"two-way Welch t-test ({unit} and runs, conservative df)"
-        return make(Rule.TWO_WAY, words, compare_new_runs, **options, deterministic=a.deterministic or b.deterministic)
+        options |= {"room": evaluation.room, "deterministic": a.deterministic or b.deterministic}
+        return Rule.TWO_WAY, words, lambda up, level: compare_new_runs(x, y, up=up, **options, level=level)
     return make(Rule.PAIRED, f"paired t-test ({unit})", compare_these_runs, **options)
 
 
@@ -291,11 +293,6 @@ def is_right_or_wrong(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, clai
     return alone and evaluation.ends is not None and all(
         s.scores.shape[1] == 1 and np.isin(s.scores, evaluation.ends).all() for s in (a, b)
     )  # fmt: skip
-
-
-def least_variance(evaluation: Evaluation, items: int) -> float:
-    """Return the smallest variance over new items that counts: that of one item on which systems differ, if any do."""
-    return 0.0 if evaluation.ends is None else ((evaluation.ends[1] - evaluation.ends[0]) / items) ** 2
 
 
 def _compare_shares(ends: tuple[float, float], a: SystemRuns, b: SystemRuns, up: float, level: float) -> Difference:

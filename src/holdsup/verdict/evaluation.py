@@ -18,7 +18,7 @@ from holdsup.scores.faults import refuse
 from holdsup.scores.refusals import find_broken_clusters, find_odd_scale
 from holdsup.scores.roles import RESPLIT
 from holdsup.verdict.phrases import name_items
-from holdsup.verdict.scales import find_ends
+from holdsup.verdict.scales import Scale, find_ends, find_room, find_scale
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -105,8 +105,18 @@ class Evaluation:
 
     @cached_property
     def ends(self) -> tuple[float, float] | None:
-        """The two values that all scores have, such as 0 and 1; None where they have more, or one."""
+        """The two values that all scores have, such as 0 and 1; None where they have more."""
         return find_ends(self.scores)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The scale that scores are on, as far as they tell."""
+        return find_scale(self.scores, self.metric)
+
+    @cached_property
+    def room(self) -> tuple[float, float] | None:
+        """The ends of scores whose runs vary less near an end; None of others."""
+        return find_room(self.scores)
 
     @property
     def unit(self) -> str | None:

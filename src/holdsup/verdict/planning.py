@@ -13,7 +13,14 @@ import numpy as np
 
 from holdsup.numerics.decisions import find_detectable
 from holdsup.numerics.settings import FacetPart, find_settings, measure_facets, measure_over_settings
-from holdsup.numerics.spread import Spread, find_clusters, measure_arm, measure_run_spread, measure_spread
+from holdsup.numerics.spread import (
+    Spread,
+    at_common_mean,
+    find_clusters,
+    measure_arm,
+    measure_run_spread,
+    measure_spread,
+)
 from holdsup.verdict.claims import align_seeds
 from holdsup.verdict.evaluation import Evaluation, has_scores
 from holdsup.verdict.settings import facet_codes
@@ -165,4 +172,7 @@ def plan_pair(evaluation: Evaluation, left: str, right: str) -> PairPlan:
         () if own is None else tuple(measure_facets(one.scores, own)) for one, own in zip((a, b), codes, strict=True)
     )
     spread = measure_spread(arms, arms[0].items - arms[1].items, clusters)
+    if evaluation.room is not None:
+        ours, theirs = (float(arm.items.mean()) for arm in arms)
+        spread = at_common_mean(spread, [(ours, theirs), (theirs, ours)], evaluation.room)
     return PairPlan(left, right, evaluation.metric, spread, items, *counts, facets)

@@ -10,12 +10,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from holdsup.numerics.distributions import t_quantile
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.outliers import l_skewness
 from holdsup.numerics.proportions import wilson
 from holdsup.results.direction_names import find_direction
 from holdsup.scores import Scores
 
 Row = TypeVar("Row")  # a record of a table that has a mean, low and high
-PERCENT = re.compile(r"%|(?<![a-z])(percent|pct)", re.IGNORECASE)
+PERCENT = re.compile(  # names of metrics that are shares, or are told in per cent
+    r"%|(?<![a-z])(percent|pct|(acc(uracy)?|f1|precision|recall|exact.match|(sacre)?bleu|chrf|rouge(l|lsum)?)(?![a-z]))",
+    re.IGNORECASE,
+)
+MOST_STEPS, ROUNDING, FEW = 20, 1e-6, 1000  # of scores that count something
+SKEWED, ENOUGH = 0.25, 10**6  # L-skewness of scores (of exponential ones 1/3); scores whose shape is that of all
 RATINGS = (5.0, 7.0)  # upper ends of scales of whole numbers from 1 on
 FEWEST_RATINGS = 3  # different ones
 
@@ -71,10 +78,13 @@ class Scale:
 def find_ends(scores: Scores) -> tuple[float, float] | None:
     """Return the two values that all scores have, such as 0 and 1; None where they have more.
 
-    Scores of two systems that never vary have two values as well, which are no scale, unless one of them is 0.
+    Scores of two systems that never vary have two values as well, which are no scale, unless one of them is 0. Items
+    that all systems got right, or wrong, have 0 and 1.
     """
     values = scores.score
     low, high = float(values.min()), float(values.max())
+    if low == high and low in (0.0, 1.0) and scores.item is not None:
+        return 0.0, 1.0
     if not low < high or not ((values == low) | (values == high)).all():
         return None
     if scores.item is None and low != 0:  # means of runs that happen to have two values
@@ -103,5 +113,43 @@ def find_scale(scores: Scores, metric: str | None) -> Scale:
     if low < 0 or high > 100:
         return Scale()
     if high <= 1:
-        return Scale(0.0, 1.0, "shares (0 to 1)") if find_direction(name) != "lower" else Scale()
+        shares = f"shares of {n} (0 to 1)" if (n := _count_steps(values, 0.0, 1.0)) else "shares (0 to 1)"
+        return Scale(0.0, 1.0, shares) if find_direction(name) != "lower" else Scale()
     return Scale(0.0, 100.0, "percentages (0 to 100)") if PERCENT.search(name) is not None else Scale()
+
+
+def find_room(scores: Scores) -> tuple[float, float] | None:
+    """Return the ends of scores whose runs vary less near an end, whatever the unit; None of others.
+
+    Scores that count something, such as two values, k of n or ratings, have up to 20 steps of one size between the
+    lowest and the highest. Amounts, such as costs or times, have one long tail from zero up.
+    """
+    values = scores.score[np.isfinite(scores.score)]
+    if (ends := find_ends(scores)) is not None or not len(values):
+        return ends
+    low, high = float(values.min()), float(values.max())
+    if low < high and _count_steps(values, low, high):
+        return low, high
+    return (0.0, math.inf) if low > 0 and is_skewed(values) else None
+
+
+def is_skewed(values: Floats) -> bool:
+    """Return whether scores have one long tail, as exponential ones have; of very many some of them tell."""
+    return abs(float(l_skewness(values.ravel()[:: math.ceil(values.size / ENOUGH)]))) > SKEWED
+
+
+def _count_steps(values: Floats, low: float, high: float) -> int:
+    """Return how many steps of one size there are between two ends, with values nowhere else; 0 for more than 20.
+
+    >>> _count_steps(np.array([0, 0.25, 0.5]), 0, 1), _count_steps(np.array([0.3141, 0.5]), 0, 1)
+    (4, 0)
+    """
+    few = values[:FEW]  # tell soon of most tables that there are none
+    for n in range(1, MOST_STEPS + 1):
+        for some in (few, values):
+            steps = (some - low) * (n / (high - low))
+            if (np.abs(steps - np.round(steps)) > ROUNDING).any():
+                break
+        else:
+            return n
+    return 0

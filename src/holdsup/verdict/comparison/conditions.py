@@ -28,7 +28,6 @@ from holdsup.verdict.comparison.trends import (
 )
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty, find_property
-from holdsup.verdict.scales import find_scale
 
 Ratio: TypeAlias = tuple[float, int, float]  # a likelihood ratio: its statistic, degrees of freedom and chi-square p
 
@@ -115,7 +114,7 @@ def _along(
         compute = partial(compare_models, evaluation, given, new_runs=new_runs)
         tried = find_extra(name, compute, said, "its computation failed")
     ratios, why = (None, tried) if isinstance(tried, str) else (tried, "")
-    known, scale = given.known, find_scale(evaluation.scores, evaluation.metric)
+    known, scale = given.known, evaluation.scale
     alone = (_ask(follow_system, s, given, level=level) for s in systems)
     tests = dict[str, Ratio]()
     if ratios is not None:

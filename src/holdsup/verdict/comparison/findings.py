@@ -31,7 +31,6 @@ from holdsup.verdict.comparison.pairs import ManyPairs, pair_all
 from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.repeats import COPY, Distinct, declare_deterministic, leave_out_copies
-from holdsup.verdict.scales import find_scale
 from holdsup.verdict.settings import mean_over_settings
 from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs
 
@@ -115,7 +114,7 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
         lambda: condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower),
         said, Conditions(), asked=True,
     )  # fmt: skip
-    scale = find_scale(evaluation.scores, evaluation.metric)
+    scale = evaluation.scale
     unbound = (mean_of(evaluation, s, asked, level=question.level) for s in evaluation.systems)
     means = (
         replace(scale.bound(mean, evaluation.independent(s), question.level), scale=scale.name)

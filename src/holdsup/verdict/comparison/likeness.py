@@ -13,20 +13,18 @@ import numpy as np
 
 from holdsup.data.calibration import CalibrationCell, Likeness, calibration_cells
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.outliers import l_skewness
 from holdsup.numerics.proportions import wilson
 from holdsup.numerics.spread import find_clusters, measure_arm
 from holdsup.rendering.numbers import format_count, format_percent
 from holdsup.results import Caution
 from holdsup.verdict.claims import Rule
 from holdsup.verdict.comparison.findings import CompareQuestion, Found
-from holdsup.verdict.scales import Scale, find_scale
+from holdsup.verdict.scales import Scale, is_skewed
 
 LEVEL = 0.95  # of the simulated tests
 MOST = 0.06  # false positives that the rule promises at most
 MOST_SYSTEMS = 20  # twice those of the largest cells
-ENOUGH = 10**6  # scores, whose shape is that of all
-AT_ENDS, SKEWED = 0.02, 0.25  # share of scores at an end of their scale; L-skewness of scores (of exponential ones 1/3)
+AT_ENDS = 0.02  # share of scores at an end of their scale
 SEEN = 0.5  # a lean of runs that is worth a word
 # How far a cell may be away, and what counts as one step: in decimal logarithms, of `lean` as it is.
 STEPS = {
@@ -55,7 +53,7 @@ def quote_nearest(asked: Sequence[Found], question: CompareQuestion) -> Iterator
         return
     evaluation = asked[0].evaluation
     scores = [system.scores for system in evaluation.systems]
-    scale = find_scale(evaluation.scores, evaluation.metric)
+    scale = evaluation.scale
     if (near := find_nearest(describe(scores, scale, clusters=evaluation.clusters is not None))) is None:
         return
     said = say_nearest(near)
@@ -117,11 +115,10 @@ def _find_kind(scores: Sequence[Floats], scale: Scale) -> tuple[str, bool]:
     """Return what kind of scores these are, and whether they have one long tail."""
     if scale.two_valued:
         return "two-valued", False
-    step = math.ceil(sum(each.size for each in scores) / ENOUGH)
-    values = np.concatenate([each[::step].ravel() for each in scores])
+    values = np.concatenate([each.ravel() for each in scores])
     if math.isfinite(scale.high) and np.mean((values <= scale.low) | (values >= scale.high)) >= AT_ENDS:
         return "at-ends", False
-    skewed = abs(float(l_skewness(values))) > SKEWED
+    skewed = is_skewed(values)
     return ("skewed" if skewed else "other"), skewed
 
 

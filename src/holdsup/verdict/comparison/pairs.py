@@ -21,13 +21,14 @@ from holdsup.numerics.families import MOST_PAIRS, Family, Systems, draw_family
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.pooling import Pool
 from holdsup.numerics.proportions import PairedShares
-from holdsup.numerics.spread import Clusters, Spread, find_clusters, least_at, measure_arm
+from holdsup.numerics.spread import Clusters, Spread, at_common_mean, find_clusters, least_at, measure_arm
 from holdsup.progress import Progress
-from holdsup.verdict.claims import NOISE, Pair, Rule, least_variance, pair_systems
+from holdsup.verdict.claims import NOISE, Pair, Rule, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.trainings import has_nested_runs
 
 Codes = NDArray[np.intp]
+Ends = tuple[float, float] | None
 CERTAIN = 10**9  # degrees of freedom of a run variance that is zero by declaration
 MOST_TRIED = 1000  # pairs, until one is found that can be compared
 CELLS = 2**20  # item differences that are held at a time
@@ -157,21 +158,22 @@ def pair_all(
         shared = like.shared
         clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
         measured = _Measured.of(systems, shared, find_clusters(clusters, int(shared.sum())), evaluation.per_run)
-        least = 0.0 if evaluation.per_run else least_variance(evaluation, int(shared.sum()))
     except (ScoresError, ValueError):  # of one of them, which is told pair by pair
         return None
     if like.note or like.claim != claim:
         return None
     largest = np.array([system.on(shared).largest for system in systems])
-    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, least, progress)
+    ends = None if evaluation.per_run else evaluation.ends
+    room = evaluation.room if like.claim == "new-runs" and not evaluation.per_run else None
+    scale, spread = np.maximum(largest[left], largest[right]), measured.spread(left, right, ends, room, progress)
     if like.rule is Rule.SCORE:
         assert evaluation.ends is not None
         shares = PairedShares.of(measured.items == evaluation.ends[1], left, right)
         found = shares.decide(np.ptp(evaluation.ends), 0.0, level)
     else:
         shares, found = None, decide_all(spread.estimate, _tests(spread, like), scale, level)
-        if evaluation.ends is not None and not evaluation.per_run:
-            found = found.within(np.ptp(evaluation.ends))
+        if ends is not None:
+            found = found.within(np.ptp(ends))
     constant = np.flatnonzero(found.is_constant())
     if len(constant) == len(left):
         return None
@@ -185,6 +187,8 @@ def pair_all(
         ]
         return None if pairs is None else (pairs[0], (*refused, *pairs[1]))
     pooled, family = measured.join(systems, spread, (left, right), like, 1 - level)
+    if pooled is not spread and room is not None:
+        pooled = at_common_mean(pooled, measured.means(left, right), room)
     return ManyPairs(
         evaluation, left, right, like, level, spread, scale, _without_noise(found, scale), pooled, family, shares,
         measured.run_variance, measured.residual_variance,
@@ -285,8 +289,8 @@ class _Measured:
         runs, residual = (np.where(df > 0, each, np.nan) for each in (runs, residual))
         return cls(np.stack([arm.items for arm in arms]), part, noise, df, lacking, runs, residual, clusters)
 
-    def spread(self, left: Codes, right: Codes, least: float, progress: Progress) -> Spread:
-        """Return the parts of the variance of each difference; `least` as `measure_spread` has it."""
+    def spread(self, left: Codes, right: Codes, ends: Ends, room: Ends, progress: Progress) -> Spread:
+        """Return the parts of the variance of each difference; `ends` and `room` as `compare_new_runs` has them."""
         estimate, these = np.empty(len(left)), np.zeros(len(left))
         size, largest = max(1, CELLS // self.items.shape[1]), np.abs(self.items).max()
         for start in range(0, len(left), size):
@@ -297,16 +301,22 @@ class _Measured:
             if self.clusters is not None:
                 these[at] = _without_rounding(self.clusters.variance_of_mean(differences), largest)
         sides = (left, right)
-        return Spread(
+        found = Spread(
             estimate=estimate,
             these=np.maximum(
-                least_at(estimate, least, self.items.shape[1]), these + sum(self.lacking[side] for side in sides)
+                least_at(estimate, ends, self.items.shape[1]), these + sum(self.lacking[side] for side in sides)
             ),
             item_df=1.0 if self.clusters is None else self.clusters.df,
             runs=tuple(self.part[side] for side in sides),
             noise=tuple(self.noise[side] for side in sides),
             run_df=cast("tuple[int, ...]", tuple(self.df[side] for side in sides)),
         )
+        return found if room is None else at_common_mean(found, self.means(left, right), room)
+
+    def means(self, left: Codes, right: Codes) -> list[tuple[Floats, Floats]]:
+        """Return the means of the systems of each pair, from either side."""
+        means = self.items.mean(-1)
+        return [(means[left], means[right]), (means[right], means[left])]
 
     def join(
         self, systems: Sequence[SystemRuns], spread: Spread, sides: tuple[Codes, Codes], like: Pair, alpha: float

@@ -70,7 +70,8 @@ def _say_pair(found: Compared, c: SystemContrast) -> str:
     level, (better, worse) = found.level, better_of(c)
     unit, several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
     if c.difference == 0 and not is_equivalent(c, level):
-        return f"{c.left} and {c.right} have the same mean{unit}."
+        evidence = _say_evidence(found, c, found.settled_by)
+        return f"{c.left} and {c.right} scored the same{unit} here, but {evidence} can't rule out a difference."
     size = format_number(abs(c.difference), uncertainty=min(c.se, abs(c.difference)) or None)
     if is_told(c, level):
         than = f" than {worse}" if several else ""
@@ -124,7 +125,7 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
     counted = f"{format_count(differ)} of {pairs} pairs {'differs' if differ == 1 else 'differ'}"
     counted = f"All {pairs} pairs differ" if differ == len(own) else counted
     if all(math.isclose(s.mean, means[0].mean, rel_tol=SAME) for s in means):
-        return f"All {_count(len(means))} systems have the same mean."
+        return f"All {_count(len(means))} systems scored the same here, so none can be called the best."
     if not differ:
         return f"{leader} has the best mean, but none of {pairs} pairs can be told apart."
     told = {leader, *_told_from(own, leader, level)}
