@@ -98,17 +98,19 @@ class Differences:
         return Difference(**numbers, claim=self.claims[self.test[place]])
 
 
+class NoSpreadError(ValueError):
+    """A difference is the same everywhere, and a test needs its spread."""
+
+    def __init__(self, estimate: float) -> None:
+        super().__init__(f"all differences equal {estimate:.6g}: a test needs their spread, and there is none.")
+
+
 class Criterion(NamedTuple):
     """How a claim is tested: standard errors, and degrees of freedom given the level of each test."""
 
     claim: str
     se: ArrayLike
     df: Callable[[ArrayLike], ArrayLike]
-
-
-def say_constant(estimate: float) -> str:
-    """Return why a difference has no test."""
-    return f"all differences equal {estimate:.6g}: a test needs their spread, and there is none."
 
 
 def decide(
@@ -120,7 +122,7 @@ def decide(
     """
     found = decide_all(np.array([estimate]), tests, scale, level, tails=tails)
     if found.is_constant()[0]:
-        raise ValueError(say_constant(estimate))
+        raise NoSpreadError(estimate)
     return found.one(0)
 
 

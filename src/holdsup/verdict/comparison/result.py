@@ -29,9 +29,8 @@ from holdsup.verdict.comparison.words import (
     headline,
     holds_for,
     name_items_of,
-    name_runs,
 )
-from holdsup.verdict.phrases import say_level, say_p
+from holdsup.verdict.phrases import say_level, say_p, say_runs
 
 LINES_OF_TWO, LINES = 16, 24  # at most, the signature included
 MOST_STAIRS = 10  # letters that have a column each; of more, the first and the last of a system are shown
@@ -70,7 +69,8 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     state = decide(found)
     foot = [("holds for", holds_for(found)), *(("margin", said) for said in explain_margin(found))]
     foot += [("where", said) for said in explain_conditions(found)]
-    what = "settle it" if found.settled_by != "runs" or state != "yes" else "next"
+    decided = state == "yes" and (found.settled_by == "runs" or found.baseline is not None)
+    what = "next" if decided else "settle it"
     foot += [(what, said.rstrip(".")) for said in found.next[:settled] if state != "no"]
     return Answer(
         question=ask(found), state=state, headline=headline(found),
@@ -154,12 +154,14 @@ def _say_interval(s: SystemMean, level: float) -> str:
 
 def _say_data(found: Compared, s: SystemMean) -> str:
     """Return how much there is of a system, and what was averaged or is missing."""
-    counted = [(s.runs, name_runs(found))] if s.runs > 1 or s.samples < 2 else []
+    counted = [(s.runs, say_runs(found.asked))] if s.runs > 1 or s.samples < 2 else []
     counted += [(s.samples, "samples")] if s.samples > 1 else []
     parts = [f"{format_count(count)} {noun.removesuffix('s') if count == 1 else noun}" for count, noun in counted]
     of_all = f" of {format_count(s.items + s.lacking)}" if s.lacking else ""
     said = " x ".join([*parts, *([f"{format_count(s.items)}{of_all} {name_items_of(found)}"] if s.items else [])])
-    said += f", {format_count(s.averaged)} averaged" if s.averaged else ""
+    if s.averaged:
+        means = f"means of {format_count(s.runs + s.averaged)} scores"  # of runs, where no column names the items
+        said += f", {format_counted(s.averaged, 'duplicate') if s.items else means}"
     said += ", deterministic" if s.deterministic else ""
     return said + (f", {format_count(s.missing)} missing" if s.missing else "")
 

@@ -23,14 +23,11 @@ from holdsup.verdict.comparison.standings import (
     list_metrics,
     say_adjusted,
 )
-from holdsup.verdict.phrases import join_names, name_items, say_level, say_p
+from holdsup.verdict.phrases import join_names, name_items, say_level, say_p, say_runs
 
 COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
 MOST_NAMED = 3  # systems that a headline names
-# Columns that tell runs apart and are the reader's own word for them.
-RUNS = {"sample": "samples", "prompt": "prompts", "rater": "raters", "annotator": "annotators", "trial": "trials",
-        "fold": "folds", "rollout": "rollouts", "epoch": "epochs", "generation": "generations"}  # fmt: skip
 
 
 def ask(found: Compared) -> str:
@@ -68,7 +65,7 @@ def headline(found: Compared) -> str:
 def _say_pair(found: Compared, c: SystemContrast) -> str:
     """Return who is ahead of two, by how much, how sure."""
     level, (better, worse) = found.level, better_of(c)
-    unit, several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
+    (unit, lower), several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
     if c.difference == 0 and not is_equivalent(c, level):
         return f"{c.left} and {c.right} have the same mean{unit}."
     size = format_number(abs(c.difference), uncertainty=min(c.se, abs(c.difference)) or None)
@@ -76,13 +73,15 @@ def _say_pair(found: Compared, c: SystemContrast) -> str:
         than = f" than {worse}" if several else ""
         who = f"{worse} is worse than {better}" if better == found.baseline else f"{better} is better{than}"
         interval = format_interval(*sorted((abs(c.low), abs(c.high))))
-        said = f"{who} by {size}{unit} ({say_level(level)} CI {interval}, {say_p(c.p_adjusted)})"
+        known = f"{say_level(level)} CI {interval}, {say_p(c.p_adjusted)}"
+        said = f"{who} by {size}{unit} ({'lower is better; ' if lower else ''}{known})"
         return f"{said}{_say_margin(c, level)}."
     if is_equivalent(c, level) and c.equivalence is not None:
         margin = format_number(c.equivalence.margin)
         p = say_p(c.equivalence.p_equivalent_adjusted)
         return f"{c.left} and {c.right} are equivalent: they differ by less than {margin}{unit} ({p})."
-    lead, p = f"{better} leads{f' {worse}' if several else ''} by {size}{unit}", say_p(c.p_adjusted)
+    lead = f"{better} leads{f' {worse}' if several else ''} by {size}{unit}{' (lower is better)' if lower else ''}"
+    p = say_p(c.p_adjusted)
     if not math.isfinite(c.low + c.high):
         return f"{lead}, but {_say_evidence(found, c, 'runs and items')} can't tell how far off that is ({p})."
     return f"{lead}, but {_say_evidence(found, c, found.settled_by)} can't rule out no difference ({p})."
@@ -102,8 +101,8 @@ def _say_margin(c: SystemContrast, level: float) -> str:
 def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) -> str:
     """Return what the answer rests on: runs, items or datasets, whichever would settle it, or else decides."""
     counts = [s.runs for s in found.systems if s.metric == c.metric and s.name in (c.left, c.right)]
-    several = f"{' and '.join(map(format_count, counts))} {name_runs(found)}"
-    runs = several if len(set(counts)) > 1 else f"{format_count(counts[0])} {name_runs(found)} each"
+    several = f"{' and '.join(map(format_count, counts))} {say_runs(found.asked)}"
+    runs = several if len(set(counts)) > 1 else f"{format_count(counts[0])} {say_runs(found.asked)} each"
     items = f"{format_count(c.items)} {name_items_of(found)}"
     if found.unit is None or (settled_by == "runs" and c.claim != "these-runs"):
         return runs
@@ -213,22 +212,14 @@ def _all(number: int) -> str:
     return "both" if number == 2 else f"all {_count(number)}"
 
 
-def name_unit(found: Compared, metric: str | None) -> str:
-    """Return what a difference is counted in, to stand behind a number: the metric, and if a lower one is better."""
+def name_unit(found: Compared, metric: str | None) -> tuple[str, bool]:
+    """Return what a difference is counted in, to be put after a number, and whether a lower one is better."""
     scored = find_scored(found)
     name = metric or (scored.names[0] if len(scored.names) == 1 else "")
-    lower = " (lower is better)" if any(c.lower_is_better for c in found.contrasts if c.metric == metric) else ""
+    lower = any(c.lower_is_better for c in found.contrasts if c.metric == metric)
     if not metric and (find_direction(name) is None or not name.isalnum()):
-        return lower
-    return f" {name.upper() if name.islower() and len(name) <= 2 else name}{lower}"
-
-
-def name_runs(found: Compared) -> str:
-    """Return the word for what is drawn anew beside items: runs, or what the column that tells them apart names."""
-    given = found.asked.roles.get("run") or found.asked.roles.get("facets") or ()
-    columns = (given,) if isinstance(given, str) else given
-    words = [word for column in columns for word in column.lower().replace("-", "_").split("_")]
-    return next((RUNS[word] for word in words if word in RUNS), "runs") if len(columns) == 1 else "runs"
+        return "", lower
+    return f" {name.upper() if name.islower() and len(name) <= 2 else name}", lower
 
 
 def name_items_of(found: Compared) -> str:
@@ -261,7 +252,7 @@ def holds_for(found: Compared) -> str:
 
 
 def _covers(found: Compared, claim: str) -> str:
-    runs, items, datasets = name_runs(found), name_items_of(found), _name_datasets(found)
+    runs, items, datasets = say_runs(found.asked), name_items_of(found), _name_datasets(found)
     cluster = found.asked.roles.get("cluster")
     if isinstance(cluster, str) and found.unit == "items":
         items = name_items(cluster, f"clusters ({cluster})")
@@ -307,8 +298,12 @@ def explain_margin(found: Compared) -> Iterator[str]:
     if len(tested) > 1:
         small = sum(e.p_equivalent_adjusted <= 1 - found.level for e in tested)
         large = sum(e.p_beyond_adjusted <= 1 - found.level for e in tested)
-        margin, pairs = format_number(tested[0].margin), format_counted(len(tested), "pair")
-        yield f"{small} of {pairs} differ by less than {margin}, {large} by more; the rest is open"
+        margin, number = format_number(tested[0].margin), len(tested)
+        if number in (small, large):
+            yield f"all {format_count(number)} pairs differ by {'less' if small else 'more'} than {margin}"
+            return
+        rest = "" if small + large == number else "; the others can't tell"
+        yield f"{small} of {format_count(number)} pairs differ by less than {margin}, {large} by more{rest}"
 
 
 def explain_conditions(found: Compared) -> Iterator[str]:

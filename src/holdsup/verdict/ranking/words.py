@@ -196,8 +196,10 @@ def _best(found: RankingNumbers) -> tuple[State, str]:
 
 def _interaction(found: RankingNumbers) -> tuple[State | None, str]:
     cells, name = found.find_cells(), f"{found.system_name} x {found.dataset_name}"
+    if not cells and "datasets" not in found.covers:
+        return None, f"the formula has no {name} term"
     if not cells:
-        return "unclear", f"{name} can't be separated from chance here"
+        return None, f"can't be tested with one score per {found.system_name} and {found.dataset_name}"
     share = sum(r.percent_exact for r in cells)
     if all(r.p is None for r in cells):
         return None, f"{_percent(share)} of the variance is {name}"

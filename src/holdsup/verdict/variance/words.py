@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from holdsup.rendering import Answer, Cell, Estimate, Interval, Percent, State, Table
 from holdsup.results import Method, write_caveats
-from holdsup.verdict.phrases import join_names, judge_intervals, name_items, say_level, say_threshold
+from holdsup.verdict.phrases import join_names, judge_intervals, name_items, say_level, say_runs, say_threshold
 from holdsup.verdict.variance.records import DecompositionNumbers, Reliability, StudyPlan, VarianceComponent, name_of
 
 MOST_SYSTEMS = 10  # rows of the short answer
@@ -17,10 +17,12 @@ NOISE = "noise"  # the residual, in a word
 
 def write_answer(found: DecompositionNumbers) -> Answer:
     """Return whether a single score is reliable, and where the variance comes from."""
-    items = _name_items(found)
+    items, runs = _name_items(found), say_runs(found.asked)
     inside = "".join(f" of new {name}s" for name in found.list_objects()[1:])
     covers = (
-        f"single scores of new {items}{inside} like these in new runs" if found.reliabilities else "runs like these"
+        f"single scores of new {items}{inside} like these in new {runs}"
+        if found.reliabilities
+        else f"{runs} like these"
     )
     question = f"Is one score of this evaluation reliable (phi at least {say_threshold(found.threshold)})?"
     return Answer(
