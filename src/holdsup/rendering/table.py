@@ -15,6 +15,8 @@ from typing import NamedTuple, TypeAlias
 
 from holdsup.rendering.numbers import (
     MISSING,
+    SIGNIFICANT,
+    UNCERTAIN,
     format_count,
     format_interval,
     format_number,
@@ -169,6 +171,20 @@ def _level_digits(column: tuple[Cell, ...]) -> list[Cell]:
     usual = {scale: statistics.median_low(own) for scale, own in known.items()}
     return [
         replace(cell, uncertainty=usual[cell.scale]) if isinstance(cell, Estimate) and cell.scale in usual else cell
+        for cell in _level_plain(column)
+    ]
+
+
+def _level_plain(column: tuple[Cell, ...]) -> list[Cell]:
+    """Return a column whose plain numbers have the same decimals, or where sizes are too far apart, the same digits."""
+    sizes = [abs(cell) for cell in column if isinstance(cell, float) and math.isfinite(cell) and cell]
+    if all(size == int(size) for size in sizes):
+        return list(column)
+    top = max(sizes) if max(sizes) <= 10 * min(sizes) else None
+    return [
+        Estimate(cell, 10.0 ** (math.floor(math.log10(top or abs(cell))) + UNCERTAIN - SIGNIFICANT))
+        if isinstance(cell, float) and math.isfinite(cell) and cell
+        else cell
         for cell in column
     ]
 

@@ -93,7 +93,7 @@ def _copies(runs: RunTable) -> Iterator[Caution]:
             code="copied-runs",
             about="data",
             message=f"Runs with exactly the scores of another run still count: {join_names(said, most=3)}.",
-            effect="A system with one run would have no spread of runs, and p would be smaller. compare counts them as one.",
+            effect="With one run a system has no spread of runs, and p would be smaller. compare counts them as one.",
             advice="Unless the system is deterministic, remove the copies.",
             count=sum(copies.values()),
         )
