@@ -73,7 +73,7 @@ def test_a_leader_that_is_told_from_all_others_is_a_yes() -> None:
 def test_a_leader_that_cannot_be_told_from_one_is_unclear() -> None:
     found = rank_systems(make_grid(3, means={"A": 0.0, "B": 0.0, "C": 6.0, "D": 6.0}), folds=0)
     assert found.state == "unclear"
-    assert found.headline.endswith("but can't be told from it. It beats the other two.")
+    assert found.headline.endswith("but can't be told apart from it. It beats the other two.")
     assert found.answers[0].answer in ("C or D", "D or C")
 
 
@@ -143,7 +143,7 @@ def test_a_result_of_schema_1_answers_too() -> None:
     found = read_result(SCHEMA_1)
     assert isinstance(found, Ranking)
     assert found.state == "unclear"
-    assert found.headline == "B leads C by 1.2 (95% CI -16 to 18, p = .60), but can't be told from C or A."
+    assert found.headline == "B leads C by 1.2 (95% CI -16 to 18, p = .60), but can't be told apart from C or A."
     assert found.answers[0].question == "Who is best?"
     assert "best or tied" not in str(found)
     assert {caution.code for caution in found.cautions} == {"legacy"}

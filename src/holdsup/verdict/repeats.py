@@ -119,7 +119,7 @@ def caution_progress(scores: Scores) -> Iterator[Caution]:
         if name is not None and is_progress(name):
             yield Caution(
                 code="progress-as-setting",
-                message=f"Each {name} counts as a training of its own, as asked.",
+                message=f"Each {name} counts as a separate training, as you asked.",
                 effect="If they are checkpoints of one training, p is too small.",
                 advice=f"Then give --last {shell_names([name])} instead.",
             )

@@ -160,7 +160,7 @@ def _suggest_shared(evaluation: Evaluation, pair: Pair) -> Iterator[str]:
         if is_repetition(scores, name) and (np.bincount(shown[shown >= 0]) == scores.system.count).sum() > 1:
             yield (
                 f"if each {name} means the same in all systems, such as one order of the data, --shared "
-                f"{shell_names([name])} pairs their runs and tells more"
+                f"{shell_names([name])} pairs their runs, which makes the test more sensitive"
             )
             return
 

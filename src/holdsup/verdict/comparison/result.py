@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from holdsup.rendering import Answer, Estimate, Gauge, Interval, Page, PValue, Table
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number
-from holdsup.results import Caution, Method
-from holdsup.results.cautions import order_cautions
+from holdsup.results import Method, write_caveats
+from holdsup.results.cautions import find_grave
 from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
 from holdsup.verdict.comparison.standings import (
     better_of,
@@ -75,7 +75,7 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     return Answer(
         question=ask(found), state=state, headline=headline(found),
         parts=tuple(_draw_pair(found)) if len(found.contrasts) == 1 else (_tabulate(found, rows),),
-        foot=(*foot, *_list_caveats(found, caveats, alone=not hints)),
+        foot=(*foot, *write_caveats(found.cautions, most=caveats, counted=not hints)),
         more=tuple(_list_hints(found, caveats)) if hints else (),
         signature=found.signature, names=tuple(_list_names(found)),
         most_lines=LINES_OF_TWO if len(found.contrasts) == 1 else LINES,
@@ -91,30 +91,8 @@ def _list_names(found: Compared) -> Iterator[str]:
     yield from (each.property for each in found.conditional)
 
 
-def _list_caveats(found: Compared, most: int, *, alone: bool) -> Iterator[tuple[str, str]]:
-    """Yield the gravest cautions; those that are only good to know are for the whole result.
-
-    `alone`, where no hints follow, they say how many more there are.
-    """
-    grave = _find_grave(found)
-    for place, each in enumerate(grave[:most], 1):
-        more = f" ({format_count(len(grave) - most)} more: --full)" if alone and place == most < len(grave) else ""
-        yield "caveat", _in_line(each, {s.name for s in found.systems}) + more
-
-
-def _find_grave(found: Compared) -> list[Caution]:
-    return [each for each in order_cautions(found.cautions) if each.severity != "note"]
-
-
-def _in_line(caution: Caution, names: set[str]) -> str:
-    """Return a caution as it stands behind a label: no capital, no full stop."""
-    said = caution.message.rstrip(".")
-    first = said.split(" ", 1)[0].rstrip(":,")
-    return said if first in names or not first[1:].islower() else said[0].lower() + said[1:]
-
-
 def _list_hints(found: Compared, caveats: int) -> Iterator[str]:
-    more = max(0, len(_find_grave(found)) - caveats)
+    more = max(0, len(find_grave(found.cautions)) - caveats)
     unsaid = f", {format_counted(more, 'more caveat')}" if more else ""
     if len(found.contrasts) == 1:
         yield from (f"--full (tests, model{unsaid or ', method'})", "holdsup report", "--plot figure.svg")

@@ -89,7 +89,7 @@ def _headline(found: RankingNumbers) -> str:
     whom = f"{_number(len(unsure))} others" if len(unsure) > 2 else few
     rest = len(found.systems) - 1 - len(unsure) - len(behind)
     beats = f"It beats the other{f' {_number(rest)}' if rest > 1 else ''}." if rest else ""
-    return _add(f"{first}can't be told from {whom}.", beats)
+    return _add(f"{first}can't be told apart from {whom}.", beats)
 
 
 def _add(first: str, more: str) -> str:
@@ -234,7 +234,7 @@ def _ingredients(found: RankingNumbers) -> tuple[State, str]:
     sure = [(c.name, c.estimate, c.se) for c in found.contributions if found.told(c.p)]
     unsure = [c.name for c in found.contributions if not found.told(c.p)]
     if not sure:
-        return "unclear", f"nothing that can be told from zero ({join_names(unsure, most=3)})"
+        return "unclear", f"nothing that clearly differs from zero ({join_names(unsure, most=3)})"
     return "unclear" if unsure else "yes", _list_effects(sure)
 
 
