@@ -68,7 +68,8 @@ def _say_pair(found: Compared, c: SystemContrast) -> str:
     (unit, lower), several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
     if c.difference == 0 and not is_equivalent(c, level):
         return f"{c.left} and {c.right} have the same mean{unit}."
-    size = format_number(abs(c.difference), uncertainty=min(c.se, abs(c.difference)) or None)
+    spread = (c.high - c.low) / 2 if math.isfinite(c.high - c.low) else c.se  # as many digits as the CI has
+    size = format_number(abs(c.difference), uncertainty=min(spread, abs(c.difference)) or None)
     if is_told(c, level):
         than = f" than {worse}" if several else ""
         who = f"{worse} is worse than {better}" if better == found.baseline else f"{better} is better{than}"

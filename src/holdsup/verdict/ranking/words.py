@@ -71,7 +71,9 @@ def _rivals(found: RankingNumbers) -> tuple[list[str], list[str]]:
 def _headline(found: RankingNumbers) -> str:
     (leader, second), (unsure, behind) = found.systems[:2], _rivals(found)
     lead = {(c.left, c.right): c for c in found.contrasts}[leader.name, second.name]
-    size = format_number(abs(lead.difference), uncertainty=lead.se)
+    reach = (lead.high_simultaneous - lead.low_simultaneous) / 2
+    spread = min(reach, abs(lead.difference) or reach) if math.isfinite(reach) else lead.se
+    size = format_number(abs(lead.difference), uncertainty=spread)  # as many digits as the CI has
     where = f" on {lead.datasets} shared {found.items}" if lead.datasets < found.datasets else ""
     sure = _evidence(found, lead)
     if "datasets" not in found.covers:
