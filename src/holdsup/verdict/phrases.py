@@ -36,6 +36,17 @@ NOUNS = frozenset(
 RUNS = {"sample": "samples", "prompt": "prompts", "rater": "raters", "annotator": "annotators", "trial": "trials",
         "fold": "folds", "rollout": "rollouts", "epoch": "epochs", "generation": "generations"}  # fmt: skip
 
+COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+
+def say_count(number: int) -> str:
+    """Return a small number as a word.
+
+    >>> say_count(3), say_count(58)
+    ('three', '58')
+    """
+    return COUNTS[number] if number < len(COUNTS) else f"{number:,}"
+
 
 def say_groups(grouped: bool) -> str:
     """Return whether splits kept groups of items whole."""

@@ -23,9 +23,8 @@ from holdsup.verdict.comparison.standings import (
     list_metrics,
     say_adjusted,
 )
-from holdsup.verdict.phrases import join_names, name_items, say_level, say_p, say_runs
+from holdsup.verdict.phrases import join_names, name_items, say_count, say_level, say_p, say_runs
 
-COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
 MOST_NAMED = 3  # systems that a headline names
 
@@ -41,7 +40,7 @@ def ask(found: Compared) -> str:
         return f"Is {leader} better than {next(iter(names - {leader}))}{by}?"
     if found.baseline is not None:
         return f"Is any better than {found.baseline}{by}?"
-    return f"Is one of the {_count(len(names))} systems the best{by}?"
+    return f"Is one of the {say_count(len(names))} systems the best{by}?"
 
 
 def headline(found: Compared) -> str:
@@ -124,7 +123,7 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
     counted = f"{format_count(differ)} of {pairs} pairs {'differs' if differ == 1 else 'differ'}"
     counted = f"All {pairs} pairs differ" if differ == len(own) else counted
     if all(math.isclose(s.mean, means[0].mean, rel_tol=SAME) for s in means):
-        return f"All {_count(len(means))} systems have the same mean."
+        return f"All {say_count(len(means))} systems have the same mean."
     if not differ:
         return f"{leader} has the best mean, but none of {pairs} pairs can be told apart."
     told = {leader, *_told_from(own, leader, level)}
@@ -135,7 +134,7 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
         return f"{join_names([leader, *alike])} can't be told apart at the top. {counted}."
     if len(alike) == others:
         return f"{leader} has the best mean, but no other can be told apart from it. {counted}."
-    tied = f"{_count(len(alike))} of {_count(others)} others can't be told apart from it"
+    tied = f"{say_count(len(alike))} of {say_count(others)} others can't be told apart from it"
     return f"{leader} leads, but {tied}. {counted}."
 
 
@@ -151,7 +150,7 @@ def _say_ties(found: Compared) -> str:
     if not tied:
         return ""
     if tied != list(range(tied[0], tied[-1] + 1)):
-        return f"; {_count(len(tied))} systems share a place with another"
+        return f"; {say_count(len(tied))} systems share a place with another"
     if len(tied) == 2:
         return f"; ranks {tied[0]} and {tied[1]} can't be told apart"
     return f"; ranks {tied[0]} to {tied[-1]} can't all be told apart"
@@ -169,16 +168,16 @@ def _say_baseline(found: Compared, own: Sequence[SystemContrast]) -> str:
         "can't be told apart from it": len(own) - len(told) - same,
     }
     rest = "; ".join(
-        f"{_count(count)} {'' if word[0] == 'c' else 'is ' if count == 1 else 'are '}{word}"
+        f"{say_count(count)} {'' if word[0] == 'c' else 'is ' if count == 1 else 'are '}{word}"
         for word, count in others.items()
         if count
     )
     if others["can't be told apart from it"] == len(own):
-        return f"None of the {_count(len(own))} others can be told apart from {base}."
+        return f"None of the {say_count(len(own))} others can be told apart from {base}."
     if better:
         said = f"{join_names(better, most=MOST_NAMED)} {'is' if len(better) == 1 else 'are'} better than {base}"
     else:
-        said = f"None of {_count(len(own))} is shown to be better than {base}"
+        said = f"None of {say_count(len(own))} is shown to be better than {base}"
     return f"{said}{f'; {rest}' if rest else ''}."
 
 
@@ -187,10 +186,10 @@ def _say_metrics(found: Compared, metrics: Sequence[str | None]) -> str:
     yes = [str(metric) for metric in metrics if decide_metric(found, metric) == "yes"]
     best = "better" if found.baseline is not None or len({s.name for s in found.systems}) == 2 else "best"
     if not yes:
-        return f"No system is {best} by any of {_count(len(metrics))} metrics."
+        return f"No system is {best} by any of {say_count(len(metrics))} metrics."
     leaders = list(dict.fromkeys(find_leader(found, metric) for metric in metrics if str(metric) in yes))
     every = len(yes) == len(metrics)
-    by = f"by {_all(len(metrics)) if every else f'{_count(len(yes))} of {_count(len(metrics))}'} metrics"
+    by = f"by {_all(len(metrics)) if every else f'{say_count(len(yes))} of {say_count(len(metrics))}'} metrics"
     if len(leaders) == 1:
         others = [str(metric) for metric in metrics if str(metric) not in yes]
         rest = (
@@ -200,17 +199,8 @@ def _say_metrics(found: Compared, metrics: Sequence[str | None]) -> str:
     return f"Metrics disagree: {join_names(leaders, most=MOST_NAMED)} are each {best} by some."
 
 
-def _count(number: int) -> str:
-    """Return a small number as a word.
-
-    >>> _count(3), _count(58)
-    ('three', '58')
-    """
-    return COUNTS[number] if number < len(COUNTS) else format_count(number)
-
-
 def _all(number: int) -> str:
-    return "both" if number == 2 else f"all {_count(number)}"
+    return "both" if number == 2 else f"all {say_count(number)}"
 
 
 def name_unit(found: Compared, metric: str | None) -> tuple[str, bool]:
