@@ -176,14 +176,14 @@ def _level_digits(column: tuple[Cell, ...]) -> list[Cell]:
 
 
 def _level_plain(column: tuple[Cell, ...]) -> list[Cell]:
-    """Return a column whose plain numbers have the same decimals: as many as one of them needs for four digits.
+    """Return a column whose plain numbers have the same decimals: as many as the smallest needs for four digits.
 
     Where sizes are far apart each keeps digits of its own.
     """
     sizes = [abs(cell) for cell in column if isinstance(cell, float) and math.isfinite(cell) and cell]
     if not sizes or max(sizes) > 10 * min(sizes):
         return list(column)
-    most = max(0, SIGNIFICANT - 1 - math.floor(math.log10(max(sizes))))
+    most = max(0, SIGNIFICANT - 1 - math.floor(math.log10(min(sizes))))
     needed = max(len(f"{size:.{most}f}".rstrip("0").partition(".")[2]) for size in sizes)
     return [
         Estimate(cell, 10.0 ** (UNCERTAIN - 1 - needed))
