@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from holdsup.rendering import Interval, State
-from holdsup.rendering.numbers import say_level as say_level, say_p as say_p
+from holdsup.rendering.numbers import format_number, say_level as say_level, say_p as say_p
 from holdsup.results import Asked
 
 NO_INTERVAL = (
@@ -46,6 +46,16 @@ def say_count(number: int) -> str:
     ('three', '58')
     """
     return COUNTS[number] if number < len(COUNTS) else f"{number:,}"
+
+
+def say_size(size: float, low: float, high: float, *, se: float) -> str:
+    """Return how large a difference is, with as many digits as its CI has; where it has none, by its standard error.
+
+    >>> say_size(0.1025, 0.082, 0.123, se=0.01), say_size(0.0004, -0.03, 0.0308, se=0.01)
+    ('0.102', '0.00040')
+    """
+    spread = (high - low) / 2 if math.isfinite(high - low) else se
+    return format_number(size, uncertainty=spread if size > spread / 10 else size or None)
 
 
 def say_groups(grouped: bool) -> str:

@@ -23,7 +23,7 @@ from holdsup.verdict.comparison.standings import (
     list_metrics,
     say_adjusted,
 )
-from holdsup.verdict.phrases import join_names, name_items, say_count, say_level, say_p, say_runs
+from holdsup.verdict.phrases import join_names, name_items, say_count, say_level, say_p, say_runs, say_size
 
 SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
 MOST_NAMED = 3  # systems that a headline names
@@ -67,8 +67,7 @@ def _say_pair(found: Compared, c: SystemContrast) -> str:
     (unit, lower), several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
     if c.difference == 0 and not is_equivalent(c, level):
         return f"{c.left} and {c.right} have the same mean{unit}."
-    spread = (c.high - c.low) / 2 if math.isfinite(c.high - c.low) else c.se  # as many digits as the CI has
-    size = format_number(abs(c.difference), uncertainty=min(spread, abs(c.difference)) or None)
+    size = say_size(abs(c.difference), c.low, c.high, se=c.se)
     if is_told(c, level):
         than = f" than {worse}" if several else ""
         who = f"{worse} is worse than {better}" if better == found.baseline else f"{better} is better{than}"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from holdsup.rendering import Answer, Cell, Estimate, Interval, State, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_number
 from holdsup.results import Method, write_caveats
-from holdsup.verdict.phrases import join_names, say_count, say_level, say_p
+from holdsup.verdict.phrases import join_names, say_count, say_level, say_p, say_size
 from holdsup.verdict.ranking.records import (
     DIFFERENCES,
     LEAST_SHARED,
@@ -70,9 +70,7 @@ def _rivals(found: RankingNumbers) -> tuple[list[str], list[str]]:
 def _headline(found: RankingNumbers) -> str:
     (leader, second), (unsure, behind) = found.systems[:2], _rivals(found)
     lead = {(c.left, c.right): c for c in found.contrasts}[leader.name, second.name]
-    reach = (lead.high_simultaneous - lead.low_simultaneous) / 2
-    spread = min(reach, abs(lead.difference) or reach) if math.isfinite(reach) else lead.se
-    size = format_number(abs(lead.difference), uncertainty=spread)  # as many digits as the CI has
+    size = say_size(abs(lead.difference), lead.low_simultaneous, lead.high_simultaneous, se=lead.se)
     where = f" on {lead.datasets} shared {found.items}" if lead.datasets < found.datasets else ""
     sure = _evidence(found, lead)
     if "datasets" not in found.covers:
