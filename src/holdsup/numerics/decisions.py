@@ -101,9 +101,6 @@ class Differences:
 class NoSpreadError(ValueError):
     """A difference is the same everywhere, and a test needs its spread."""
 
-    def __init__(self, estimate: float) -> None:
-        super().__init__(f"all differences equal {estimate:.6g}: a test needs their spread, and there is none.")
-
 
 class Criterion(NamedTuple):
     """How a claim is tested: standard errors, and degrees of freedom given the level of each test."""
@@ -111,6 +108,11 @@ class Criterion(NamedTuple):
     claim: str
     se: ArrayLike
     df: Callable[[ArrayLike], ArrayLike]
+
+
+def say_constant(estimate: float) -> str:
+    """Return why a difference has no test."""
+    return f"all differences equal {estimate:.6g}: a test needs their spread, and there is none."
 
 
 def decide(
@@ -122,7 +124,7 @@ def decide(
     """
     found = decide_all(np.array([estimate]), tests, scale, level, tails=tails)
     if found.is_constant()[0]:
-        raise NoSpreadError(estimate)
+        raise NoSpreadError(say_constant(estimate))
     return found.one(0)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from holdsup.errors import ScoresError
-from holdsup.numerics.decisions import Criterion, Difference, Differences, NoSpreadError, decide_all
+from holdsup.numerics.decisions import Criterion, Difference, Differences, decide_all, say_constant
 from holdsup.numerics.differences import new_runs_test, these_runs_test
 from holdsup.numerics.families import MOST_PAIRS, Family, Systems, draw_family
 from holdsup.numerics.layout import Floats
@@ -179,7 +179,7 @@ def pair_all(
         kept = np.delete(np.arange(len(left)), constant)
         pairs = pair_all(evaluation, left[kept], right[kept], claim, level=level, progress=progress)
         both = [(systems[left[i]].name, systems[right[i]].name) for i in constant]
-        why = [str(NoSpreadError(float(spread.estimate[i]))).rstrip(".") for i in constant]
+        why = [say_constant(float(spread.estimate[i])).rstrip(".") for i in constant]
         refused = [
             ScoresError(f"{a!r} and {b!r} cannot be compared: {said}") for (a, b), said in zip(both, why, strict=True)
         ]

@@ -129,7 +129,8 @@ def compare_systems(
     laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
     evaluations = [replace(each, by_items=average == "micro") for each in laid_out]
     _check_systems(scores, question)
-    _check_width(evaluations, question.margin)
+    if question.margin is not None:
+        _check_width(evaluations, question.margin)
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=True)
     asked = [find(evaluation, question, said, progress) for evaluation in evaluations]
@@ -215,7 +216,7 @@ def _check_systems(scores: Scores, question: CompareQuestion) -> None:
         raise ScoresError(f"the baseline {question.baseline!r} is not one of the systems: {list_names(names)}")
 
 
-def _check_width(evaluations: Sequence[Evaluation], margin: float | None) -> None:
+def _check_width(evaluations: Sequence[Evaluation], margin: float) -> None:
     """Refuse a margin that no difference of such scores reaches: it is in another unit, and all would be equivalent."""
     widths = []
     for each in evaluations:
@@ -223,7 +224,7 @@ def _check_width(evaluations: Sequence[Evaluation], margin: float | None) -> Non
         low, high = each.ends or (known.min(), known.max())
         widths.append((float(high - low), float(low), float(high)))
     width, low, high = max(widths)
-    if margin is not None and margin >= width > 0:
+    if margin >= width > 0:
         raise ScoresError(
             f"--margin {margin:g}: scores are from {low:g} to {high:g}, so no difference could be as large: give the "
             "margin in the unit of the scores"

@@ -161,23 +161,16 @@ def _say_baseline(found: Compared, own: Sequence[SystemContrast]) -> str:
     told = sorted((c for c in own if is_told(c, level)), key=lambda c: -abs(c.difference))
     better = [c.left for c in told if better_of(c)[0] == c.left]
     same = sum(is_equivalent(c, level) for c in own if c not in told)
-    others = {
-        "worse": len(told) - len(better),
-        "equivalent": same,
-        "can't be told apart from it": len(own) - len(told) - same,
-    }
-    rest = "; ".join(
-        f"{say_count(count)} {'' if word[0] == 'c' else 'is ' if count == 1 else 'are '}{word}"
-        for word, count in others.items()
-        if count
-    )
-    if others["can't be told apart from it"] == len(own):
+    unsure, parts = len(own) - len(told) - same, {"worse": len(told) - len(better), "equivalent": same}
+    rest = [f"{say_count(n)} {'is' if n == 1 else 'are'} {what}" for what, n in parts.items() if n]
+    rest += [f"{say_count(unsure)} can't be told apart from it"] if unsure else []
+    if unsure == len(own):
         return f"None of the {say_count(len(own))} others can be told apart from {base}."
     if better:
         said = f"{join_names(better, most=MOST_NAMED)} {'is' if len(better) == 1 else 'are'} better than {base}"
     else:
         said = f"None of {say_count(len(own))} is shown to be better than {base}"
-    return f"{said}{f'; {rest}' if rest else ''}."
+    return f"{'; '.join([said, *rest])}."
 
 
 def _say_metrics(found: Compared, metrics: Sequence[str | None]) -> str:
