@@ -91,3 +91,35 @@ def _definitions() -> Iterator[tuple[Path, ast.ClassDef | ast.FunctionDef]]:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
                 yield path, node
+
+
+def test_no_code_goes_by_the_words_of_a_sentence() -> None:
+    """Cautions have codes, tests of pairs rules, errors classes: a sentence may be rewritten, and nothing else changes."""
+    said = frozenset("message advice effect headline verdict method p_method adjusted_by note why title".split())
+    found = {
+        path.relative_to(SOURCE).as_posix()
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if _asks_words(node, said)
+    }
+    assert found == {"cli/program.py", "experiment/identity.py"}  # words of click's, and of /proc/cpuinfo
+
+
+def _asks_words(node: ast.AST, said: frozenset[str]) -> bool:
+    """Return whether a text is looked for in what a field of sentences holds, or a sentence at the start of anything."""
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("startswith", "endswith")
+    ):
+        texts = [text for each in node.args for text in ast.walk(each) if isinstance(text, ast.Constant)]
+        sentences = any(isinstance(text.value, str) and re.search(r"[a-z] [a-z]", text.value) for text in texts)
+        return sentences or (bool(texts) and getattr(node.func.value, "attr", "") in said)
+    if (
+        not isinstance(node, ast.Compare)
+        or not isinstance(node.left, ast.Constant)
+        or not isinstance(node.left.value, str)
+    ):
+        return False
+    asked = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
+    return asked and any(getattr(right, "attr", "") in said for right in node.comparators)

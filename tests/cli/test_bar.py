@@ -34,3 +34,14 @@ def test_the_bar_appears_only_after_two_seconds(monkeypatch: pytest.MonkeyPatch)
         now[0] = 2.5
         progress(5, 10, "reading [red]a[/red]")
     assert "reading [red]a[/red]" in terminal.getvalue()
+
+
+def test_a_label_that_changes_has_one_bar_and_one_estimate_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(bar, "PATIENCE", 0.0)
+    with bar.show_progress(quiet=False) as progress:
+        for done, label in enumerate(("partition 1", "partition 2", "the learning curve")):
+            progress(done, 10, label)
+        assert isinstance(progress, bar._DrawnLate)
+        assert progress.bar is not None
+        assert [task.completed for task in progress.bar.tasks] == [2]

@@ -45,7 +45,7 @@ def test_results_stand_in_the_order_given_and_files_of_one_name_are_told_apart(
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("no json", "is not JSON, so it is no saved result"),
+        ("no json", "is not JSON, so it isn't a saved result"),
         ('{"a": 1}', "is JSON, but no result of holdsup"),
         ('{"kind": "oracle", "schema": 1}', "results of kind 'oracle' are not known to this version"),
         (

@@ -299,7 +299,7 @@ def test_the_table_names_everything_that_has_limits() -> None:
 
 def test_a_share_of_an_unknown_group_is_refused() -> None:
     found = bootstrap_fit(fit_lmm("y ~ 1 + (1 | item)", crossed(15, 3)), 10)
-    with pytest.raises(FitError, match="'run' is no group of the fit"):
+    with pytest.raises(FitError, match="the fit has no group 'run'"):
         found.share("run")
 
 

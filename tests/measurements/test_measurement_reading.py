@@ -223,7 +223,7 @@ def test_numbers_above_one_beside_percentages_are_percentages_without_a_note() -
 
 def test_proportions_that_are_told_stay_proportions() -> None:
     assert values_of(0.91, 0.5, unit="proportion") == [0.91, 0.5]
-    assert "91 is no proportion" in refusal(91, unit="proportion")
+    assert "91 isn't a proportion" in refusal(91, unit="proportion")
 
 
 def test_the_scale_minimum_is_converted_with_the_value() -> None:

@@ -83,3 +83,12 @@ def test_the_same_decomposition_gives_the_same_bytes(found: holdsup.Decompositio
     for name in "ab":
         save_plot(found, tmp_path / f"{name}.svg")
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_a_share_that_was_edited_to_infinity_is_drawn_without_a_warning(found: holdsup.Decomposition) -> None:
+    edited = [
+        replace(c, percent=float(each)) for c, each in zip(found.components, ("inf", "-inf", "nan"), strict=False)
+    ]
+    figure = plot_shares(replace(found, components=(*edited, *found.components[3:])))
+    assert figure.axes[0].get_xlim() == (0, 100)
+    figure.canvas.draw()  # warnings are errors in these tests

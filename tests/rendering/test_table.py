@@ -361,3 +361,21 @@ def test_a_name_of_40_letters_is_whole_where_there_is_room_for_it() -> None:
 def test_blanks_that_set_things_apart_are_kept_around_what_stays_whole() -> None:
     for text in ("more: --full (tests)   holdsup report   --plot figure.svg", "95% CI     CV* 0.3 to 3.9%"):
         assert setting.wrap_text(text, 80) == [text]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shown"),
+    [
+        ((0.9371, 0.979, 0.8236), ("0.9371", "0.9790", "0.8236")),
+        ((30.3412, 149.0649), ("30.34", "149.06")),
+        ((5.36, 6.1), ("5.36", "6.10")),
+        ((0.01286, 6.979e-05, 0.00252, 0.0), ("0.01286", "6.979e-05", "0.00252", "0")),  # too far apart
+        ((3.0, 20.0, None), ("3", "20", "-")),
+        ((float("inf"), 2.5), ("inf", "2.5")),
+    ],
+)
+def test_the_numbers_of_a_column_have_the_same_digits(
+    numbers: tuple[float | None, ...], shown: tuple[str, ...]
+) -> None:
+    cells = Table(title="t", columns=("x",), rows=tuple((number,) for number in numbers)).cells()
+    assert tuple(row[0] for row in cells) == shown

@@ -123,7 +123,7 @@ def test_every_kind_of_result_ships_a_schema_that_its_envelope_fits(audit: holds
     ("text", "message"),
     [
         ("", "is not JSON"),
-        ("{", "is not JSON, so it is no saved result: it breaks at line 1, character 2"),
+        ("{", "is not JSON, so it isn't a saved result: it breaks at line 1, character 2"),
         ("[" * 100_000, "is nested far deeper than a saved result"),
         ("system,item,score\nA,1,0.5\n", "If it is a table of scores, save a result first: holdsup compare TABLE"),
         ("[]", "no result of holdsup"),
@@ -164,7 +164,7 @@ def test_a_result_that_another_program_saved_with_a_mark_is_read(
 
 def test_bytes_that_are_no_text_are_no_result(tmp_path: Path) -> None:
     (tmp_path / "r.parquet").write_bytes(b"PAR1\xff\xfe\x80\x81")
-    with pytest.raises(ResultError, match="is not JSON, so it is no saved result"):
+    with pytest.raises(ResultError, match="is not JSON, so it isn't a saved result"):
         holdsup.read_result(tmp_path / "r.parquet")
 
 

@@ -168,7 +168,7 @@ def test_entries_that_are_not_one_word_are_left_out_and_said(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("word,count\nthe,0.5\n", "line 2 .* is no word with its count"),
+        ("word,count\nthe,0.5\n", "line 2 .* isn't a word with its count"),
         ("word,count\nthe,5\ncat,-1\n", "line 3"),
         ("word,count\nthe,\n", "line 2"),
         ("word,count\n,5\n", "line 2"),

@@ -89,7 +89,7 @@ def test_whoever_says_that_each_iteration_is_a_training_is_told_how_and_what_it_
     with pytest.raises(ScoresError, match=r"if each value is a separate training, give --run iteration$"):
         compare_systems(frame, replicates=["iteration"])
     found = compare_systems(frame, run="iteration")
-    assert any("Each iteration counts as a training of its own, as asked" in warning for warning in found.warnings)
+    assert any("Each iteration counts as a separate training, as you asked" in warning for warning in found.warnings)
 
 
 def test_checkpoints_that_are_settings_as_asked_are_said() -> None:

@@ -30,12 +30,12 @@ def test_the_answer_about_two_systems_is_kept_to_the_line() -> None:
     assert lines[0].split() == ["Is", "new", "better", "than", "baseline?", "◆", "UNCLEAR"]
     assert lines[1] == "new leads by 0.027 F1, but 3 runs each can't rule out no difference (p = .13)."
     assert lines[7:9] == [
-        "new       0.716  95% CI 0.655 to 0.777  3 runs x 20 questions, 1 averaged",
+        "new       0.716  95% CI 0.655 to 0.777  3 runs x 20 questions, 1 duplicate",
         "baseline  0.689  95% CI 0.634 to 0.745  3 runs x 20 questions, 3 missing",
     ]
     assert lines[10:14] == [
         "holds for  new runs, new questions like these; not other settings or datasets",
-        "settle it  19 more runs of each (22 each); more questions alone won't do",
+        "settle it  19 more runs of each (22 each) for 80% power; more questions won't do",
         "caveat     if the 3 missing scores are hard questions, baseline looks too good",
         "more: --full (tests, model, method)   holdsup report   --plot figure.svg",
     ]
@@ -176,7 +176,7 @@ def test_the_headline_and_what_settles_it_agree(seed: int) -> None:
     found = compare_systems(simulate_scores({"A": 0.70, "B": 0.71}, items=items, runs=runs, seed=seed))
     if found.settled_by == "items":
         assert f"{items} items can't" in found.headline
-        assert "more runs alone won't do" in found.next[0]
+        assert "more runs won't do" in found.next[0]
     if found.settled_by == "runs":
         assert f"{runs} runs each" in found.headline
     assert "so few" not in found.headline

@@ -119,7 +119,7 @@ def test_many_systems_have_all_their_pairs_and_show_those_that_are_looked_for() 
     assert len(found.contrasts) == 780
     shown = found.tables()[1]
     assert len(shown.rows) == 39 + 38
-    assert "Shown are 77 of 780 pairs" in shown.notes[0]
+    assert "This table shows 77 of 780 pairs" in shown.notes[0]
 
 
 def test_which_systems_do_not_vary_does_not_decide_how_others_are_adjusted() -> None:

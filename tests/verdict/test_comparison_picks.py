@@ -57,7 +57,7 @@ def test_of_runs_of_their_own_each_dataset_has_its_best() -> None:
     frame = pd.DataFrame({"system": np.array(["A", "B"])[s], "dataset": d, "seed": seed, "score": rng.normal(s, 1)})
     frame["dev"] = rng.normal(size=len(frame))
     with pytest.raises(
-        ScoresError, match=r"it changes within runs .*, or --nested-runs if each dataset has runs of its own"
+        ScoresError, match=r"it changes within runs .*, or --nested-runs if each dataset has its own runs"
     ):
         compare_systems(frame, best="dev")
     found = compare_systems(frame, best="dev", nested_runs=True)

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from holdsup import compare_systems, simulate_scores
+from holdsup.errors import ScoresError
 from holdsup.rendering.text import render_text
 
 TRUTH = {"A": 0.60, "B": 0.66, "C": 0.72, "D": 0.721}
@@ -245,3 +246,40 @@ def test_runs_on_different_scales_leave_the_answer_unclear() -> None:
     found = compare_systems([dict(zip(("system", "seed", "score"), row, strict=True)) for row in rows])
     assert found.state == "unclear"
     assert found.headline.startswith("Runs seem to be on different scales")
+
+
+def test_a_margin_that_no_difference_can_reach_is_refused() -> None:
+    frame = simulated(runs=3)
+    line = r"--margin 5: scores are from .*, so no difference could be as large: give the margin in the unit of the sco"
+    with pytest.raises(ScoresError, match=line):
+        compare_systems(frame, margin=5)
+    both = pd.concat([frame.assign(metric="f1"), frame.assign(metric="bleu", score=100 * frame.score)])
+    assert compare_systems(both, margin=5).contrasts  # it is no nonsense for one of the metrics
+
+
+@pytest.mark.parametrize(
+    ("margin", "said"),
+    [(0.5, "all 3 pairs differ by less than 0.5"), (0.05, "1 of 3 pairs differ by less than 0.05, 2 by")],
+)
+def test_a_margin_says_of_how_many_pairs_it_tells_what(margin: float, said: str) -> None:
+    found = compare_systems(simulated({"A": 0.5, "B": 0.501, "C": 0.7}, items=400, runs=4), margin=margin)
+    (line,) = (text for label, text in found.answer().foot if label == "margin")
+    assert line.startswith(said)
+    assert "rest" not in line
+
+
+def test_what_is_next_settles_nothing_where_the_answer_is_yes() -> None:
+    found = compare_systems(simulated({"A": 0.5, "B": 0.502, "C": 0.8}, runs=5), baseline="A")
+    assert found.state == "yes"
+    assert [label for label, _ in found.answer().foot if label in ("next", "settle it")] in ([], ["next"])
+    assert "settle it" in dict(compare_systems(simulated({"A": 0.7, "B": 0.71}, runs=5)).answer().foot)
+
+
+def test_a_direction_and_a_ci_share_their_parentheses() -> None:
+    frame = simulated({"A": 0.5, "B": 0.9}, runs=3).rename(columns={"score": "wer"})
+    assert "wer (lower is better; 95% CI" in compare_systems(frame).headline
+
+
+def test_without_items_repeated_scores_are_means_and_no_duplicates() -> None:
+    frame = simulated(runs=3).query("system in ['A', 'D']").rename(columns={"item": "thing"})
+    assert "3 runs, means of 180 scores" in str(compare_systems(frame, item="-"))

@@ -331,7 +331,7 @@ def test_the_picture_shows_a_line_for_each_system_and_the_ranges(found: Comparis
     assert len(strips) >= len(found.conditional[0].significant_where)
     (ax,) = plot_conditional(found, "genre").axes
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["news", "prose", "verse"]
-    with pytest.raises(ResultError, match="nothing was asked of 'length'"):
+    with pytest.raises(ResultError, match="nothing was asked about 'length'"):
         plot_conditional(found, "length")
 
 

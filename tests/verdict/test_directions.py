@@ -114,7 +114,7 @@ def test_the_best_run_cannot_be_picked_where_directions_differ(both: pd.DataFram
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ("wer", "lower is better by 'wer', which is no metric here; there are 'bleu', 'ter'"),
+        ("wer", "lower is better by 'wer', which isn't a metric here; there are 'bleu', 'ter'"),
         (1, "lower_is_better is 1: give True, False, or the names of metrics"),
         ([3], "give True, False, or the names of metrics"),
     ],
@@ -180,7 +180,7 @@ def test_translation_error_names_marking_best_without_an_option(real_data: Path)
 
 def test_a_direction_that_no_name_tells_is_said_once_and_last() -> None:
     frame = simulated("x").drop(columns="metric")
-    line = "Score: higher taken as better; --lower-is-better if not."
+    line = "Score: assumed that higher is better; --lower-is-better if not."
     found = compare_systems(frame)
     assert found.warnings[-1] == line
     assert (found.cautions[-1].code, found.cautions[-1].severity) == ("direction-assumed", "note")
@@ -198,7 +198,7 @@ def test_names_that_tell_a_direction_need_no_word_on_it(name: str) -> None:
 
 def test_of_several_metrics_only_those_without_a_telling_name_are_said(both: pd.DataFrame) -> None:
     found = compare_systems(pd.concat([both, simulated("quality")]))
-    assert found.warnings[-1] == "Quality: higher taken as better; --lower NAME if not."
+    assert found.warnings[-1] == "Quality: assumed that higher is better; --lower NAME if not."
     assert not said(compare_systems(both), "taken as better")
 
 

@@ -310,4 +310,4 @@ def test_ingredients_that_cannot_be_told_from_zero_are_counted_in_grammar(grid: 
     table = {**grid, "p": [flip[s][0] for s in grid["system"]], "q": [flip[s][1] for s in grid["system"]]}
     noise = {**table, "score": np.random.default_rng(1).normal(size=len(grid["score"]))}
     (said,) = (a for a in rank_systems(noise, contribution=["p", "q"], folds=0).answers if "ingredient" in a.question)
-    assert (said.state, said.answer) == ("unclear", "nothing that can be told from zero (p and q)")
+    assert (said.state, said.answer) == ("unclear", "nothing that clearly differs from zero (p and q)")

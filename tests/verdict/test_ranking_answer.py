@@ -15,7 +15,7 @@ SCHEMA_1 = Path(__file__).parent.parent / "results/schema1/rank.json"
 APART = {"A": 0.0, "B": 6.0, "C": 12.0}
 GOLDEN = """\
 Is one system the best over many tasks?                                    ● YES
-C is best, 5.68 ahead of B (95% CI 4.1 to 7.2, p < .001). All three places are
+C is best, 5.7 ahead of B (95% CI 4.1 to 7.2, p < .001). All three places are
 clear.
 
 place  system   mean  ← worse    95% CI, new tasks     better →  best or tied
@@ -73,7 +73,7 @@ def test_a_leader_that_is_told_from_all_others_is_a_yes() -> None:
 def test_a_leader_that_cannot_be_told_from_one_is_unclear() -> None:
     found = rank_systems(make_grid(3, means={"A": 0.0, "B": 0.0, "C": 6.0, "D": 6.0}), folds=0)
     assert found.state == "unclear"
-    assert found.headline.endswith("but can't be told from it. It beats the other two.")
+    assert found.headline.endswith("but can't be told apart from it. It beats the other two.")
     assert found.answers[0].answer in ("C or D", "D or C")
 
 
@@ -125,7 +125,7 @@ def test_best_or_tied_counts_datasets_by_their_means() -> None:
 def test_a_lead_of_a_loss_is_a_positive_amount() -> None:
     grid = make_grid(3, systems="ABC", means=APART)
     found = rank_systems({**grid, "score": -grid["score"]}, lower_is_better=True, nested_runs=True, folds=0)
-    assert found.headline == "C is best, 5.68 ahead of B (95% CI 4.1 to 7.2, p < .001). All three places are clear."
+    assert found.headline == "C is best, 5.7 ahead of B (95% CI 4.1 to 7.2, p < .001). All three places are clear."
 
 
 def test_every_caution_has_a_code_a_place_and_a_sentence() -> None:
@@ -143,7 +143,7 @@ def test_a_result_of_schema_1_answers_too() -> None:
     found = read_result(SCHEMA_1)
     assert isinstance(found, Ranking)
     assert found.state == "unclear"
-    assert found.headline == "B leads C by 1.2 (95% CI -16 to 18, p = .60), but can't be told from C or A."
+    assert found.headline == "B leads C by 1.2 (95% CI -16 to 18, p = .60), but can't be told apart from C or A."
     assert found.answers[0].question == "Who is best?"
     assert "best or tied" not in str(found)
     assert {caution.code for caution in found.cautions} == {"legacy"}

@@ -147,7 +147,7 @@ def test_only_what_a_system_has_alone_is_said_to_be_part_of_it() -> None:
     grid = make_grid(3)
     place = np.unique(grid["system"], return_inverse=True)[1]
     own = rank_systems({**grid, "lr": place.astype(str), "batch_size": np.full(len(place), "8")}, folds=0)
-    assert ("caveat", "Each system has one lr: its effect is part of the system's.") in own.answer().foot
+    assert ("caveat", "each system has one lr: its effect is part of the system's") in own.answer().foot
     assert "batch_size" not in own.verdict
     assert "equally weighted" not in own.verdict
     assert "equally weighted" in rank_systems(grid, folds=0).verdict
@@ -245,7 +245,10 @@ def test_systems_with_hardly_an_item_in_common_are_ranked_with_a_doubt() -> None
     found = rank_systems(with_items(lambda system, item: item > 0 and (system == "A") == (item < 5)), folds=0)
     assert (found.cautions[0].code, found.cautions[0].severity) == ("different-items", "error")
     assert "27 of 30 items of d0, d1 and d2 lack" in found.cautions[0].effect
-    assert next(line for label, line in found.answer().foot if label == "caveat") == found.cautions[0].message
+    assert (
+        next(line for label, line in found.answer().foot if label == "caveat")
+        == "systems" + found.cautions[0].message[7:-1]
+    )
     assert found.rows.used == found.rows.planned
 
 

@@ -140,8 +140,8 @@ def test_the_answer_of_a_pair_reads_like_this() -> None:
         next step  Align implementation and procedure. Two measurements can't tell which
                    condition matters.
         holds for  new measurements made in similar ways; it doesn't say who is right
-        caveat     Two measurements say almost nothing about the spread or its causes:
-                   PASS Fluency.
+        caveat     two measurements say almost nothing about the spread or its causes:
+                   PASS Fluency
         more: --full (precision, conditions, spread)   --card card.html
         {found.signature}
         """

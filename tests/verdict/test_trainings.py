@@ -77,9 +77,7 @@ def test_labels_that_recur_count_as_one_training_and_declared_ones_as_many(items
     assert (one.p_other_reading, other.p_other_reading) == pytest.approx((other.p, one.p), rel=1e-9)
     assert any("counts as one training, evaluated on all of them" in w for w in shared.warnings)
     assert any("(--nested-runs), B - A would have 95% CI " in w for w in shared.warnings)
-    assert any(
-        "training runs of its own, as declared" in w and "If a run were one training" in w for w in nested.warnings
-    )
+    assert any("its own training runs, as declared" in w and "If a run were one training" in w for w in nested.warnings)
     assert "|nested_runs:True|" in nested.signature
     assert "nested" not in shared.signature
     assert "--nested-runs" in (nested.asked.command() or "")

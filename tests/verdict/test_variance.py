@@ -133,7 +133,7 @@ def test_phi_limits_cover_with_three_levels() -> None:
 def test_the_share_of_no_group_of_the_fit_is_refused() -> None:
     fit = fit_lmm("score ~ 1 + (1 | item)", holdsup.simulate_scores({"A": 0.7}, items=9, runs=3))
     assert profile_share(fit, "item").estimate == pytest.approx(bootstrap_fit(fit, 2).share("item").estimate)
-    with pytest.raises(FitError, match="'seed' is no group of the fit; there are 'item'"):
+    with pytest.raises(FitError, match="the fit has no group 'seed'; it has 'item'"):
         profile_share(fit, "seed")
 
 

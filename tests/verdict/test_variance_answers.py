@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import holdsup
+from holdsup.results import Caution
 from holdsup.verdict import Decomposition
 
 
@@ -142,3 +143,11 @@ def test_long_names_are_cut_in_the_short_answer_and_whole_elsewhere() -> None:
 def test_a_long_system_and_a_long_facet_do_not_lengthen_the_answer(width: int) -> None:
     short, long = mix({"A": 0.05}), mix({"A" * 300: 0.05})
     assert len(long.answer().text(width=width).splitlines()) == len(short.answer().text(width=width).splitlines())
+
+
+def test_many_systems_with_long_caveats_fit_the_lines_too() -> None:
+    found = decompose(sd_item=0.1, sd_run=0.05, items=30, runs=3, systems="ABCDEFGHIJKLMNOP")
+    long = tuple(Caution(code=code, message=f"{code}: {'scores that are missing ' * 9}.") for code in ("one", "two"))
+    lines = str(replace(found, cautions=long)).splitlines()
+    assert len(lines) <= 25
+    assert any("11 more with higher phi: --full" in line for line in lines)

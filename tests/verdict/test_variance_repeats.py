@@ -158,3 +158,23 @@ def test_a_line_about_one_of_several_metrics_names_it() -> None:
 def test_rows_are_not_chosen_by_the_score() -> None:
     with pytest.raises(ScoresError, match=r"--where score: this column holds the score, and rows can.t be chosen by"):
         holdsup.decompose_variance(repeated(), where={"score": "0.5"})
+
+
+def test_a_column_that_may_be_the_systems_is_no_noise() -> None:
+    frame = repeated(systems="AB").rename(columns={"system": "contestant"}).query("prompt == 0").drop(columns="prompt")
+    with pytest.raises(
+        ScoresError, match="'contestant' tells them apart: give --system contestant if it names the sys"
+    ):
+        holdsup.decompose_variance(frame)
+    assert len(holdsup.decompose_variance(frame, system="contestant").systems) == 2
+    alone = frame[frame.contestant == "A"]
+    assert len(holdsup.decompose_variance(alone).systems) == 1  # nothing is told apart: one system, as ever
+
+
+def test_raters_are_not_called_runs() -> None:
+    frame = repeated(systems="AB").rename(columns={"prompt": "rater"}).query("seed == 0").drop(columns="seed")
+    (holds,) = (said for label, said in holdsup.decompose_variance(frame, replicates="rater").answer().foot[:1])
+    assert "in new raters;" in str(holds)
+    compared = holdsup.compare_systems(frame, replicates="rater")
+    assert "3 raters" in str(compared)
+    assert "runs" not in str(compared).partition("more:")[0]

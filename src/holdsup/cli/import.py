@@ -31,7 +31,8 @@ def command(data: tuple[str, ...], target: Path, full: bool, quiet: bool, **give
     """Write logs, or any scores, to one table that says what its columns are.
 
     DATA is a folder of logs, log files, or anything that compare takes. The table keeps what the logs say: systems,
-    tasks, items, metrics, samples and settings. Parquet keeps every role of a column, CSV those that its names tell.
+    tasks, items, metrics, samples and settings. Parquet keeps the role of every column; in CSV, names of columns tell
+    it.
     """
     from holdsup.scores import audit_scores, read_scores
     from holdsup.scores.writing import check_ending, export_table, write_scores

@@ -234,7 +234,7 @@ class BootstrapFits:
         below = list(of) if of is not None else everything
         for group in (*groups, *below):
             if group not in everything:
-                raise FitError(f"{group!r} is no group of the fit; there are {list_names(everything)}")
+                raise FitError(f"the fit has no group {group!r}; it has {list_names(everything)}")
         estimates = {(c.group, c.term): np.array([c.variance]) for c in self.fit.random}
 
         def ratio(variances: Mapping[tuple[str, str], Floats]) -> Floats:
@@ -306,7 +306,7 @@ def bootstrap_fit(
     """
     check_draws(draws, seed, processes)
     if draws < 2:
-        raise FitError("1 draw was asked for, and limits need at least 2 (1000 is usual)")
+        raise FitError("1 draw was asked for, and CIs need at least 2 (1000 is usual)")
     if level is not None:
         check_level(level, FitError)
     engine = fit.model().engine

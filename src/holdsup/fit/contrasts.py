@@ -132,7 +132,7 @@ def marginal_weights(fit: LmmFit, factor: str, *, held: Mapping[str, float] | No
     target = next((c for c in coded.values() if c.factor in used), None)
     if target is None or target.factor is None:
         known = {f.variable for f, c in design.variables.coded.items() if c.factor is not None}
-        raise FitError(f"{factor!r} is no factor among the fixed effects; there are {list_names(sorted(known))}")
+        raise FitError(f"the fixed effects have no factor {factor!r}; they have {list_names(sorted(known))}")
     found: dict[str, Floats | None] = {}
     for code, label in enumerate(target.levels):
         row = average_row(fit, at={target.factor: code}, held=held)

@@ -71,7 +71,7 @@ def profile_share(
     known = [block.group.label for block in model.design.random]
     for group in groups:
         if group not in known:
-            raise FitError(f"{group!r} is no group of the fit; there are {list_names(dict.fromkeys(known))}")
+            raise FitError(f"the fit has no group {group!r}; it has {list_names(dict.fromkeys(known))}")
     profile = _start(model, level or fit.level)
     quantity = _root_odds(model.design.random, set(groups), len(model.engine.optimum.theta), model.design.weight_unit)
     with blas_threads(threads_for(len(model.engine.moments.C))):

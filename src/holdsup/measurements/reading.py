@@ -120,7 +120,7 @@ def _measurement_of(row: Row) -> Measurement | list[Fault]:
     if written and unit != written:
         faults.append(Fault("bad-unit", row, f"the value {row.fields['value']!r} has the unit {unit!r}: correct one"))
     elif unit == "proportion" and abs(value) > 1:
-        faults.append(Fault("bad-unit", row, f"the value {value:g} is no proportion: correct the value or the unit"))
+        faults.append(Fault("bad-unit", row, f"the value {value:g} isn't a proportion: correct the value or the unit"))
     elif not math.isfinite(value - low):
         faults.append(
             Fault("bad-scale-minimum", row, f"the value {value:g} is too far from the scale minimum, {low:g}")

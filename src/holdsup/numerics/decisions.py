@@ -98,6 +98,10 @@ class Differences:
         return Difference(**numbers, claim=self.claims[self.test[place]])
 
 
+class NoSpreadError(ValueError):
+    """A difference is the same everywhere, and a test needs its spread."""
+
+
 class Criterion(NamedTuple):
     """How a claim is tested: standard errors, and degrees of freedom given the level of each test."""
 
@@ -120,7 +124,7 @@ def decide(
     """
     found = decide_all(np.array([estimate]), tests, scale, level, tails=tails)
     if found.is_constant()[0]:
-        raise ValueError(say_constant(estimate))
+        raise NoSpreadError(say_constant(estimate))
     return found.one(0)
 
 

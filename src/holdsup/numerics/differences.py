@@ -9,7 +9,7 @@ anew:
 
 - these datasets: new items and new runs, datasets as given, whether each has runs of its own or the same are scored
   on all;
-- new datasets, where each dataset has runs of its own (a system is trained on each);
+- new datasets, where each dataset has its own runs (a system is trained on each);
 - new datasets, where the same runs are scored on all (one trained system, many benchmarks): a run that
   is lucky is lucky everywhere, so runs are a source of their own.
 
@@ -257,7 +257,7 @@ def compare_over_datasets(
 ) -> Difference:
     """Return the difference over new datasets and new runs, of scores by datasets x runs.
 
-    Where a side is `nested`, each dataset has runs of its own, whose luck is in the spread between datasets; where not,
+    Where a side is `nested`, each dataset has its own runs, whose luck is in the spread between datasets; where not,
     a column is one run, scored on all of them. Settings, a code for each run, weigh the same. With `clusters`, the
     dataset of each item, scores are by items x runs, and items weigh the same.
 

@@ -15,7 +15,7 @@ Bonferroni's bound by 1 / (S + 1) of the way. Three systems of three runs would 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,7 +42,7 @@ class Family:
     """The distribution of the smallest of `count` p-values when nothing differs; without draws, Bonferroni's bound."""
 
     count: int
-    smallest: Floats  # of each draw, sorted; empty for Bonferroni's bound
+    smallest: Floats = field(default_factory=lambda: np.empty(0))  # of each draw, sorted; empty for Bonferroni's bound
     trust: float = 1.0  # weight of the draws, on the scale of logarithms; the rest is that of Bonferroni's bound
 
     @property
@@ -53,7 +53,7 @@ class Family:
     def adjust(self, log10_p: ArrayLike) -> Floats:
         """Return the decimal logarithms of G(p); never below p itself, nor above Bonferroni's bound.
 
-        >>> Family(10, np.empty(0)).adjust([-3.0, -0.5])
+        >>> Family(10).adjust([-3.0, -0.5])
         array([-2.,  0.])
         """
         logs = np.asarray(log10_p, float)
@@ -101,7 +101,7 @@ def draw_family(systems: Systems, spread: Spread, alpha: float, *, new_runs: boo
     """Return the family of the pairs whose parts are in `spread`."""
     count = len(systems.left)
     if count < 2 or count > MOST_PAIRS:
-        return Family(count, np.empty(0))
+        return Family(count)
     rng = np.random.default_rng(0)
     systems = _by_means(systems)
     draws = int(np.clip(CELLS // count, FEWEST_DRAWS, DRAWS))

@@ -42,7 +42,7 @@ def panels_of_comparison(result: Comparison) -> list[Panel]:
     """
     metrics = [test.metric for test in result.tests]
     shown = metrics[:MOST_METRICS]
-    more = "" if shown == metrics else f" Drawn are the first {len(shown)} of {len(metrics)} metrics."
+    more = "" if shown == metrics else f" Only the first {len(shown)} of {len(metrics)} metrics are drawn."
     of_metrics = [_of_metric(result, metric, place, more) for place, metric in enumerate(shown, start=1)]
     return [
         *(own[place] for place in range(len(of_metrics[0])) for own in of_metrics if place < len(own)),
@@ -96,7 +96,7 @@ def _along(result: Comparison, each: Conditional, place: int) -> Panel:
     return Panel(
         name=f"property-{place}",
         shows=f"Mean {score} of each system by {each.property}, with {say_level(result.level)} CI."
-        + (" Bars below: where which system is better." if each.significant_where else ""),
+        + (" Bars below: where one system is better." if each.significant_where else ""),
         beside="conditional",
         draw=partial(plot_conditional, result, each.property, metric=each.metric),
     )
@@ -268,7 +268,9 @@ def plot_matrix(result: Comparison, *, ax: Axes | None = None, metric: str | Non
             (column - 0.45, row - 0.45), 0.9, 0.9, facecolor=style.BETTER if told else "white", edgecolor=UNCLEAR,
             linewidth=0.0 if told else 0.5, linestyle=":",
         )  # fmt: skip
-        style.tell(ax.add_patch(cell), [f"{best} {'better than' if told else 'can’t be told from'} {other}: {lead}"])
+        style.tell(
+            ax.add_patch(cell), [f"{best} {'better than' if told else 'can’t be told apart from'} {other}: {lead}"]
+        )
         if len(names) <= NUMBERED:
             shown, ink = (lead, "white") if told else ("?", UNCLEAR)
             ax.text(column, row, shown, ha="center", va="center", fontsize=style.SMALL - 1, color=ink)

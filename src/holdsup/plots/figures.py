@@ -59,7 +59,7 @@ def plot(result: Result, *, figure: str | None = None, ax: Axes | None = None) -
         raise ResultError(f"there is no figure for {result.kind!r}; there is one for {list_names(FIGURES)}")
     panels = {panel.name: panel for panel in find_panels(result)}
     if not panels:
-        raise ResultError(f"this {result.kind} result holds nothing to draw")
+        raise ResultError(f"this {result.kind} result has nothing to draw")
     if figure is not None and figure not in panels:
         raise ResultError(f"there is no figure {figure!r} of this {result.kind} result; it has {list_names(panels)}")
     first = next(iter(panels))

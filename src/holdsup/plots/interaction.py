@@ -37,7 +37,9 @@ def plot_conditional(
     found = next((each for each in there if metric in (None, each.metric)), None)
     if found is None:
         asked = dict.fromkeys(each.property for each in comparison.conditional)
-        raise ResultError(f"nothing was asked of {along!r}; compare with by={along!r} (there is {list_names(asked)})")
+        raise ResultError(
+            f"nothing was asked about {along!r}; compare with by={along!r} (choose from {list_names(asked)})"
+        )
     ax = ax or style.new_axes(TALL + style.legend_height(trend.system for trend in found.slopes[:MOST_LINES]))
     names = sorted(dict.fromkeys(s.name for s in comparison.systems))
     looks = dict(zip(names, style.line_looks(len(names)), strict=True))

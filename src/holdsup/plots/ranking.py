@@ -79,18 +79,18 @@ def _list_pictures(result: Ranking) -> Iterator[tuple[str, str, str, Callable[..
         f"The leader's gap to every other system with its {ci}; thin: adjusted for all pairs; grey: can't tell apart."
     )
     yield "leads", leads, "contrasts", plot_leads
-    shares = "Share of each random term in the variance; grey: can't be told from zero, or the residual."
+    shares = "Share of each random term in the variance; grey: may be zero, or the residual."
     yield "variance", shares, "random", plot_terms
-    unsure = f"with {ci}; grey: can't be told from zero."
+    unsure = f"with {ci}; grey: may be zero."
     if _nuisance(result):
         yield "nuisance", f"Effects of nuisance factors {unsure}", "fixed", plot_nuisance
     if result.contributions:
         yield "contributions", f"What each ingredient adds, {unsure}", "contributions", plot_contributions
     if result.interactions:
-        beyond = "What each system does on each dataset beyond both their means."
+        beyond = "How far each score is from what the means of its system and dataset suggest."
         yield "interactions", beyond, "interactions", plot_interactions
     if result.waterfall:
-        causes = "From the raw gap of two systems to the isolated one, cause by cause."
+        causes = "From the raw gap of two systems to the isolated one, step by step."
         yield "waterfall", causes, "waterfall", plot_waterfall
     if result.companion is not None:
         ranks = "Average ranks over datasets; bars at the right join systems that can't be told apart."
@@ -169,7 +169,7 @@ def _plot_effects(
     ax = _lines(short_apart((e.name for e in shown), LONGEST), ends, colours, ax)
     ax.axvline(0, color=MUTED, linewidth=0.8, zorder=0)
     more = f"; the first {len(shown)} of {len(effects)}" if len(shown) < len(effects) else ""
-    explain_axis(ax, f"{what}, {say_level(level)} CI", f"grey: can't be told from zero{more}")
+    explain_axis(ax, f"{what}, {say_level(level)} CI", f"grey: may be zero{more}")
     return figure_of(ax)
 
 
@@ -256,7 +256,7 @@ def plot_terms(result: Ranking, *, ax: Axes | None = None) -> Figure:
     ax.set_ylim(len(terms) - 0.4, -0.6)
     ax.set_xlim(0, 1.2 * max(1.0, *shares, *(term.percent for term in terms)))  # room for the numbers
     tick = "\n(tick: approximate share, as published)" if differ else ""
-    explain_axis(ax, f"share of the variance, percent{tick}", "grey: can't be told from zero, or the residual")
+    explain_axis(ax, f"share of the variance, percent{tick}", "grey: may be zero, or the residual")
     return figure_of(ax)
 
 

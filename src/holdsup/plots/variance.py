@@ -80,7 +80,8 @@ def plot_shares(result: Decomposition, *, ax: Axes | None = None) -> Figure:
     ax = ax or new_axes(ROW * len(owners) + legend_height(_names(result)) + FRAME)
     ends = dict.fromkeys(owners, 0.0)
     for i, name in enumerate(_names(result)):
-        shares = {(c.system, c.metric): c.percent for c in result.components if c.name == name}
+        own = [c for c in result.components if c.name == name]
+        shares = {(c.system, c.metric): min(100.0, max(0.0, c.percent)) for c in own}  # a saved result may be edited
         widths = [shares.get(owner, 0.0) for owner in owners]
         coloured = i < len(COLOURS)
         colour = FAINT if name == "Residual" else COLOURS[i] if coloured else UNSURE

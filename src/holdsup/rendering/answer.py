@@ -24,6 +24,7 @@ from holdsup.rendering.text import UNICODE, Ink, render_text, shorten, wrap_text
 State: TypeAlias = Literal["yes", "no", "unclear"]
 LABELS = 11  # columns of what stands before a line at the foot: "holds for", "settle it", "caveat"
 HOLDS = "holds for"  # the label of the line that says what the answer covers
+CAVEAT = "caveat"  # that of a line that says what limits it
 LENGTHS = (40, 30, 20, 14)  # columns that a name may take in a short answer: the first with which it is short
 CUT = 30  # columns of a name that takes more: half a name is no better for being long
 SCREEN = 24  # lines
@@ -62,6 +63,16 @@ class Answer:
     signature: str  # the line from which a stranger can redo the numbers
     names: tuple[str, ...] = ()  # what users named, such as systems: text shortens them, nothing else does
     most_lines: int = SCREEN  # of the text with its signature: where it has more, names are shortened further
+
+    def __post_init__(self) -> None:
+        foot = ((label, self._continue(said) if label == CAVEAT else said) for label, said in self.foot)
+        object.__setattr__(self, "foot", tuple(foot))
+
+    def _continue(self, said: str) -> str:
+        """Return a sentence as it follows a label: no capital unless it begins with a name, and no full stop."""
+        first = said.split(" ", 1)[0].rstrip(":,")
+        named = not first[1:].islower() or any(name and said.startswith(name) for name in self.names)
+        return (said if named else said[0].lower() + said[1:]).removesuffix(".")
 
     def text(self, *, width: int = WIDEST, ink: Ink = UNICODE) -> str:
         """Return plain text no wider than `width`; the signature, which must stay whole, is the last line."""

@@ -15,6 +15,8 @@ from typing import NamedTuple, TypeAlias
 
 from holdsup.rendering.numbers import (
     MISSING,
+    SIGNIFICANT,
+    UNCERTAIN,
     format_count,
     format_interval,
     format_number,
@@ -169,6 +171,24 @@ def _level_digits(column: tuple[Cell, ...]) -> list[Cell]:
     usual = {scale: statistics.median_low(own) for scale, own in known.items()}
     return [
         replace(cell, uncertainty=usual[cell.scale]) if isinstance(cell, Estimate) and cell.scale in usual else cell
+        for cell in _level_plain(column)
+    ]
+
+
+def _level_plain(column: tuple[Cell, ...]) -> list[Cell]:
+    """Return a column whose plain numbers have the same decimals: as many as the smallest needs for four digits.
+
+    Where sizes are far apart each keeps digits of its own.
+    """
+    sizes = [abs(cell) for cell in column if isinstance(cell, float) and math.isfinite(cell) and cell]
+    if not sizes or max(sizes) > 10 * min(sizes):
+        return list(column)
+    most = max(0, SIGNIFICANT - 1 - math.floor(math.log10(min(sizes))))
+    needed = max(len(f"{size:.{most}f}".rstrip("0").partition(".")[2]) for size in sizes)
+    return [
+        Estimate(cell, 10.0 ** (UNCERTAIN - 1 - needed))
+        if needed and isinstance(cell, float) and math.isfinite(cell)
+        else cell
         for cell in column
     ]
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from holdsup.rendering import Table
+from holdsup.rendering.answer import CAVEAT
+from holdsup.rendering.numbers import format_count
 
 EXAMPLES = 3
 IDENTIFIER = re.compile(r"['\"`]|\S*[_\d]")  # a name of the user's at the beginning: it keeps its letters
@@ -50,8 +52,8 @@ class Caution:
 
         >>> Caution(code="few-runs", message="Two runs say little.", advice="Train more.").sentence()
         'Two runs say little. Train more.'
-        >>> Caution(code="direction", message="mqm_avg: higher taken as better").sentence()
-        'mqm_avg: higher taken as better.'
+        >>> Caution(code="direction", message="mqm_avg: assumed that higher is better").sentence()
+        'mqm_avg: assumed that higher is better.'
         """
         parts = (part if part.endswith((".", "?", "!")) else f"{part}." for part in self._parts())
         return " ".join(part if IDENTIFIER.match(part) else f"{part[:1].upper()}{part[1:]}" for part in parts)
@@ -94,20 +96,23 @@ def order_cautions(cautions: Iterable[Caution]) -> tuple[Caution, ...]:
     )
 
 
-def write_caveats(cautions: Iterable[Caution], *, most: int = 2) -> tuple[tuple[str, str], ...]:
-    """Return the lines at the foot of a short answer: the gravest cautions, and how many more there are.
-
-    Notes are for `--full`: they limit nothing.
+def write_caveats(cautions: Iterable[Caution], *, most: int = 2, counted: bool = True) -> tuple[tuple[str, str], ...]:
+    """Return the lines at the foot of a short answer: the gravest cautions and, if `counted`, how many more there are.
 
     >>> few = [Caution(code=f"c{i}", message=f"Caution {i}.") for i in range(4)]
     >>> write_caveats(few)
-    (('caveat', 'Caution 0.'), ('caveat', 'Caution 1. (2 more: --full)'))
+    (('caveat', 'Caution 0'), ('caveat', 'Caution 1 (2 more: --full)'))
     """
-    grave = [each for each in order_cautions(cautions) if each.severity != "note"]
-    shown = [each.message for each in grave[:most]]
-    if len(grave) > most:
-        shown[-1] += f" ({len(grave) - most} more: --full)"
-    return tuple(("caveat", message) for message in shown)
+    grave = find_grave(cautions)
+    shown = [each.message.removesuffix(".") for each in grave[:most]]
+    if shown and counted and len(grave) > most:
+        shown[-1] += f" ({format_count(len(grave) - most)} more: --full)"
+    return tuple((CAVEAT, message) for message in shown)
+
+
+def find_grave(cautions: Iterable[Caution]) -> list[Caution]:
+    """Return the cautions that limit the answer, the gravest first; notes are for `--full`."""
+    return [each for each in order_cautions(cautions) if each.severity != "note"]
 
 
 def place_cautions(

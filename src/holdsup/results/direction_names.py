@@ -89,7 +89,7 @@ def is_neutral(name: str) -> bool:
 
 def say_assumed(names: Sequence[str], remedy: str) -> str:
     """Return the line that says which scores are taken as better when higher though their names do not tell."""
-    return f"{', '.join(names)}: higher taken as better; {remedy} if not."
+    return f"{', '.join(names)}: assumed that higher is better; {remedy} if not."
 
 
 def say_by_name(names: Sequence[str], remedy: str) -> str:

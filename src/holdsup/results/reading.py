@@ -80,10 +80,10 @@ def _parse(file: Path, content: bytearray) -> Any:
     except json.JSONDecodeError as error:
         if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
             place = f"line {error.lineno}, character {error.colno}"
-            raise ResultError(f"{file} is not JSON, so it is no saved result: it breaks at {place}") from None
-        raise ResultError(f"{file} is not JSON, so it is no saved result. {REMEDY}") from None
+            raise ResultError(f"{file} is not JSON, so it isn't a saved result: it breaks at {place}") from None
+        raise ResultError(f"{file} is not JSON, so it isn't a saved result. {REMEDY}") from None
     except ValueError:  # bytes that are no text
-        raise ResultError(f"{file} is not JSON, so it is no saved result. {REMEDY}") from None
+        raise ResultError(f"{file} is not JSON, so it isn't a saved result. {REMEDY}") from None
 
 
 def restore(plain: dict[str, Any]) -> Result:

@@ -56,14 +56,13 @@ class Scored:
         >>> Scored(("BLEU",)).caption_table("Means"), Scored(("BLEU", "TER"), ("TER",)).caption_table("Means")
         ('Means. Score: BLEU', 'Means. Lower is better: TER')
         """
-        lower = "" if "lower is better" in title else self.say_lower()
         if len(self.names) > 1:
             known = not self.lower or any(name in title for name in self.names)
             said = "" if known else f"Lower is better: {', '.join(self.lower)}"
         elif self.names and self.names[0] not in title:
             said = f"Score: {self.caption()}"
         else:
-            said = lower.capitalize()
+            said = self.say_lower().capitalize()
         ends = title.endswith(".")
         return f"{title.removesuffix('.')}. {said}{'.' if ends else ''}" if said else title
 

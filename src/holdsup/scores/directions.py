@@ -53,7 +53,7 @@ class Directions:
     def doubt(self) -> str:
         """Return a doubt that stands before the verdict: who is better turns around if the direction is wrong."""
         return "".join(
-            f"This takes a lower {names} for better: {remedy} if it is not. " for names, remedy in self._odd()
+            f"This assumes that a lower {names} is better: {remedy} if it is not. " for names, remedy in self._odd()
         )
 
     def cautions(self) -> Iterator[Caution]:
@@ -145,7 +145,7 @@ def _named(names: dict[str | None, str], asked: object) -> set[str | None]:
     found = {name: metric for metric, name in names.items()}
     if unknown := [str(name) for name in given if name not in found]:
         raise ScoresError(
-            f"lower is better by {list_names(unknown)}, which is no metric here; there "
+            f"lower is better by {list_names(unknown)}, which isn't a metric here; there "
             f"{'is' if len(found) == 1 else 'are'} {list_names(found)}"
         )
     return {found[str(name)] for name in given}

@@ -65,7 +65,7 @@ FAULTS: dict[str, tuple[Severity, str, str]] = {
     ),
     "identical-runs": (
         "warning",
-        "Copies count as runs of their own, so runs seem to vary less than they do.",
+        "Copies count as separate runs, so runs seem to vary less than they do.",
         "Was a file copied, or a seed not set? Remove the copies.",
     ),
     "different-scales": (

@@ -327,7 +327,7 @@ def read_counts(path: str) -> WordCounts:
     if len(wrong):
         row = int(wrong[0])
         raise ColumnError(
-            f"{table.locate(row)} of {table.name} is no word with its count (a whole number, not a share): fix it"
+            f"{table.locate(row)} of {table.name} isn't a word with its count (a whole number, not a share): fix it"
         )
     summed = np.bincount(words.codes, numbers.values, words.count)
     return _fold(table.name, dict(zip(words.names, summed.tolist(), strict=True)))

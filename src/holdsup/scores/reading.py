@@ -166,8 +166,8 @@ def _wide(asked: Roles, wide: Mapping[str, Iterable[Any]] | None) -> Roles:
     named = _names(columns)
     if strange := [name for name in named if is_replicate(name) or is_setting(name)]:
         raise ColumnError(
-            f"wide {role}={quote_names(named)}: by its name {strange[0]!r} tells runs apart and is no {role}: leave it "
-            "out, or rename it"
+            f"wide {role}={quote_names(named)}: by its name {strange[0]!r} tells runs apart and isn't a {role}: leave "
+            "it out, or rename it"
         )
     if asked.score is not None or getattr(asked, role) is not None or len(named) < 1:
         raise ColumnError(

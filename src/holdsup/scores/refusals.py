@@ -111,8 +111,7 @@ def find_measured_facets(usable: Scores) -> Iterator[Caution]:
         if not usable.roles.is_repetition(name) and _measures_runs(usable, labels, others):
             yield make_fault(
                 "measured-facet",
-                f"--facets {name}: {name!r} has a value of its own in every run, whatever {list_names(others)} may be, "
-                "as a measurement has.",
+                f"--facets {name}: {name!r} differs in every run, whatever {list_names(others)} is, as a measurement.",
                 advice=f"Its variance is that of the runs, so leave {name} out of --facets.",
             )
 
@@ -189,9 +188,11 @@ def _ways(scores: Scores, names: list[str]) -> str:
     it, repeat, setting = ("it", "repeats", "is a setting") if len(names) == 1 else ("they", "repeat", "are settings")
     part = suggest_part(scores, names)
     one = f"{part} to use one part of the data alone, " if part else ""
+    if scores.roles.system is None:
+        one += f"--system {shell_names(names[:1])} if {it if len(names) == 1 else names[0]} names the systems, "
     return (
         f"Give {one}{suggest_replicates(scores, names)} if {it} only {repeat} runs, as a seed does, or "
-        f"{suggest_facets(scores, names)} if {it} {setting} that you chose (repetitions stand for new runs, "
-        "settings for themselves alone); if items differ in them, join them with the item's id in one column, or "
-        "name the one that is the --dataset"
+        f"{suggest_facets(scores, names)} if {it} {setting} that you chose (answers cover new "
+        "repetitions, but only the settings you tried); if items differ in them, join them with the item's id in one "
+        "column, or name the one that is the --dataset"
     )

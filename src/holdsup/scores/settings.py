@@ -67,7 +67,9 @@ def leave_out_outcomes(
     doubtful = [c for c in roles.facets if c in guessed and is_length(c)]
     found = [c for c in doubtful if _is_outcome(labels[c].codes, settings, dataset, repeats)]
     kept = tuple(c for c in roles.facets if c not in found)
-    notes = [note("outcome-not-setting", say_outcome(c, "--facets", (*kept, c))) for c in found]
+    notes = [
+        replace(note("outcome-not-setting", say_outcome(c, "--facets", (*kept, c))), about=f"column:{c}") for c in found
+    ]
     return replace(roles, facets=kept), [*said, *notes]
 
 

@@ -73,7 +73,7 @@ class Pair:
     shared: NDArray[np.bool_]  # which items of the evaluation these are
     difference: Difference  # what was found
     test: Test  # the same test for scores of left that are raised by a margin, at another level
-    # whether each dataset has runs of its own, None where datasets and runs are not both drawn anew
+    # whether each dataset has its own runs, None where datasets and runs are not both drawn anew
     nested: bool | None
     other: Difference | None  # what the other reading of their runs gives; None where there is none
     note: str  # why less is claimed than was asked for, "" if not
@@ -253,10 +253,10 @@ def _test_on_datasets(
     x, y, deterministic = a.scores, b.scores, a.deterministic or b.deterministic
     nested = {has_nested_runs(evaluation, system) for system in (a, b) if not system.deterministic}
     if len(nested) > 1:
-        raise ValueError("one has runs of its own on each dataset, the other the same runs on all.")
+        raise ValueError("one has its own runs on each dataset, the other the same runs on all.")
     if datasets is None:  # a run has one score on each
         if nested == {True}:
-            raise ValueError("each dataset has runs of its own and no items: ask for new datasets (--claim new-runs).")
+            raise ValueError("each dataset has its own runs and no items: ask for new datasets (--claim new-runs).")
         means = [np.mean(each, axis=0) for each in (x, y)]  # NaN where a run lacks a dataset
         words = "Welch t-test (means of runs over these datasets, conservative df)"
         return (
@@ -270,7 +270,7 @@ def _test_on_datasets(
         compare = compare_runs_on_datasets
         options |= {"left_settings": a.several, "right_settings": b.several}
     elif a.several is not None or b.several is not None:
-        raise ValueError("runs differ in settings, and each dataset has runs of its own.")
+        raise ValueError("runs differ in settings, and each dataset has its own runs.")
     words = "two-way Welch t-test (items of these datasets and runs, conservative df)"
     return Rule.TWO_WAY, words, lambda up, level: compare(x + up, y, datasets, **options, level=level)
 
@@ -308,7 +308,7 @@ class _OverDatasets:
     left: Floats  # scores by datasets x runs; by items x runs where items weigh the same
     right: Floats
     settings: dict[str, np.ndarray | None]  # the setting of each run of both, where they have several
-    nested: tuple[bool, bool]  # of which of both each dataset has runs of its own
+    nested: tuple[bool, bool]  # of which of both each dataset has its own runs
     known: tuple[bool, bool] = (False, False)  # which of both are deterministic, so that only the spread between
     # datasets counts, as if each had runs of its own
     torn: bool = False  # whether runs recur, but on too few datasets to tell runs from datasets: they count as nested

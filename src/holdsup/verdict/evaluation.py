@@ -100,7 +100,7 @@ class Evaluation:
     clusters: Codes | None  # cluster of each item, None if there are none
     datasets: Codes | None  # dataset of each item, None if there are fewer than two
     dataset_names: tuple[str, ...]  # their names
-    nested_runs: bool = False  # whether it was declared that each dataset has runs of its own, whatever their names
+    nested_runs: bool = False  # whether it was declared that each dataset has its own runs, whatever their names
     by_items: bool = False  # whether items of several datasets weigh the same, not datasets
 
     @cached_property

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from holdsup.rendering import Interval, State
-from holdsup.rendering.numbers import say_level as say_level, say_p as say_p
+from holdsup.rendering.numbers import format_number, say_level as say_level, say_p as say_p
+from holdsup.results import Asked
 
 NO_INTERVAL = (
     "No CI where all differences are equal, or where there are too few items, runs or datasets to measure spread."
@@ -16,12 +17,45 @@ NO_INTERVAL = (
 MOST_NAMES = 6
 # Words of a column's name that number what it names, short forms, and the nouns that a reader knows.
 NUMBERING = frozenset("id ids idx index no nr num number name key hash uid uuid".split())
-SHORT = {"seg": "segment", "sent": "sentence", "doc": "document", "q": "question", "qid": "question", "ex": "example"}
+SHORT = {
+    "seg": "segment",
+    "sent": "sentence",
+    "doc": "document",
+    "q": "question",
+    "qid": "question",
+    "ex": "example",
+    "utt": "utterance",
+}
 NOUNS = frozenset(
     "item question sentence segment document story example instance sample prompt problem task utterance paragraph "
     "article passage query text image picture clip file review tweet comment dialogue dialog turn conversation claim "
     "pair triple word token page abstract summary source episode game level case patient video recording".split()
 )
+
+# Columns that tell runs apart and are the reader's own word for them.
+RUNS = {"sample": "samples", "prompt": "prompts", "rater": "raters", "annotator": "annotators", "trial": "trials",
+        "fold": "folds", "rollout": "rollouts", "epoch": "epochs", "generation": "generations"}  # fmt: skip
+
+COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
+
+
+def say_count(number: int) -> str:
+    """Return a small number as a word.
+
+    >>> say_count(3), say_count(58)
+    ('three', '58')
+    """
+    return COUNTS[number] if number < len(COUNTS) else f"{number:,}"
+
+
+def say_size(size: float, low: float, high: float, *, se: float) -> str:
+    """Return how large a difference is, with as many digits as its CI has; where it has none, by its standard error.
+
+    >>> say_size(0.1025, 0.082, 0.123, se=0.01), say_size(0.0004, -0.03, 0.0308, se=0.01)
+    ('0.102', '0.00040')
+    """
+    spread = (high - low) / 2 if math.isfinite(high - low) else se
+    return format_number(size, uncertainty=spread if size > spread / 10 else size or None)
 
 
 def say_groups(grouped: bool) -> str:
@@ -73,6 +107,14 @@ def name_items(column: str | None, otherwise: str = "items") -> str:
     if word.endswith("s"):
         return word
     return f"{word[:-1]}ies" if word.endswith("y") else f"{word}es" if word.endswith("x") else f"{word}s"
+
+
+def say_runs(asked: Asked) -> str:
+    """Return the word for what is drawn anew beside items: runs, or what the column that tells them apart names."""
+    given = asked.roles.get("run") or asked.roles.get("facets") or ()
+    columns = (given,) if isinstance(given, str) else given
+    words = [word for column in columns for word in column.lower().replace("-", "_").split("_")]
+    return next((RUNS[word] for word in words if word in RUNS), "runs") if len(columns) == 1 else "runs"
 
 
 def join_names(names: Sequence[str], *, most: int = MOST_NAMES) -> str:

@@ -90,10 +90,12 @@ def check_repeats(evaluation: Evaluation, *, averaged: bool) -> None:
     """Refuse an evaluation in which columns without a role tell apart several scores of a run and an item.
 
     These are checkpoints, runs that nobody named, or items of several kinds: their average is no score of any. Where
-    they are not averaged, as in a decomposition, whose residual they are, checkpoints alone are refused.
+    they are not averaged, as in a decomposition, whose residual they are, checkpoints alone are refused, and whatever
+    may be systems if no column is.
     """
-    unit = evaluation.scores.unit
-    refuse(find_told_apart(evaluation.scores, _cells(evaluation), unit, needed=averaged and not evaluation.per_run))
+    scores = evaluation.scores
+    needed = averaged or scores.roles.system is None
+    refuse(find_told_apart(scores, _cells(evaluation), scores.unit, needed=needed and not evaluation.per_run))
 
 
 def check_rows(scores: Scores, names: Iterable[str]) -> None:
@@ -117,7 +119,7 @@ def caution_progress(scores: Scores) -> Iterator[Caution]:
         if name is not None and is_progress(name):
             yield Caution(
                 code="progress-as-setting",
-                message=f"Each {name} counts as a training of its own, as asked.",
+                message=f"Each {name} counts as a separate training, as you asked.",
                 effect="If they are checkpoints of one training, p is too small.",
                 advice=f"Then give --last {shell_names([name])} instead.",
             )

@@ -80,14 +80,14 @@ def caution_reading(
     """
     code = "runs-across-datasets"
     if nested and not declared:
-        message = "No run was scored on two datasets: each dataset counts as having training runs of its own."
+        message = "No run was scored on two datasets: each dataset counts as having its own training runs."
         return Caution(code=code, severity="note", message=message)
     if nested:
-        message = "Each dataset counts as having training runs of its own, as declared."
+        message = "Each dataset counts as having its own training runs, as declared."
         otherwise = "If a run were one training that was evaluated on all datasets"
     else:
         message = "A run whose name recurs on several datasets counts as one training, evaluated on all of them."
-        otherwise = "If each dataset had training runs of its own (--nested-runs)"
+        otherwise = "If each dataset had its own training runs (--nested-runs)"
     if other is None:
         return Caution(code=code, severity="note", message=message, effect=f"{otherwise}, the numbers would differ.")
     this, that = _say(taken, level), _say(other, level)

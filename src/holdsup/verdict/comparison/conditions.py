@@ -17,8 +17,8 @@ from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.likelihoods import compare_models, condition_as_published
 from holdsup.verdict.comparison.records import Conditional, ConditionalTest, PairTrend, PaperConditional
 from holdsup.verdict.comparison.trends import (
-    LIMITS,
-    LIMITS_OF_CLASSES,
+    BAND_OF_CLASSES,
+    BANDS,
     Subject,
     follow_pair,
     follow_system,
@@ -128,7 +128,7 @@ def _along(
         interaction=_overall(pairs, trends, tests.get("interaction"), "interaction", given),
         given_others=_given_others(evaluation, pairs, given, others, level) if others else None,
         slopes=tuple(replace(trend, line=trend.line.cut(scale)) for trend in alone), differences=tuple(trends),
-        limits=LIMITS_OF_CLASSES if given.classes else " or ".join(LIMITS[claim] for claim in dict.fromkeys(claims)),
+        limits=BAND_OF_CLASSES if given.classes else " or ".join(BANDS[claim] for claim in dict.fromkeys(claims)),
         significant_where=tuple(where),
     )  # fmt: skip
     return found, why

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import ScoresError, list_names
-from holdsup.numerics.decisions import Difference
+from holdsup.numerics.decisions import Difference, NoSpreadError
 from holdsup.numerics.differences import (
     compare_over_datasets,
     compare_shared_seeds,
@@ -311,13 +311,14 @@ def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, lev
     try:
         return _test(evaluation, system, held, claim, level), f"too few {few} to measure their spread"
     except (ValueError, ScoresError) as error:  # nothing varies, or what does cannot be measured
+        why = "all items have the same mean" if isinstance(error, NoSpreadError) else str(error).partition(":")[0]
         scores = system.scores[held]
         mean = float(np.nanmean(scores)) if len(scores) else system.mean()
         half = 0.0 if len(scores) > 1 and np.nanmin(scores) == np.nanmax(scores) else math.nan
         return Difference(
             estimate=mean, se=half, df=math.inf, p=math.nan, log10_p=math.nan, low=mean - half, high=mean + half,
             se_limits=half, df_limits=math.nan, claim=claim,
-        ), _shorten(error)  # fmt: skip
+        ), why.rstrip(".")  # fmt: skip
 
 
 def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: str, level: float) -> Difference:
@@ -344,12 +345,6 @@ def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: s
         return mean_over_settings(evaluation, system, level=level)
     zeros = np.zeros_like(scores)
     return compare_shared_seeds(scores, zeros, settings=settings, clusters=clusters, level=level, tails=False)
-
-
-def _shorten(error: Exception) -> str:
-    """Return why a mean has no limits, in a few words."""
-    why = str(error).partition(":")[0].rstrip(".")
-    return "all items have the same mean" if why.startswith("all differences equal") else why
 
 
 def _over_datasets(

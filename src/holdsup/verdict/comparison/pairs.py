@@ -126,7 +126,7 @@ def judge_pooled(pairs: Sequence[Pair], up: ArrayLike) -> Differences:
 
 def family_of(pairs: Sequence[Pair]) -> Family:
     """Return what adjusts the p-values of pairs."""
-    return pairs.family if isinstance(pairs, ManyPairs) else Family(len(pairs), np.empty(0))
+    return pairs.family if isinstance(pairs, ManyPairs) else Family(len(pairs))
 
 
 def _retest(pair: Pair, up: float, level: float) -> Difference:
@@ -328,7 +328,7 @@ class _Measured:
         Over datasets pairs stand alone and are adjusted by Bonferroni, as `rank` does: one table has one answer.
         """
         if like.unit == "datasets":
-            return spread, Family(len(sides[0]), np.empty(0))
+            return spread, Family(len(sides[0]))
         new_runs = like.claim == "new-runs" and not like.nested
         counts = [len(system.runs) for system in systems]
         pool = Pool.of(counts, self.df, self.part)
@@ -336,7 +336,7 @@ class _Measured:
         varied = [(count, df) for count, df in zip(counts, self.df.tolist(), strict=True) if df < CERTAIN]
         alike = not new_runs or len(set(varied)) == 1
         if not alike or not 1 < len(sides[0]) <= MOST_PAIRS:
-            return pooled, Family(len(sides[0]), np.empty(0))
+            return pooled, Family(len(sides[0]))
         covariance = np.zeros((len(counts), len(counts)))
         if self.clusters is not None:
             covariance = self.clusters.covariance_of_means(self.items) + np.diag(self.lacking)

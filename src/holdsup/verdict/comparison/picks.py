@@ -41,9 +41,7 @@ def pick_best(scores: Scores, column: str, *, lower_is_better: bool, nested_runs
     dataset = scores.dataset if nested_runs else None
     runs = cross(scores.system, scores.run, *([] if dataset is None else [dataset]))
     own = (
-        ", or --nested-runs if each dataset has runs of its own"
-        if scores.dataset is not None and not nested_runs
-        else ""
+        ", or --nested-runs if each dataset has its own runs" if scores.dataset is not None and not nested_runs else ""
     )
     by_run = _of_runs(_values(scores, column), runs.codes, runs.first, column, own)
     names = [_name(scores, dataset, row) for row in runs.first]

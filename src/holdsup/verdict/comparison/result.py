@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from holdsup.rendering import Answer, Estimate, Gauge, Interval, Page, PValue, Table
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number
-from holdsup.results import Caution, Method
-from holdsup.results.cautions import order_cautions
+from holdsup.results import Method, write_caveats
+from holdsup.results.cautions import find_grave
 from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
 from holdsup.verdict.comparison.standings import (
     better_of,
@@ -29,9 +29,8 @@ from holdsup.verdict.comparison.words import (
     headline,
     holds_for,
     name_items_of,
-    name_runs,
 )
-from holdsup.verdict.phrases import say_level, say_p
+from holdsup.verdict.phrases import say_level, say_p, say_runs
 
 LINES_OF_TWO, LINES = 16, 24  # at most, the signature included
 MOST_STAIRS = 10  # letters that have a column each; of more, the first and the last of a system are shown
@@ -70,12 +69,13 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     state = decide(found)
     foot = [("holds for", holds_for(found)), *(("margin", said) for said in explain_margin(found))]
     foot += [("where", said) for said in explain_conditions(found)]
-    what = "settle it" if found.settled_by != "runs" or state != "yes" else "next"
+    decided = state == "yes" and (found.settled_by == "runs" or found.baseline is not None)
+    what = "next" if decided else "settle it"
     foot += [(what, said.rstrip(".")) for said in found.next[:settled] if state != "no"]
     return Answer(
         question=ask(found), state=state, headline=headline(found),
         parts=tuple(_draw_pair(found)) if len(found.contrasts) == 1 else (_tabulate(found, rows),),
-        foot=(*foot, *_list_caveats(found, caveats, alone=not hints)),
+        foot=(*foot, *write_caveats(found.cautions, most=caveats, counted=not hints)),
         more=tuple(_list_hints(found, caveats)) if hints else (),
         signature=found.signature, names=tuple(_list_names(found)),
         most_lines=LINES_OF_TWO if len(found.contrasts) == 1 else LINES,
@@ -91,30 +91,8 @@ def _list_names(found: Compared) -> Iterator[str]:
     yield from (each.property for each in found.conditional)
 
 
-def _list_caveats(found: Compared, most: int, *, alone: bool) -> Iterator[tuple[str, str]]:
-    """Yield the gravest cautions; those that are only good to know are for the whole result.
-
-    `alone`, where no hints follow, they say how many more there are.
-    """
-    grave = _find_grave(found)
-    for place, each in enumerate(grave[:most], 1):
-        more = f" ({format_count(len(grave) - most)} more: --full)" if alone and place == most < len(grave) else ""
-        yield "caveat", _in_line(each, {s.name for s in found.systems}) + more
-
-
-def _find_grave(found: Compared) -> list[Caution]:
-    return [each for each in order_cautions(found.cautions) if each.severity != "note"]
-
-
-def _in_line(caution: Caution, names: set[str]) -> str:
-    """Return a caution as it stands behind a label: no capital, no full stop."""
-    said = caution.message.rstrip(".")
-    first = said.split(" ", 1)[0].rstrip(":,")
-    return said if first in names or not first[1:].islower() else said[0].lower() + said[1:]
-
-
 def _list_hints(found: Compared, caveats: int) -> Iterator[str]:
-    more = max(0, len(_find_grave(found)) - caveats)
+    more = max(0, len(find_grave(found.cautions)) - caveats)
     unsaid = f", {format_counted(more, 'more caveat')}" if more else ""
     if len(found.contrasts) == 1:
         yield from (f"--full (tests, model{unsaid or ', method'})", "holdsup report", "--plot figure.svg")
@@ -154,12 +132,14 @@ def _say_interval(s: SystemMean, level: float) -> str:
 
 def _say_data(found: Compared, s: SystemMean) -> str:
     """Return how much there is of a system, and what was averaged or is missing."""
-    counted = [(s.runs, name_runs(found))] if s.runs > 1 or s.samples < 2 else []
+    counted = [(s.runs, say_runs(found.asked))] if s.runs > 1 or s.samples < 2 else []
     counted += [(s.samples, "samples")] if s.samples > 1 else []
     parts = [f"{format_count(count)} {noun.removesuffix('s') if count == 1 else noun}" for count, noun in counted]
     of_all = f" of {format_count(s.items + s.lacking)}" if s.lacking else ""
     said = " x ".join([*parts, *([f"{format_count(s.items)}{of_all} {name_items_of(found)}"] if s.items else [])])
-    said += f", {format_count(s.averaged)} averaged" if s.averaged else ""
+    if s.averaged:
+        means = f"means of {format_count(s.runs + s.averaged)} scores"  # of runs, where no column names the items
+        said += f", {format_counted(s.averaged, 'duplicate') if s.items else means}"
     said += ", deterministic" if s.deterministic else ""
     return said + (f", {format_count(s.missing)} missing" if s.missing else "")
 

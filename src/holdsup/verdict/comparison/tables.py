@@ -102,7 +102,7 @@ def _table(found: Compared, name: str, title: str, columns: Columns[SystemContra
         shown = [c for metric in list_metrics(found) for c in _find_near(find_contrasts(found, metric))]
     if len(shown) < len(found.contrasts):
         counts = f"{format_count(len(shown))} of {format_count(len(found.contrasts))} pairs"
-        notes = (f"Shown are {counts}: those of the best system and of neighbours. The JSON has all.", *notes)
+        notes = (f"This table shows {counts}: those of the best system and of neighbours. The JSON has all.", *notes)
     columns = {"": lambda c: f"{c.left} - {c.right}", **columns}
     return Table(name=name, title=title, columns=tuple(columns), rows=_fill(shown, columns), notes=notes)
 

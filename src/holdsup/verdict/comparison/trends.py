@@ -33,8 +33,8 @@ from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_score
 from holdsup.verdict.properties import ItemProperty
 
 # By what rule the CIs of differences hold at all places at once.
-LIMITS_OF_CLASSES = "Bonferroni's limits"
-LIMITS = {"these-runs": "Working and Hotelling's band", "new-runs": "Graybill and Bowden's band"}
+BAND_OF_CLASSES = "Bonferroni's CIs"
+BANDS = {"these-runs": "Working and Hotelling's band", "new-runs": "Graybill and Bowden's band"}
 POINTS = 41  # of a line that is drawn and saved
 
 

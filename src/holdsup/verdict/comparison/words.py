@@ -23,14 +23,10 @@ from holdsup.verdict.comparison.standings import (
     list_metrics,
     say_adjusted,
 )
-from holdsup.verdict.phrases import join_names, name_items, say_level, say_p
+from holdsup.verdict.phrases import join_names, name_items, say_count, say_level, say_p, say_runs, say_size
 
-COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
 SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
 MOST_NAMED = 3  # systems that a headline names
-# Columns that tell runs apart and are the reader's own word for them.
-RUNS = {"sample": "samples", "prompt": "prompts", "rater": "raters", "annotator": "annotators", "trial": "trials",
-        "fold": "folds", "rollout": "rollouts", "epoch": "epochs", "generation": "generations"}  # fmt: skip
 
 
 def ask(found: Compared) -> str:
@@ -44,7 +40,7 @@ def ask(found: Compared) -> str:
         return f"Is {leader} better than {next(iter(names - {leader}))}{by}?"
     if found.baseline is not None:
         return f"Is any better than {found.baseline}{by}?"
-    return f"Is one of the {_count(len(names))} systems the best{by}?"
+    return f"Is one of the {say_count(len(names))} systems the best{by}?"
 
 
 def headline(found: Compared) -> str:
@@ -68,22 +64,24 @@ def headline(found: Compared) -> str:
 def _say_pair(found: Compared, c: SystemContrast) -> str:
     """Return who is ahead of two, by how much, how sure."""
     level, (better, worse) = found.level, better_of(c)
-    unit, several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
+    (unit, lower), several = name_unit(found, c.metric), len({s.name for s in found.systems}) > 2
     if c.difference == 0 and not is_equivalent(c, level):
         evidence = _say_evidence(found, c, found.settled_by)
         return f"{c.left} and {c.right} scored the same{unit} here, but {evidence} can't rule out a difference."
-    size = format_number(abs(c.difference), uncertainty=min(c.se, abs(c.difference)) or None)
+    size = say_size(abs(c.difference), c.low, c.high, se=c.se)
     if is_told(c, level):
         than = f" than {worse}" if several else ""
         who = f"{worse} is worse than {better}" if better == found.baseline else f"{better} is better{than}"
         interval = format_interval(*sorted((abs(c.low), abs(c.high))))
-        said = f"{who} by {size}{unit} ({say_level(level)} CI {interval}, {say_p(c.p_adjusted)})"
+        known = f"{say_level(level)} CI {interval}, {say_p(c.p_adjusted)}"
+        said = f"{who} by {size}{unit} ({'lower is better; ' if lower else ''}{known})"
         return f"{said}{_say_margin(c, level)}."
     if is_equivalent(c, level) and c.equivalence is not None:
         margin = format_number(c.equivalence.margin)
         p = say_p(c.equivalence.p_equivalent_adjusted)
         return f"{c.left} and {c.right} are equivalent: they differ by less than {margin}{unit} ({p})."
-    lead, p = f"{better} leads{f' {worse}' if several else ''} by {size}{unit}", say_p(c.p_adjusted)
+    lead = f"{better} leads{f' {worse}' if several else ''} by {size}{unit}{' (lower is better)' if lower else ''}"
+    p = say_p(c.p_adjusted)
     if not math.isfinite(c.low + c.high):
         return f"{lead}, but {_say_evidence(found, c, 'runs and items')} can't tell how far off that is ({p})."
     return f"{lead}, but {_say_evidence(found, c, found.settled_by)} can't rule out no difference ({p})."
@@ -103,8 +101,8 @@ def _say_margin(c: SystemContrast, level: float) -> str:
 def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) -> str:
     """Return what the answer rests on: runs, items or datasets, whichever would settle it, or else decides."""
     counts = [s.runs for s in found.systems if s.metric == c.metric and s.name in (c.left, c.right)]
-    several = f"{' and '.join(map(format_count, counts))} {name_runs(found)}"
-    runs = several if len(set(counts)) > 1 else f"{format_count(counts[0])} {name_runs(found)} each"
+    several = f"{' and '.join(map(format_count, counts))} {say_runs(found.asked)}"
+    runs = several if len(set(counts)) > 1 else f"{format_count(counts[0])} {say_runs(found.asked)} each"
     items = f"{format_count(c.items)} {name_items_of(found)}"
     if found.unit is None or (settled_by == "runs" and c.claim != "these-runs"):
         return runs
@@ -125,7 +123,7 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
     counted = f"{format_count(differ)} of {pairs} pairs {'differs' if differ == 1 else 'differ'}"
     counted = f"All {pairs} pairs differ" if differ == len(own) else counted
     if all(math.isclose(s.mean, means[0].mean, rel_tol=SAME) for s in means):
-        return f"All {_count(len(means))} systems scored the same here, so none can be called the best."
+        return f"All {say_count(len(means))} systems scored the same here, so none can be called the best."
     if not differ:
         return f"{leader} has the best mean, but none of {pairs} pairs can be told apart."
     told = {leader, *_told_from(own, leader, level)}
@@ -136,7 +134,7 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
         return f"{join_names([leader, *alike])} can't be told apart at the top. {counted}."
     if len(alike) == others:
         return f"{leader} has the best mean, but no other can be told apart from it. {counted}."
-    tied = f"{_count(len(alike))} of {_count(others)} others can't be told apart from it"
+    tied = f"{say_count(len(alike))} of {say_count(others)} others can't be told apart from it"
     return f"{leader} leads, but {tied}. {counted}."
 
 
@@ -152,7 +150,7 @@ def _say_ties(found: Compared) -> str:
     if not tied:
         return ""
     if tied != list(range(tied[0], tied[-1] + 1)):
-        return f"; {_count(len(tied))} systems share a place with another"
+        return f"; {say_count(len(tied))} systems share a place with another"
     if len(tied) == 2:
         return f"; ranks {tied[0]} and {tied[1]} can't be told apart"
     return f"; ranks {tied[0]} to {tied[-1]} can't all be told apart"
@@ -164,23 +162,16 @@ def _say_baseline(found: Compared, own: Sequence[SystemContrast]) -> str:
     told = sorted((c for c in own if is_told(c, level)), key=lambda c: -abs(c.difference))
     better = [c.left for c in told if better_of(c)[0] == c.left]
     same = sum(is_equivalent(c, level) for c in own if c not in told)
-    others = {
-        "worse": len(told) - len(better),
-        "equivalent": same,
-        "can't be told apart from it": len(own) - len(told) - same,
-    }
-    rest = "; ".join(
-        f"{_count(count)} {'' if word[0] == 'c' else 'is ' if count == 1 else 'are '}{word}"
-        for word, count in others.items()
-        if count
-    )
-    if others["can't be told apart from it"] == len(own):
-        return f"None of the {_count(len(own))} others can be told apart from {base}."
+    unsure, parts = len(own) - len(told) - same, {"worse": len(told) - len(better), "equivalent": same}
+    rest = [f"{say_count(n)} {'is' if n == 1 else 'are'} {what}" for what, n in parts.items() if n]
+    rest += [f"{say_count(unsure)} can't be told apart from it"] if unsure else []
+    if unsure == len(own):
+        return f"None of the {say_count(len(own))} others can be told apart from {base}."
     if better:
         said = f"{join_names(better, most=MOST_NAMED)} {'is' if len(better) == 1 else 'are'} better than {base}"
     else:
-        said = f"None of {_count(len(own))} is shown to be better than {base}"
-    return f"{said}{f'; {rest}' if rest else ''}."
+        said = f"None of {say_count(len(own))} is shown to be better than {base}"
+    return f"{'; '.join([said, *rest])}."
 
 
 def _say_metrics(found: Compared, metrics: Sequence[str | None]) -> str:
@@ -188,10 +179,10 @@ def _say_metrics(found: Compared, metrics: Sequence[str | None]) -> str:
     yes = [str(metric) for metric in metrics if decide_metric(found, metric) == "yes"]
     best = "better" if found.baseline is not None or len({s.name for s in found.systems}) == 2 else "best"
     if not yes:
-        return f"No system is {best} by any of {_count(len(metrics))} metrics."
+        return f"No system is {best} by any of {say_count(len(metrics))} metrics."
     leaders = list(dict.fromkeys(find_leader(found, metric) for metric in metrics if str(metric) in yes))
     every = len(yes) == len(metrics)
-    by = f"by {_all(len(metrics)) if every else f'{_count(len(yes))} of {_count(len(metrics))}'} metrics"
+    by = f"by {_all(len(metrics)) if every else f'{say_count(len(yes))} of {say_count(len(metrics))}'} metrics"
     if len(leaders) == 1:
         others = [str(metric) for metric in metrics if str(metric) not in yes]
         rest = (
@@ -201,35 +192,18 @@ def _say_metrics(found: Compared, metrics: Sequence[str | None]) -> str:
     return f"Metrics disagree: {join_names(leaders, most=MOST_NAMED)} are each {best} by some."
 
 
-def _count(number: int) -> str:
-    """Return a small number as a word.
-
-    >>> _count(3), _count(58)
-    ('three', '58')
-    """
-    return COUNTS[number] if number < len(COUNTS) else format_count(number)
-
-
 def _all(number: int) -> str:
-    return "both" if number == 2 else f"all {_count(number)}"
+    return "both" if number == 2 else f"all {say_count(number)}"
 
 
-def name_unit(found: Compared, metric: str | None) -> str:
-    """Return what a difference is counted in, to stand behind a number: the metric, and if a lower one is better."""
+def name_unit(found: Compared, metric: str | None) -> tuple[str, bool]:
+    """Return what a difference is counted in, to be put after a number, and whether a lower one is better."""
     scored = find_scored(found)
     name = metric or (scored.names[0] if len(scored.names) == 1 else "")
-    lower = " (lower is better)" if any(c.lower_is_better for c in found.contrasts if c.metric == metric) else ""
+    lower = any(c.lower_is_better for c in found.contrasts if c.metric == metric)
     if not metric and (find_direction(name) is None or not name.isalnum()):
-        return lower
-    return f" {name.upper() if name.islower() and len(name) <= 2 else name}{lower}"
-
-
-def name_runs(found: Compared) -> str:
-    """Return the word for what is drawn anew beside items: runs, or what the column that tells them apart names."""
-    given = found.asked.roles.get("run") or found.asked.roles.get("facets") or ()
-    columns = (given,) if isinstance(given, str) else given
-    words = [word for column in columns for word in column.lower().replace("-", "_").split("_")]
-    return next((RUNS[word] for word in words if word in RUNS), "runs") if len(columns) == 1 else "runs"
+        return "", lower
+    return f" {name.upper() if name.islower() and len(name) <= 2 else name}", lower
 
 
 def name_items_of(found: Compared) -> str:
@@ -262,7 +236,7 @@ def holds_for(found: Compared) -> str:
 
 
 def _covers(found: Compared, claim: str) -> str:
-    runs, items, datasets = name_runs(found), name_items_of(found), _name_datasets(found)
+    runs, items, datasets = say_runs(found.asked), name_items_of(found), _name_datasets(found)
     cluster = found.asked.roles.get("cluster")
     if isinstance(cluster, str) and found.unit == "items":
         items = name_items(cluster, f"clusters ({cluster})")
@@ -308,8 +282,12 @@ def explain_margin(found: Compared) -> Iterator[str]:
     if len(tested) > 1:
         small = sum(e.p_equivalent_adjusted <= 1 - found.level for e in tested)
         large = sum(e.p_beyond_adjusted <= 1 - found.level for e in tested)
-        margin, pairs = format_number(tested[0].margin), format_counted(len(tested), "pair")
-        yield f"{small} of {pairs} differ by less than {margin}, {large} by more; the rest is open"
+        margin, number = format_number(tested[0].margin), len(tested)
+        if number in (small, large):
+            yield f"all {format_count(number)} pairs differ by {'less' if small else 'more'} than {margin}"
+            return
+        rest = "" if small + large == number else "; the others can't tell"
+        yield f"{small} of {format_count(number)} pairs differ by less than {margin}, {large} by more{rest}"
 
 
 def explain_conditions(found: Compared) -> Iterator[str]:

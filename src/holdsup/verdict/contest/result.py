@@ -134,7 +134,7 @@ def _tabulate_tests(contest: ContestNumbers) -> Iterator[Table]:
     several = len(contest.conclusions) > 1
     null = f"a difference of {contest.margin:g} or less" if contest.margin else "no difference"
     notes = ["The statistic is of the difference beyond the margin."] if contest.margin else []
-    if any(t.name.startswith("blocked") for t in contest.tests):
+    if any(t.strategy == "blocked" for t in contest.tests):
         notes.append(CONSERVATIVE)
     yield Table(
         name="tests",

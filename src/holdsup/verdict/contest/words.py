@@ -216,7 +216,7 @@ def describe_method(contest: ContestNumbers) -> Method:
     splits = join_names(list(dict.fromkeys(row.strategy for row in contest.estimators)))
     tests = join_names(list(dict.fromkeys(test.name for test in contest.tests)))
     tested = f" The difference over new corpora is tested by {tests}." if tests else ""
-    sources = {"blocked": "wang2014", "corrected resampled t": "nadeau2003"}
+    sources = dict.fromkeys("wang2014" if test.strategy == "blocked" else "nadeau2003" for test in contest.tests)
     return Method(
         question="Would another split of the corpus say the same?",
         sentences=(
@@ -225,5 +225,5 @@ def describe_method(contest: ContestNumbers) -> Method:
             "Reproducibility is the share of partitions in which the same system is better, with an exact binomial "
             f"CI.{tested}",
         ),
-        citations=("xue2023", *(key for name, key in sources.items() if name in tests)),
+        citations=("xue2023", *sources),
     )

@@ -92,8 +92,8 @@ def _copies(runs: RunTable) -> Iterator[Caution]:
         yield Caution(
             code="copied-runs",
             about="data",
-            message=f"Runs with exactly the scores of another run: {join_names(said, most=3)}.",
-            effect="They count as separate runs here, and as one in holdsup compare.",
+            message=f"Runs with exactly the scores of another run still count: {join_names(said, most=3)}.",
+            effect="With one run a system has no spread of runs, and p would be smaller. compare counts them as one.",
             advice="Unless the system is deterministic, remove the copies.",
             count=sum(copies.values()),
         )

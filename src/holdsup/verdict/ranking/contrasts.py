@@ -143,7 +143,7 @@ def compare_by_dataset(
     estimate = (ahead - behind).sum(axis=1) / count
     these = (np.where(shared, ahead - behind - estimate[:, None], 0.0) ** 2).sum(axis=1) / (count * (count - 1))
     scale = np.maximum(np.abs(ahead), np.abs(behind)).max(axis=1)
-    apart = fits.runs.nested_runs != otherwise  # each dataset has runs of its own: their luck is in the spread
+    apart = fits.runs.nested_runs != otherwise  # each dataset has its own runs: their luck is in the spread
     measured = otherwise or not apart
     parts = fits.measure_runs(systems, shared) if measured else np.full((*systems.shape, 3), np.nan)
     counted = np.isfinite(parts).all(axis=(1, 2))

@@ -324,7 +324,7 @@ def _caution_formula(runs: RunTable, formula: Formula, numeric: Collection[str])
     if not slopes and not any(set(term.group) == {system, dataset} for term in formula.random):
         yield Caution(
             code="no-interaction-term",
-            message=f"The formula has no {system} x {dataset} term: it can't be told from the residual.",
+            message=f"The formula has no {system} x {dataset} term: it can't be separated from the residual.",
             advice=f"Add (1 | {quote(system)}:{quote(dataset)}).",
         )
 

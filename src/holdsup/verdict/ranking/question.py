@@ -20,7 +20,6 @@ from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.mixtures import refuse_mixtures
 from holdsup.scores.roles import FILE, is_progress, is_usual
-from holdsup.scores.settings import say_outcome
 from holdsup.verdict.intake import Intake, caution_missing, leave_out, list_where, take_in
 from holdsup.verdict.ranking.cautions import caution_fits, caution_table
 from holdsup.verdict.ranking.contrasts import contrast_systems, find_contributions
@@ -276,10 +275,10 @@ def answer(fits: RankFits, taken: Intake, question: RankQuestion, progress: Prog
     scale = find_scale(scores.only(scores.usable), scores.metric.names[0] if scores.metric is not None else None)
     systems = tuple(map(scale.limit, systems))
     random = share_variance(fits.variances, seed=question.seed)
-    told = {say_outcome(name, "--facets", (*scores.roles.facets, name)) for name in question.treat}
+    told = {("outcome-not-setting", f"column:{name}") for name in question.treat}
     said = [
         *caution_missing(taken.scores),
-        *(each for each in taken.cautions if each.code not in OF_ITEMS and each.message not in told),
+        *(each for each in taken.cautions if each.code not in OF_ITEMS and (each.code, each.about) not in told),
         *caution_fits(fits, contrasts, random),
         *caution_table(scores, runs, chosen=question.names_columns, aside=(question.last,)),
         *taken.directions.assumptions(),

@@ -87,7 +87,7 @@ class RunTable:
     ingredients: Mapping[str, Floats]  # columns that describe systems, as numbers
     trainings: Codes  # the training run of each row, whatever the dataset: the same number on two datasets is one name
     settings: Codes  # the setting of each row: trainings of one setting differ by chance alone
-    nested_runs: bool  # whether each dataset has runs of its own: declared, by folds of its own, or as no name recurs
+    nested_runs: bool  # whether each dataset has its own runs: declared, by folds of its own, or as no name recurs
     declared: bool = False  # whether it was declared
     items: int = 0  # most items whose scores were averaged to one row; 0 where rows came as they are
     pairing: Pairing = PAIRED  # whether systems were averaged over the same items

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from holdsup.rendering import Answer, Cell, Estimate, Interval, State, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_number
 from holdsup.results import Method, write_caveats
-from holdsup.verdict.phrases import join_names, say_level, say_p
+from holdsup.verdict.phrases import join_names, say_count, say_level, say_p, say_size
 from holdsup.verdict.ranking.records import (
     DIFFERENCES,
     LEAST_SHARED,
@@ -24,7 +24,6 @@ from holdsup.verdict.ranking.records import (
 MOST_SYSTEMS = 10  # rows of the short answer, besides the last system
 MOST_WORDS, MOST_LINES = 25, 30  # of a headline, and of the whole
 MOST_SHARES, LONGEST_SHARES = 3, 70  # terms named where the variance is from, and characters that they may take
-NUMBERS = "no one two three four five six seven eight nine ten".split()
 
 
 def write_answer(found: RankingNumbers) -> Answer:
@@ -71,7 +70,7 @@ def _rivals(found: RankingNumbers) -> tuple[list[str], list[str]]:
 def _headline(found: RankingNumbers) -> str:
     (leader, second), (unsure, behind) = found.systems[:2], _rivals(found)
     lead = {(c.left, c.right): c for c in found.contrasts}[leader.name, second.name]
-    size = format_number(abs(lead.difference), uncertainty=lead.se)
+    size = say_size(abs(lead.difference), lead.low_simultaneous, lead.high_simultaneous, se=lead.se)
     where = f" on {lead.datasets} shared {found.items}" if lead.datasets < found.datasets else ""
     sure = _evidence(found, lead)
     if "datasets" not in found.covers:
@@ -86,10 +85,10 @@ def _headline(found: RankingNumbers) -> str:
     if behind and not unsure:
         return f"{first}is worse than {join_names(behind, most=2)} where both were scored."
     few = "it" if unsure == [second.name] else " or ".join(unsure)
-    whom = f"{_number(len(unsure))} others" if len(unsure) > 2 else few
+    whom = f"{say_count(len(unsure))} others" if len(unsure) > 2 else few
     rest = len(found.systems) - 1 - len(unsure) - len(behind)
-    beats = f"It beats the other{f' {_number(rest)}' if rest > 1 else ''}." if rest else ""
-    return _add(f"{first}can't be told from {whom}.", beats)
+    beats = f"It beats the other{f' {say_count(rest)}' if rest > 1 else ''}." if rest else ""
+    return _add(f"{first}can't be told apart from {whom}.", beats)
 
 
 def _add(first: str, more: str) -> str:
@@ -115,11 +114,7 @@ def _clear_places(found: RankingNumbers) -> str:
     blurred = [s.rank for s in found.systems if s.rank_low != s.rank_high]
     if blurred:
         return f"Places {blurred[0]} to {blurred[-1]} can't all be told apart."
-    return f"All {_number(len(found.systems))} places are clear." if len(found.systems) > 2 else ""
-
-
-def _number(count: int) -> str:
-    return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
+    return f"All {say_count(len(found.systems))} places are clear." if len(found.systems) > 2 else ""
 
 
 def _places(found: RankingNumbers, most: int) -> Table:
@@ -186,18 +181,20 @@ def answer_questions(found: RankingNumbers) -> tuple[AnsweredQuestion, ...]:
 def _best(found: RankingNumbers) -> tuple[State, str]:
     leader, others, (unsure, behind) = found.systems[0].name, len(found.systems) - 1, _rivals(found)
     if not unsure and not behind:
-        over = f"each of the other {_number(others)}" if others > 1 else found.systems[1].name
+        over = f"each of the other {say_count(others)}" if others > 1 else found.systems[1].name
         return find_state(found), f"{leader}, over {over}"
     rivals = [*behind, *unsure]
     if len(rivals) > 2:
-        return "unclear", f"{leader} or any of {_number(len(rivals))} others"
+        return "unclear", f"{leader} or any of {say_count(len(rivals))} others"
     return "unclear", " or ".join([", ".join([leader, *rivals[:-1]]), rivals[-1]])
 
 
 def _interaction(found: RankingNumbers) -> tuple[State | None, str]:
     cells, name = found.find_cells(), f"{found.system_name} x {found.dataset_name}"
+    if not cells and "datasets" not in found.covers:
+        return None, f"the formula has no {name} term"
     if not cells:
-        return "unclear", f"{name} can't be separated from chance here"
+        return None, f"can't be tested with one score per {found.system_name} and {found.dataset_name}"
     share = sum(r.percent_exact for r in cells)
     if all(r.p is None for r in cells):
         return None, f"{_percent(share)} of the variance is {name}"
@@ -217,7 +214,7 @@ def _factors(found: RankingNumbers) -> tuple[State | None, str]:
         sure = sorted((e for e in effects if found.told(e.p)), key=lambda e: -abs(e.estimate))
         largest = list({e.factor: e for e in reversed(sure)}.values())[::-1]  # of each factor, its strongest level
         if not largest:
-            return "unclear", f"none of {_number(len(effects))} effects differs from zero"
+            return "unclear", f"none of {say_count(len(effects))} effects differs from zero"
         return "yes", _list_effects([(e.name, e.estimate, e.se) for e in largest])
     repeated = [t.name for t in found.treatments if t.treated == "random"]
     if not repeated:
@@ -232,7 +229,7 @@ def _ingredients(found: RankingNumbers) -> tuple[State, str]:
     sure = [(c.name, c.estimate, c.se) for c in found.contributions if found.told(c.p)]
     unsure = [c.name for c in found.contributions if not found.told(c.p)]
     if not sure:
-        return "unclear", f"nothing that can be told from zero ({join_names(unsure, most=3)})"
+        return "unclear", f"nothing that clearly differs from zero ({join_names(unsure, most=3)})"
     return "unclear" if unsure else "yes", _list_effects(sure)
 
 

@@ -243,7 +243,7 @@ def _count(measurand: str, study: str, shared: Sequence[str], missed: Sequence[F
 def _nothing(tables: Mapping[str, Studies], original: str | None) -> MeasurementError:
     studies = dict.fromkeys(study for one in tables.values() for study in one)
     if original is not None and original not in studies:
-        return MeasurementError(f"there is no study {original!r}; there is {list_names(studies)}")
+        return MeasurementError(f"there is no study {original!r}: choose from {list_names(studies)}")
     return MeasurementError(
         "no two studies measured the same two objects with the same measurand, so there is no finding to compare: the "
         f"studies are {list_names(studies)}"

@@ -175,11 +175,11 @@ def select_measurements(
         if not there:
             names = dict.fromkeys(condition for m in measurements for condition in m.conditions)
             raise MeasurementError(
-                f"there is no condition {name!r} to select by; there is {list_names([*FIELDS, *names])}"
+                f"there is no condition {name!r} to select by: choose from {list_names([*FIELDS, *names])}"
             )
         if not there & allowed:
             listed = " or ".join(map(repr, sorted(allowed)))
-            raise MeasurementError(f"no measurement has {name} {listed}; there is {list_names(sorted(there))}")
+            raise MeasurementError(f"no measurement has {name} {listed}: choose from {list_names(sorted(there))}")
         chosen = [m for m in chosen if _read(m, name) in allowed]
     if not chosen:
         raise MeasurementError("no measurement has all the values asked for: ask for fewer at once")

@@ -35,7 +35,7 @@ class Judgements:
     def place(self, study: str) -> int:
         """Return the row of a study."""
         if study not in self.studies:
-            raise MeasurementError(f"there is no study {study!r}; there is {list_names(self.studies)}")
+            raise MeasurementError(f"there is no study {study!r}: choose from {list_names(self.studies)}")
         return self.studies.index(study)
 
 

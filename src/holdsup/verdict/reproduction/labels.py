@@ -52,7 +52,7 @@ class LabelAgreement(Result):
         nominal = self.scale == "nominal"
         ranked = sorted(self.pairs, key=lambda p: (math.isnan(p.alpha), p.percent if nominal else p.alpha))
         agree = f"{self.studies} studies agree at Krippendorff's alpha = {self.alpha:.2f}"
-        alike = "All labels are the same: agreement can't be told from chance."
+        alike = "All labels are the same: agreement can't be separated from chance."
         return Answer(
             question="How far do the studies agree on the labels?",
             state=None,

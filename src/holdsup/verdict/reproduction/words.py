@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from holdsup.rendering import Answer, State, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_percent
 from holdsup.results import Caution, Method, write_caveats
-from holdsup.verdict.phrases import join_names, say_level
+from holdsup.verdict.phrases import join_names, say_count, say_level
 from holdsup.verdict.reproduction.groups import Agreement
 from holdsup.verdict.reproduction.records import (
     MOST_CROSSED,
@@ -29,7 +29,6 @@ from holdsup.verdict.reproduction.tables import (
 MOST_LINES, MOST_LINES_SEVERAL = 20, 24  # of a short answer, signature included
 MOST_NAMED = 4  # conditions in a sentence; tables and the JSON have all
 CONVINCING = 0.05  # share of random groups that explain as much
-NUMBERS = "no one two three four five six seven eight nine ten".split()
 MORE = ("--full (precision, conditions, spread)", "--card card.html")
 
 
@@ -113,7 +112,7 @@ def find_state(assessments: Sequence[Assessment], within: float | None) -> State
 
 
 def _headline(a: Assessment, level: float, within: float | None) -> str:
-    count = NUMBERS[a.n] if a.n < len(NUMBERS) else f"{a.n:,}"
+    count = say_count(a.n)
     if a.sd == 0:
         return f"All {count} measurements of {_name(a)} are equal, which says little about the next one."
     said = f"{count.capitalize()} measurements of {_name(a)} differ by a CV* of {_cv(a.cv)}"

@@ -210,7 +210,7 @@ def _warn_of_partitions(tuning: TuningNumbers) -> Iterator[Caution]:
         yield Caution(
             code="two-partitions",
             message="With J=2, CIs assume that all candidates vary alike; one that varies far more is often missed.",
-            effect="Of one that varies ten times as much, 13% are missed, not 5%.",
+            effect="One that varies ten times as much is missed in 13% of cases, not 5%.",
             advice="Use J of 3 or more.",
         )
 

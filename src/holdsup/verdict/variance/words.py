@@ -6,28 +6,36 @@ from collections.abc import Iterator, Sequence
 
 from holdsup.rendering import Answer, Cell, Estimate, Interval, Percent, State, Table
 from holdsup.results import Method, write_caveats
-from holdsup.verdict.phrases import join_names, judge_intervals, name_items, say_level, say_threshold
+from holdsup.verdict.phrases import join_names, judge_intervals, name_items, say_level, say_runs, say_threshold
 from holdsup.verdict.variance.records import DecompositionNumbers, Reliability, StudyPlan, VarianceComponent, name_of
 
-MOST_SYSTEMS = 10  # rows of the short answer
+MOST_SYSTEMS, FEWER = 10, 5  # rows of the short answer, and where it would be too long
 MOST_LINES = 25  # of the whole
 MOST_SOURCES = 4  # columns of shares; of more, the largest
 NOISE = "noise"  # the residual, in a word
 
 
 def write_answer(found: DecompositionNumbers) -> Answer:
-    """Return whether a single score is reliable, and where the variance comes from."""
-    items = _name_items(found)
+    """Return whether a single score is reliable, and where the variance comes from; of many systems what fits."""
+    answer = _shorten(found, MOST_SYSTEMS)
+    return answer if answer.text().count("\n") <= MOST_LINES else _shorten(found, FEWER)
+
+
+def _shorten(found: DecompositionNumbers, most: int) -> Answer:
+    """Return the answer with so many systems."""
+    items, runs = _name_items(found), say_runs(found.asked)
     inside = "".join(f" of new {name}s" for name in found.list_objects()[1:])
     covers = (
-        f"single scores of new {items}{inside} like these in new runs" if found.reliabilities else "runs like these"
+        f"single scores of new {items}{inside} like these in new {runs}"
+        if found.reliabilities
+        else f"{runs} like these"
     )
     question = f"Is one score of this evaluation reliable (phi at least {say_threshold(found.threshold)})?"
     return Answer(
         question=question if found.reliabilities else "Where does the variance come from?",
         state=find_state(found),
         headline=_about_phi(found, items) if found.reliabilities else _about_shares(found, items),
-        parts=(_show_systems(found, items) if len(found.systems) > 1 else _show_sources(found, items),),
+        parts=(_show_systems(found, items, most) if len(found.systems) > 1 else _show_sources(found, items),),
         foot=(
             ("holds for", f"{covers}; not which system is better"),
             *(("settle it", said) for said in _settle(found)),
@@ -121,17 +129,17 @@ def _show_sources(found: DecompositionNumbers, items: str) -> Table:
     )  # fmt: skip
 
 
-def _show_systems(found: DecompositionNumbers, items: str) -> Table:
+def _show_systems(found: DecompositionNumbers, items: str, most: int) -> Table:
     """Return the shares of several systems side by side; of many, those with the lowest phi."""
     known = {(r.system, r.metric): r for r in found.reliabilities}
     owners = [(s.system, s.metric) for s in found.systems]
-    if (more := len(owners) - MOST_SYSTEMS) > 0 and (decisive := find_decisive(found)) is not None:
+    if (more := len(owners) - most) > 0 and (decisive := find_decisive(found)) is not None:
         first = decisive.system, decisive.metric
         owners.sort(key=lambda owner: (owner != first, known[owner].phi if owner in known else 1.0))
     columns = _largest_sources(found.components)
     percent = {(c.system, c.metric, c.name): c.percent for c in found.components}
     rows: list[tuple[Cell, ...]] = []
-    for owner in owners[:MOST_SYSTEMS]:
+    for owner in owners[:most]:
         r = known.get(owner)
         phi: tuple[Cell, ...] = (None, None)
         if r is not None:
