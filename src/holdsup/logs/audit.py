@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.errors import list_names
@@ -205,12 +206,17 @@ def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
 
 
 def _digests(logs: Sequence[Placed], column: str) -> dict[str, dict[str, set[str]]]:
-    """Return the digests of each item in the logs of each system that have them."""
+    """Return the digests of each item that has several, in the logs of each system that have them."""
+    held = [each for each in logs if column in each.log.rows.column_names]
+    known = [pa.table({"item": each.log.rows["item"], column: each.log.rows[column]}).group_by(["item", column])
+             .aggregate([]).drop_null() for each in held]  # fmt: skip
+    if not known:
+        return {}
+    counted = pa.concat_tables(known).group_by("item").aggregate([(column, "count_distinct")])
+    several = counted.filter(pc.greater(counted[f"{column}_count_distinct"], 1))["item"]
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for each in logs:
-        rows = each.log.rows
-        if column in rows.column_names and rows[column].null_count < len(rows):
-            known = rows.filter(pc.is_valid(rows[column])).group_by(["item", column]).aggregate([])
-            for item, value in zip(known["item"].to_pylist(), known[column].to_pylist(), strict=True):
-                found[item][each.system].add(value)
+    for each, own in zip(held, known, strict=True) if len(several) else ():
+        own = own.filter(pc.is_in(own["item"], several.combine_chunks()))
+        for item, value in zip(own["item"].to_pylist(), own[column].to_pylist(), strict=True):
+            found[item][each.system].add(value)
     return found
