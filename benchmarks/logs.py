@@ -219,7 +219,9 @@ def write_lm_eval(folder: Path, size: int) -> list[float]:
 def _make_line(rng: random.Random, item: int, score: float) -> dict[str, Any]:
     prompt, choices = say(rng, 250), [say(rng, 6) for _ in range(4)]
     doc = {"question": say(rng, 40), "choices": choices, "answer": 1, "subject": f"s{item % 20}"}
-    hashes = {f"{part}_hash": hashlib.sha256(f"{part}{item}".encode()).hexdigest() for part in ("doc", "prompt", "target")}
+    hashes = {
+        f"{part}_hash": hashlib.sha256(f"{part}{item}".encode()).hexdigest() for part in ("doc", "prompt", "target")
+    }
     return {
         "doc_id": item, "doc": doc, "target": choices[1],
         "arguments": {f"gen_args_{n}": {"arg_0": prompt, "arg_1": f" {each}"} for n, each in enumerate(choices)},

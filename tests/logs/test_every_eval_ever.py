@@ -107,7 +107,7 @@ def test_aggregates_of_something_else_are_named(
     write_aggregate(tmp_path, result(score, metric), rows=rows, source=source)
     (log,) = read_all(READER, tmp_path)
     assert not log.means
-    assert f"{metric} is 0.8 in the aggregates, and 0.5" in log.cautions[0].message
+    assert f"{metric} is 0.8 in the aggregates, but the mean of the answers is 0.5" in log.cautions[0].message
 
 
 def test_percentages_are_those_of_the_scores(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_two_real_logs_with_other_limits(formats: Path) -> None:
 
 
 def test_results_without_samples_are_refused_with_what_to_do(formats: Path) -> None:
-    with pytest.raises(ReadError, match=r"data_with_llm_scoring\.json holds results but no samples.*--no-log-samples"):
+    with pytest.raises(ReadError, match=r"data_with_llm_scoring\.json has results but no samples.*--no-log-samples"):
         read_one(formats / "eee_fixtures" / "inspect" / "data_with_llm_scoring.json")
 
 
@@ -442,7 +442,7 @@ def test_another_archive_is_left_alone(tmp_path: Path) -> None:
         ({"samples": [{"epoch": 1}]}, "sample 1 of .* has no id"),
         ({"samples": ["a"]}, "sample 1 of .* has no id"),
         ({"samples": [sample("a", scores=[1])]}, "sample 'a' of .* has scores in a form that is not known"),
-        ({"samples": None}, "holds results but no samples"),
+        ({"samples": None}, "has results but no samples"),
     ],
 )
 def test_what_is_no_whole_log_is_refused_in_one_line(one: Any, change: Log, message: str) -> None:

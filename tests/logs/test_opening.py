@@ -47,13 +47,13 @@ def test_two_logs_in_a_folder_are_two_systems_on_the_same_items(tmp_path: Path) 
     assert found.contrasts[0].difference == pytest.approx(0.6)
     assert {s.name: s.mean for s in found.systems} == pytest.approx({"A": 0.9, "B": 0.3})
     said = {c.code: c.message for c in found.cautions}
-    assert said["logs-read"] == "Read 2 logs of Plain 1. 2 means that the tool printed are ours, too."
+    assert said["logs-read"] == "Read 2 Plain 1 logs. All 2 means match the ones the tool reported."
     assert said["unread-files"].startswith("1 other file")
 
 
 def test_a_mean_that_is_not_the_tools_own_is_an_error_with_both_numbers(tmp_path: Path) -> None:
     write(tmp_path, "a", "A", GOOD, means={"acc": 0.9000001})
-    with pytest.raises(ReadError, match=r"acc = 0\.9000001 on quiz, and what was read has a mean of 0\.9:"):
+    with pytest.raises(ReadError, match=r"acc = 0\.9000001 on quiz, but the scores in the log have a mean of 0\.9:"):
         read_scores(tmp_path, readers=READERS)
 
 
@@ -131,7 +131,7 @@ def test_other_items_under_one_id_are_refused_until_they_are_accepted(tmp_path: 
         write(tmp_path, name, name, GOOD, extra=["content"], row3={"content": text}, row4={"content": "same"})
     code = "different-items-under-one-id"
     assert codes(audit_scores(tmp_path, readers=READERS))[code] == "error"
-    with pytest.raises(ScoresError, match=f"1 id stands for another input or target.*--accept {code}"):
+    with pytest.raises(ScoresError, match=f"1 id stands for different inputs or targets.*--accept {code}"):
         compare_systems(tmp_path, readers=READERS)
     assert codes(compare_systems(tmp_path, readers=READERS, accept=[code]))[code] == "warning"
     with pytest.raises(ScoresError, match="have no such error"):
@@ -144,21 +144,21 @@ def test_prompts_settings_limits_and_errors_are_said(tmp_path: Path) -> None:
     write(tmp_path, "b", "B", BAD[:8], conditions={"limit": "8", "task version": "2"}, finished=False,
           extra=["prompt"], row0={"prompt": "y"})  # fmt: skip
     found = {c.code: c for c in compare_systems(tmp_path, readers=READERS).cautions}
-    assert found["different-prompts"].message.startswith("1 item was put to systems in other words")
+    assert found["different-prompts"].message.startswith("1 item was prompted differently for different systems")
     assert "task version (1 for A, 2 for B)" in found["different-settings"].message
-    assert found["unpaired-items"].message.endswith("(B has 8). The logs have other limits.")
+    assert found["unpaired-items"].message.endswith("(B has 8). The logs were run with different limits.")
     assert found["errors-as-wrong"].about == "system:A"
     assert found["errors-as-wrong"].examples == ("timeout",)
     assert [c.message for c in compare_systems(tmp_path, readers=READERS).cautions if c.code == "unfinished-log"] == [
-        "The log of A on quiz lacks items: it has 10 of 12 items.",
-        "The log of B on quiz did not finish: it has 8 items.",
+        "The log of A on quiz has only 10 of 12 items.",
+        "The evaluation of B on quiz did not finish: its log has 8 items.",
     ]
 
 
 def test_logs_without_a_common_item_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "a", "A", GOOD)
     write(tmp_path, "b", "B", [], rows=[{"item": f"z{i}", "metric": "acc", "score": 1.0} for i in range(5)])
-    with pytest.raises(ScoresError, match="no item was evaluated for every one of 'A', 'B'"):
+    with pytest.raises(ScoresError, match="'A', 'B' have no item in common"):
         compare_systems(tmp_path, readers=READERS)
 
 

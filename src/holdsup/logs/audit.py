@@ -34,7 +34,8 @@ def audit_logs(placed: Sequence[Placed]) -> Iterator[Caution]:
     for task, logs in tasks.items():
         of_task = f"{task}: " if len(tasks) > 1 and task else ""
         for caution in _audit_task(logs):
-            found[caution.code].append((of_task, caution))
+            of = replace(caution, about=f"dataset:{task}", message=f"{of_task}{caution.message}")
+            found[caution.code].append((of_task, of if task and caution.severity == "error" else caution))
     for cautions in found.values():
         yield from _together(cautions)
 
@@ -44,9 +45,11 @@ def _together(cautions: list[tuple[str, Caution]]) -> Iterator[Caution]:
     by_severity = defaultdict(list)
     for of_task, caution in cautions:
         by_severity[caution.severity].append((of_task, caution))
+    for caution in [caution for _, caution in by_severity.pop("error", [])]:
+        yield caution  # which refuses questions about its task alone
     for several in by_severity.values():
         of_task, first = several[0]
-        more = f" The same in {format_counted(len(several) - 1, 'other task')}." if len(several) > 1 else ""
+        more = f" The same is true of {format_counted(len(several) - 1, 'other task')}." if len(several) > 1 else ""
         count = sum(caution.count for _, caution in several)
         yield replace(first, about="data", message=f"{of_task}{first.message}{more}", count=count)
 
@@ -60,11 +63,12 @@ def _unfinished(placed: Sequence[Placed]) -> Iterator[Caution]:
             continue
         on = f" on {log.task}" if log.task else ""
         of = f" of {format_count(log.planned)}" if log.planned is not None else ""
-        ended = "did not finish" if not log.finished else "lacks items"
         yield Caution(
             code="unfinished-log", about=f"system:{each.system}",
-            message=f"The log of {each.system}{on} {ended}: it has {format_count(items)}{of} items.",
-            effect="Items that come first, or that are answered first, may be the easy ones.",
+            message=f"The log of {each.system}{on} has only {format_count(items)}{of} items."
+            if log.finished
+            else f"The evaluation of {each.system}{on} did not finish: its log has {format_count(items)}{of} items.",
+            effect="The items that finished first may be the easy ones.",
             advice=f"Finish the evaluation of {each.system}, or wait until its log is complete.",
         )  # fmt: skip
 
@@ -82,7 +86,8 @@ def _unshared_tasks(placed: Sequence[Placed]) -> Iterator[Caution]:
     )
     yield Caution(
         code="no-shared-tasks", severity="warning" if shared else "error", about="data",
-        message=f"No task was evaluated for every system: {said}{'; ...' if len(tasks) > MOST_NAMED else ''}.",
+        message=f"{'No task covers every system' if shared else 'The systems have no task in common'}: {said}"
+        f"{'; ...' if len(tasks) > MOST_NAMED else ''}.",
         effect="Systems are compared on the tasks that they share.",
         advice="Evaluate all systems on the same tasks.",
     )  # fmt: skip
@@ -102,8 +107,8 @@ def _failures(placed: Sequence[Placed]) -> Iterator[Caution]:
                 code="errors-as-wrong", about=f"system:{each.system}", count=count, examples=tuple(kinds[:EXAMPLES]),
                 message=f"{format_counted(count, 'item')} of {each.system} failed with an error, and "
                 f"{each.log.tool.split()[0]} counts {'it' if count == 1 else 'them'} as wrong.",
-                effect="An outage is no wrong answer, and differs from run to run.",
-                advice="Give --where error=- to leave them out.",
+                effect="An outage is not a wrong answer, and changes from run to run.",
+                advice="Add --where error=- to leave them out.",
             )  # fmt: skip
 
 
@@ -127,21 +132,21 @@ def _lost_items(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
         return
     few = min(items, key=lambda system: len(items[system]))
     limits = {each.log.conditions.get("limit") for logs in by_system.values() for each in logs}
-    why = " The logs have other limits." if len(limits) > 1 else ""
+    why = " The logs were run with different limits." if len(limits) > 1 else ""
     lost = len(every) - len(common)
     if common:
         yield Caution(
             code="unpaired-items", count=lost, examples=tuple(sorted(every - items[few], key=str)[:EXAMPLES]),
             message=f"{format_count(lost)} of {format_counted(len(every), 'item')} "
-            f"{'was' if lost == 1 else 'were'} not evaluated for every system ({few} has "
-            f"{format_count(len(items[few]))}).{why}",
+            f"{'is' if lost == 1 else 'are'} missing for some systems ({few} has {format_count(len(items[few]))})."
+            f"{why}",
             effect="Systems are compared on the items that they share.",
             advice="Evaluate all systems on the same items.",
         )  # fmt: skip
     else:
         yield Caution(
             code="no-shared-items", severity="error", count=lost,
-            message=f"No item was evaluated for every one of {list_names(by_system)}.{why}",
+            message=f"{list_names(by_system, most=MOST_NAMED)} have no item in common.{why}",
             effect="Systems on different items can't be paired.",
             advice="Evaluate them on the same items.",
         )  # fmt: skip
@@ -165,9 +170,9 @@ def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Cautio
         more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
         yield Caution(
             code="different-settings", count=len(said),
-            message=f"Systems were evaluated with other settings: {'; '.join(said[:MOST_NAMED])}{more}.",
-            effect="The difference is that of the systems with these settings.",
-            advice="Evaluate all systems alike, unless the settings are what you compare.",
+            message=f"Systems were evaluated with different settings: {'; '.join(said[:MOST_NAMED])}{more}.",
+            effect="Differences may come from the settings, not from the systems.",
+            advice="Use the same settings for all systems, unless settings are what you compare.",
         )  # fmt: skip
 
 
@@ -189,9 +194,10 @@ def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
             code="different-items-under-one-id", severity="error", count=len(differing),
             examples=tuple(differing[:EXAMPLES]),
             message=f"{format_counted(len(differing), 'id')} "
-            f"{'stands' if len(differing) == 1 else 'stand'} for another input or target in another log.",
+            f"{'stands' if len(differing) == 1 else 'stand'} for different inputs or targets in different logs.",
             effect="Pairing by id would compare answers to different questions.",
-            advice="Evaluate all systems on one version of the data, or give --accept different-items-under-one-id.",
+            advice="Evaluate all systems on one version of the data, choose other tasks with --where, or pair by id "
+            "all the same with --accept different-items-under-one-id.",
         )  # fmt: skip
         return  # the prompts then differ as well
     prompts = _digests(logs, "prompt")
@@ -199,9 +205,9 @@ def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
         yield Caution(
             code="different-prompts", count=len(prompted), examples=tuple(prompted[:EXAMPLES]),
             message=f"{format_counted(len(prompted), 'item')} "
-            f"{'was' if len(prompted) == 1 else 'were'} put to systems in other words.",
-            effect="The difference is that of system and prompt together.",
-            advice="Use one prompt for all systems, unless prompts are what you compare.",
+            f"{'was' if len(prompted) == 1 else 'were'} prompted differently for different systems.",
+            effect="Differences may come from the prompts, not from the systems.",
+            advice="Use the same prompts for all systems, unless prompts are what you compare.",
         )  # fmt: skip
 
 

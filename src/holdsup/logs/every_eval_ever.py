@@ -252,7 +252,7 @@ def _log(
             Caution(
                 code="repeats-by-order",
                 severity="note",
-                message=f"{repeated} answers have the id of another; they count as more answers to the same item",
+                message=f"{repeated} answers have the id of another. They count as further answers to the same item.",
             )
         )
     settings = next(iter(about.values()))
@@ -338,8 +338,8 @@ def _check(answers: pa.Table, metric: str, about: dict[str, Any], means: dict[st
     else:
         yield Caution(
             code="aggregate-not-of-answers",
-            message=f"{metric} is {printed} in the aggregates, and {mean} as the mean of the answers: it was computed "
-            "in another way, or of other answers",
+            message=f"{metric} is {printed} in the aggregates, but the mean of the answers is {mean}: it was computed "
+            "in another way, or from other answers.",
         )
 
 
@@ -351,7 +351,7 @@ def _caution_version(version: str) -> Iterator[Caution]:
     if version and not version.startswith(KNOWN):
         yield Caution(
             code="unknown-log-version",
-            message=f"The schema of these answers is {version!r}; the versions known here are 0.2 and 0.3",
+            message=f"These answers follow version {version!r} of the schema; versions 0.2 and 0.3 are known.",
         )
 
 

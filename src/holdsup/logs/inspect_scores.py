@@ -138,9 +138,10 @@ class Scores:
         return checked, tuple(cautions)
 
     def _agrees(self, metric: str, mean: float) -> bool:
-        return math.isclose(self._mean(metric), mean, rel_tol=1e-9, abs_tol=1e-12)
+        return math.isclose(self.mean(metric), mean, rel_tol=1e-9, abs_tol=1e-12)
 
-    def _mean(self, metric: str) -> float:
+    def mean(self, metric: str) -> float:
+        """Return the mean over items of their means over samples."""
         items = defaultdict(list)
         for (item, _), sample in self._samples.items():
             if (score := self._score(sample, metric)) is not None:
@@ -155,7 +156,7 @@ class Scores:
         """Return the rows; where no sample has a score, `expected` names the scorers that should have said one."""
         metrics = self.metrics() or {name: name for name in expected} or {"score": "score"}
         samples = list(self._samples.values())
-        about = {
+        about: dict[str, list[Any]] = {
             "item": [item for item, _ in self._samples],
             "sample": [epoch if epochs else None for _, epoch in self._samples],
             "content": [sample.content for sample in samples],
@@ -190,8 +191,8 @@ class Scores:
             yield Caution(
                 code="limits-reached",
                 severity="note",
-                message=f"{len(reached)} of {len(self)} samples ran into a limit ({flat(sorted(set(reached)))}), and "
-                "Inspect scored them as they stood.",
+                message=f"{len(reached)} of {len(self)} samples hit a limit ({flat(sorted(set(reached)))}). Inspect "
+                "scored what was there.",
                 count=len(reached),
             )
 
@@ -212,11 +213,9 @@ class Scores:
         return {name: f"metadata_{name}" if name in TAKEN or name in USAGE else name for name in names}
 
 
-def _widen(
-    shared: pa.Table, metric: str, scores: list[float | None], told: list[str], errors: list[str]
-) -> pa.Table:
+def _widen(shared: pa.Table, metric: str, scores: list[float | None], told: list[str], errors: list[str]) -> pa.Table:
     """Return what is known of samples with what one metric says of them."""
-    own = {"metric": [metric] * len(scores), "score": scores, "status": told, "error": errors}
+    own: dict[str, list[Any]] = {"metric": [metric] * len(scores), "score": scores, "status": told, "error": errors}
     for name, values in own.items():
         shared = shared.append_column(name, make_column(name, values))
     return shared
@@ -252,8 +251,8 @@ def _unknown_values(metric: str, values: Sequence[object], scored: int, zeros: b
     return Caution(
         code="scores-not-numbers",
         about=f"metric:{metric}",
-        message=f"{metric}: {len(values)} of {scored} scores are not numbers; they "
-        f"{'count as 0, as they do in Inspect' if zeros else 'are left out'}.",
+        message=f"{metric}: {len(values)} of {scored} scores are not numbers. They "
+        f"{'count as 0, as they do in Inspect' if zeros else 'were left out'}.",
         advice="" if zeros else "Score the log again with a scorer that returns numbers.",
         count=len(kinds),
         examples=tuple(quote_text(kind) for kind in kinds[:EXAMPLES]),

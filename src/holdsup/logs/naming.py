@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from holdsup.columns.sources import without_endings
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import TaskLog
-from holdsup.rendering.numbers import format_counted
+from holdsup.logs.files import flat
 from holdsup.results.cautions import Caution
 
 NOT_GIVEN = "not given"
+MOST_NAMED = 3  # systems in a message
 SAME_SYSTEM = ("limit", "items")  # conditions that say how much was evaluated, not of what
 
 
@@ -47,7 +48,7 @@ def place(logs: Sequence[tuple[str, TaskLog]]) -> tuple[list[Placed], list[Cauti
     if len({each.system for each in placed}) == 1 and len(given) > 1 and _overlap(placed):
         names = dict(zip(given, _short_names(given), strict=True))
         placed = [replace(each, system=names[each.given]) for each in placed]
-        message = f"All logs are of {logs[0][1].system}, so each place that was given counts as a system."
+        message = f"All logs are of {logs[0][1].system}, so each path you gave counts as a system."
         cautions.append(Caution(code="places-as-systems", severity="note", about="data", message=message))
     placed = _split(placed, "conditions", cautions)
     if len({each.system for each in placed}) == 1:  # then its settings are what is compared
@@ -64,7 +65,7 @@ def _without_copies(logs: Sequence[tuple[str, TaskLog]], cautions: list[Caution]
         if log.identity:
             key = (log.tool, log.task, log.system, log.identity)
             if key in seen:
-                message = f"{log.name} is the same evaluation as {seen[key]}, and was left out."
+                message = f"{log.name} is the same evaluation as {seen[key]}, so it was left out."
                 cautions.append(Caution(code="copied-log", about="data", message=message))
                 continue
             seen[key] = log.name
@@ -118,7 +119,7 @@ def _split(placed: Sequence[Placed], kind: str, cautions: list[Caution]) -> list
             if name not in SAME_SYSTEM and not is_seed(name) and len(values) > 1:
                 differing[system][name] = None
     for system, names in differing.items():
-        message = f"{system} was evaluated with several settings of {list_names(names)}, and each counts as a system."
+        message = f"{system} was evaluated with different settings ({flat(names)}), so each counts as a system."
         cautions.append(Caution(code="settings-as-systems", severity="note", about="data", message=message))
     return [
         replace(
@@ -133,7 +134,7 @@ def _split(placed: Sequence[Placed], kind: str, cautions: list[Caution]) -> list
 
 def _name_settings(each: Placed, settings: Mapping[str, str], names: Iterable[str], *, alone: bool) -> str:
     """Return a system with its settings; if all logs are of one, they are enough."""
-    said = ", ".join(f"{name} {settings.get(name, NOT_GIVEN)}" for name in names)
+    said = flat(f"{name.removeprefix('metadata_')} {settings.get(name, NOT_GIVEN)}" for name in names)
     return said if alone else f"{each.system} ({said})"
 
 
@@ -145,12 +146,10 @@ def _number(placed: Sequence[Placed], cautions: list[Caution]) -> list[Placed]:
         key = (each.system, each.log.task, tuple(each.facets.values()))
         numbered.append(replace(each, again=count[key]))
         count[key] += 1
-    repeated = dict.fromkeys(system for (system, *_), logs in count.items() if logs > 1)
-    for system in repeated:
-        most = max(logs for (name, *_), logs in count.items() if name == system)
+    if repeated := list(dict.fromkeys(system for (system, *_), logs in count.items() if logs > 1)):
         message = (
-            f"{format_counted(most, 'log')} of {system} have the same settings: they count as samples of one system, "
-            "not as trainings."
+            f"{list_names(repeated, most=MOST_NAMED)} {'has' if len(repeated) == 1 else 'have'} several logs with the "
+            "same settings, which count as samples of one system, not as separate training runs."
         )
         cautions.append(Caution(code="logs-as-samples", severity="note", about="data", message=message))
     return numbered

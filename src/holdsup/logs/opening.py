@@ -111,5 +111,5 @@ def _name(paths: Sequence[str]) -> str:
 
 def _say_unread(given: Iterable[_Given]) -> Iterator[Caution]:
     if count := sum(each.unread for each in given if each.logs):
-        message = f"{format_counted(count, 'other file')} there {'is' if count == 1 else 'are'} no part of a log."
+        message = f"{format_counted(count, 'other file')} there {'is not a log' if count == 1 else 'are not logs'}."
         yield Caution(code="unread-files", severity="note", about="data", count=count, message=message)

@@ -318,8 +318,8 @@ def _cautions(answers: list[Reply], version: object) -> Iterator[Caution]:
         yield Caution(
             code="cached-answers",
             severity="note",
-            message=f"{cached} of {len(answers)} answers are from promptfoo's cache: repeats of them may be copies",
-            advice="Run promptfoo eval with --no-cache for new answers and latencies",
+            message=f"{cached} of {len(answers)} answers are from promptfoo's cache: repeats of them may be copies.",
+            advice="Run promptfoo eval with --no-cache for new answers and latencies.",
         )
 
 

@@ -203,7 +203,11 @@ def _check_systems(scores: Scores, question: CompareQuestion) -> None:
         without = "; ".join(f"{name!r} has no usable score ({why})" for name, why in lost.items())
         raise ScoresError(f"only {names[0]!r} has scores, and a comparison needs two systems: {without}")
     if len(names) < 2:
-        why = (scores.roles.system is None and point_to_roles(scores)) or "is --system right, or a file missing?"
+        in_logs = any(each.code == "logs-read" for each in scores.notes)
+        usual = (
+            "name each file or folder that you want to compare" if in_logs else "is --system right, or a file missing?"
+        )
+        why = (scores.roles.system is None and point_to_roles(scores)) or usual
         raise ScoresError(f"there is only one system, {names[0]!r}, and a comparison needs two: {why}")
     if unknown := [name for name in question.deterministic if name not in names]:
         raise ScoresError(f"--deterministic {unknown[0]!r} is not one of the systems: {list_names(names)}")
