@@ -251,6 +251,14 @@ def test_results_without_samples_are_refused_unless_another_run_beside_them_has_
     assert log.cautions[0].examples == (path.name,)
 
 
+def test_answers_that_were_not_scored_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    lines = make_lines({"bypass": [999, 999]})
+    results = make_results({"t": lines})
+    results["configs"]["t"]["metric_list"] = [{"metric": "bypass"}]
+    with pytest.raises(ReadError, match="answers but no score of an item: run lm_eval again without --predict_only"):
+        read_all(READER, write_run(tmp_path, {"t": lines}, results))
+
+
 def test_samples_without_results_are_called_by_their_folder(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "org__m", {"t": make_lines(ACC)})
     next(folder.glob("results_*")).unlink()

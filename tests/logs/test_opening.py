@@ -138,6 +138,37 @@ def test_other_items_under_one_id_are_refused_until_they_are_accepted(tmp_path: 
         compare_systems(tmp_path, readers=READERS, accept=["no-shared-items"])
 
 
+def test_other_items_under_one_id_refuse_questions_about_their_task_alone(tmp_path: Path) -> None:
+    for task, texts in (("old", ("x", "y")), ("fine", ("x", "x"))):
+        for name, text in zip("AB", texts, strict=True):
+            scores = GOOD if name == "A" else BAD
+            write(tmp_path, f"{task}{name}", name, scores, task=task, extra=["content"], row3={"content": text})
+    with pytest.raises(ScoresError, match=r"old: 1 id stands for different inputs.*choose other tasks with --where"):
+        compare_systems(tmp_path, readers=READERS)
+    found = compare_systems(tmp_path, readers=READERS, where={"task": "fine"})
+    assert found.contrasts[0].difference == pytest.approx(0.6)
+    with pytest.raises(ScoresError, match="old: 1 id stands"):
+        compare_systems(tmp_path, readers=READERS, where={"task": "old"})
+
+
+def test_what_several_logs_have_alike_is_said_once_by_paths_within_the_folder(tmp_path: Path) -> None:
+    for name in "ABCD":
+        write(tmp_path, name, name, GOOD, said=[f"{tmp_path}/{name}.json was cut off."])
+    for name in "ab":
+        (tmp_path / f"broken-{name}.json").write_text('{"plain": 1, "rows": [')
+    said = {c.code: c.message for c in read_scores(tmp_path, readers=READERS).notes}
+    assert said["said"] == "A.json was cut off. The same is true of 3 other logs."
+    assert said["unread-log"].startswith("2 logs could not be read; the first: broken-a.json")
+    assert said["logs-read"] == "Read 4 Plain 1 logs. There was no mean of the tool to check the scores against."
+
+
+def test_logs_of_one_system_in_one_place_are_told_how_to_be_compared(tmp_path: Path) -> None:
+    files = [write(tmp_path, name, "A", scores) for name, scores in (("old", BAD), ("new", GOOD))]
+    with pytest.raises(ScoresError, match="name each file or folder that you want to compare"):
+        compare_systems(tmp_path, readers=READERS)
+    assert {s.name for s in compare_systems(files, readers=READERS).systems} == {"old", "new"}
+
+
 def test_prompts_settings_limits_and_errors_are_said(tmp_path: Path) -> None:
     failed = {"extra": ["prompt", "error"], "row0": {"prompt": "x", "error": "timeout"}}
     write(tmp_path, "a", "A", GOOD, conditions={"limit": "10", "task version": "1"}, planned=12, **failed)
