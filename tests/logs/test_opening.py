@@ -47,7 +47,7 @@ def test_two_logs_in_a_folder_are_two_systems_on_the_same_items(tmp_path: Path) 
     assert found.contrasts[0].difference == pytest.approx(0.6)
     assert {s.name: s.mean for s in found.systems} == pytest.approx({"A": 0.9, "B": 0.3})
     said = {c.code: c.message for c in found.cautions}
-    assert said["logs-read"] == "Read 2 Plain 1 logs. All 2 means match the ones the tool reported."
+    assert said["logs-read"] == "Read 2 Plain 1 logs. Both means match the ones the tool reported."
     assert said["unread-files"].startswith("1 other file")
 
 

@@ -155,13 +155,14 @@ def _lost_items(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
 def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
     """Yield the settings of the evaluation, and the facets, in which systems differ."""
     said = []
+    told = {name for logs in by_system.values() for each in logs for name in each.named_by}  # by the systems' names
     for kind in ("conditions", "facets"):
         values: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for system, logs in by_system.items():
             for each in logs:
                 held = each.log.conditions if kind == "conditions" else each.log.facets
                 for name, value in held.items():
-                    if name not in (*each.facets, *each.named_by) and not is_seed(name):  # runs of a system may differ
+                    if name not in (*each.facets, *told) and not is_seed(name):  # runs of a system may differ
                         values[name][system].add(value)
         for name, of_system in values.items():
             if len({frozenset(each) for each in of_system.values()}) > 1 or len(of_system) < len(by_system):

@@ -305,7 +305,7 @@ def _reduced(header: Mapping[str, Any], unlike: set[str]) -> Iterator[Caution]:
     if unlike:
         yield Caution(
             code="epochs-reduced-otherwise",
-            message=f"The {count_epochs(header)} epochs of each item were reduced by {flat(sorted(unlike))} in Inspect. "
+            message=f"Items are scored by {flat(sorted(unlike))} of their {count_epochs(header)} epochs in Inspect. "
             "Here an item's score is the mean of its epochs, so means differ from those that Inspect shows.",
         )
 

@@ -187,7 +187,8 @@ def _say_what(placed: Sequence[Placed], checked: int) -> Caution:
         format_counted(len(all_), f"{tool}{f' {all_[0]}' * (len(set(all_)) == 1 and bool(all_[0]))} log")
         for tool, all_ in sorted(tools.items())
     ]
-    means = "The mean matches the one" if checked == 1 else f"All {format_count(checked)} means match the ones"
+    every = "Both" if checked == 2 else f"All {format_count(checked)}"
+    means = "The mean matches the one" if checked == 1 else f"{every} means match the ones"
     told_by = "the tool" if len(tools) == 1 else "the tools"
     same = f"{means} {told_by} reported." if checked else f"There was no mean of {told_by} to check the scores against."
     return Caution(
