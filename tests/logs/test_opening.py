@@ -169,6 +169,15 @@ def test_logs_of_one_system_in_one_place_are_told_how_to_be_compared(tmp_path: P
     assert {s.name for s in compare_systems(files, readers=READERS).systems} == {"old", "new"}
 
 
+def test_a_log_that_cannot_be_read_is_why_there_is_one_system(tmp_path: Path) -> None:
+    write(tmp_path, "a", "A", GOOD)
+    (tmp_path / "b.json").write_text('{"plain": 1, "rows": [')
+    with pytest.raises(
+        ScoresError, match=r"only one system, 'A'.*: one log could not be read: b\.json is not whole JSON"
+    ):
+        compare_systems(tmp_path, readers=READERS)
+
+
 def test_prompts_settings_limits_and_errors_are_said(tmp_path: Path) -> None:
     failed = {"extra": ["prompt", "error"], "row0": {"prompt": "x", "error": "timeout"}}
     write(tmp_path, "a", "A", GOOD, conditions={"limit": "10", "task version": "1"}, planned=12, **failed)
@@ -247,7 +256,11 @@ def test_links_that_lead_out_of_a_folder_and_hidden_files_are_not_followed(tmp_p
     write(tmp_path / "logs", "a", "A", GOOD)
     write(tmp_path / "logs" / ".hidden", "c", "C", BAD)
     (tmp_path / "logs" / "b.json").symlink_to(outside)
-    assert read_scores(tmp_path / "logs", readers=READERS).system.names == ("A",)
+    read = read_scores(tmp_path / "logs", readers=READERS)
+    assert read.system.names == ("A",)
+    assert [c.message for c in read.notes if c.code == "links-not-followed"] == [
+        "1 link there leads out of the folder."
+    ]
 
 
 def test_a_reader_that_is_none_is_refused_in_one_line(tmp_path: Path) -> None:

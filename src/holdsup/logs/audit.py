@@ -81,13 +81,12 @@ def _unshared_tasks(placed: Sequence[Placed]) -> Iterator[Caution]:
     if len(tasks) < 2 or set.intersection(*tasks.values()):
         return
     shared = any(one & other for one, other in combinations(tasks.values(), 2))
-    said = "; ".join(
-        f"{system} on {list_names(sorted(map(str, of)))}" for system, of in list(tasks.items())[:MOST_NAMED]
-    )
+    some = list(tasks.items())[:MOST_NAMED]
+    said = "; ".join(f"{system} on {list_names(sorted(map(str, of)), most=MOST_NAMED)}" for system, of in some)
+    more = f"; and {format_counted(len(tasks) - len(some), 'other system')}" if len(tasks) > len(some) else ""
     yield Caution(
         code="no-shared-tasks", severity="warning" if shared else "error", about="data",
-        message=f"{'No task covers every system' if shared else 'The systems have no task in common'}: {said}"
-        f"{'; ...' if len(tasks) > MOST_NAMED else ''}.",
+        message=f"{'No task covers every system' if shared else 'The systems have no task in common'}: {said}{more}.",
         effect="Systems are compared on the tasks that they share.",
         advice="Evaluate all systems on the same tasks.",
     )  # fmt: skip

@@ -203,11 +203,7 @@ def _check_systems(scores: Scores, question: CompareQuestion) -> None:
         without = "; ".join(f"{name!r} has no usable score ({why})" for name, why in lost.items())
         raise ScoresError(f"only {names[0]!r} has scores, and a comparison needs two systems: {without}")
     if len(names) < 2:
-        in_logs = any(each.code == "logs-read" for each in scores.notes)
-        usual = (
-            "name each file or folder that you want to compare" if in_logs else "is --system right, or a file missing?"
-        )
-        why = (scores.roles.system is None and point_to_roles(scores)) or usual
+        why = (scores.roles.system is None and point_to_roles(scores)) or _why_one(scores)
         raise ScoresError(f"there is only one system, {names[0]!r}, and a comparison needs two: {why}")
     if unknown := [name for name in question.deterministic if name not in names]:
         raise ScoresError(f"--deterministic {unknown[0]!r} is not one of the systems: {list_names(names)}")
@@ -216,6 +212,16 @@ def _check_systems(scores: Scores, question: CompareQuestion) -> None:
         raise ScoresError(f"the baseline {question.baseline!r} has no usable score ({why}): give another")
     if question.baseline is not None and question.baseline not in names:
         raise ScoresError(f"the baseline {question.baseline!r} is not one of the systems: {list_names(names)}")
+
+
+def _why_one(scores: Scores) -> str:
+    """Return why there may be only one system, and what to do."""
+    notes = {each.code: each for each in scores.notes}
+    if unread := notes.get("unread-log"):
+        return f"{unread.message[0].lower()}{unread.message[1:].rstrip('.')}"
+    if "logs-read" in notes:
+        return "name each file or folder that you want to compare"
+    return "is --system right, or a file missing?"
 
 
 def _refuse(scores: Scores, first: Exception, faults: Sequence[Caution]) -> ScoresError:
