@@ -72,7 +72,9 @@ def _read(
             about = (replace(c, about="data") if c.about == "claim" else c for c in each.cautions)
             yield given, replace(each, cautions=tuple(about))
     if last is not None and len(unread) == len(found):
-        raise last
+        raise (
+            last if len(found) == 1 else ReadError(f"none of {len(found):,} logs could be read; the first: {unread[0]}")
+        )
     progress(len(found), len(found), "read")
 
 

@@ -6,6 +6,7 @@ versions before 0.4.3, by the model's arguments in its name).
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections import defaultdict
@@ -27,6 +28,7 @@ from holdsup.results.cautions import Caution
 ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)$")
 FIRST_KEYS = re.compile(rb'\[?\s*\{\s*"doc_id":\s*\d+,\s*"doc":')  # a long document hides what follows it
+RESULTS = re.compile(rb'"results":\s*\{')  # other tools list theirs
 MARKS = (b'"bootstrap_iters"', b'"n-shot"', b'"group_subtasks"', b'"lm_eval_version"')
 OTHERS = re.compile(r"\d{8}_\d{6}_(samples|results)")  # lmms-eval, which has scores of another shape
 ADVICE = "Run lm_eval again with --log_samples."
@@ -93,7 +95,7 @@ def _sort(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
             head = read_head(path).lstrip(b"\xef\xbb\xbf \t\r\n")
             if b'"doc_id"' in head and (b'"filtered_resps"' in head or FIRST_KEYS.match(head)):
                 samples.append(path)
-            elif head.startswith(b"{") and b'"results"' in head and b'"config_general"' not in head:
+            elif head.startswith(b"{") and RESULTS.search(head) and b'"config_general"' not in head:
                 ends = head + _read_tail(path)
                 if any(mark in ends for mark in MARKS):
                     results.append(path)
@@ -117,11 +119,17 @@ def _join(results: Sequence[Path], samples: Sequence[Path]) -> dict[Path | None,
     """Return the samples of each results file; under None those of none, which are read as one run."""
     joined: dict[Path | None, list[Path]] = {path: [] for path in results}
     dated = {stamp: path for path in reversed(results) if (stamp := _stem(path)[1])}
-    undated = {path: Run(_read_results(path)) for path in results if not _stem(path)[1]}
+    undated = dict(_read_undated(path for path in results if not _stem(path)[1]))
     for path in samples:
         stem, stamp = _stem(path)
         joined.setdefault(dated.get(stamp) if stamp else _find_undated(stem, undated), []).append(path)
     return joined
+
+
+def _read_undated(paths: Iterable[Path]) -> Iterator[tuple[Path, Run]]:
+    for path in paths:
+        with contextlib.suppress(ReadError):  # reading says what is wrong
+            yield path, Run(_read_results(path))
 
 
 def _find_undated(stem: str, runs: dict[Path, Run]) -> Path | None:
