@@ -6,6 +6,7 @@ an answer mean less is a warning.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
 
 MOST_NAMED = 3  # tasks or systems in a message
+DIGEST = re.compile(r"[0-9a-f]{8,24}")  # of a text: it tells that two differ, and nothing to a person
 
 
 def audit_logs(placed: Sequence[Placed]) -> Iterator[Caution]:
@@ -165,7 +167,8 @@ def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Cautio
                         values[name][system].add(value)
         for name, of_system in values.items():
             if len({frozenset(each) for each in of_system.values()}) > 1 or len(of_system) < len(by_system):
-                said.append(f"{name} ({_each_value(by_system, of_system)})")
+                told_by_value = not all(DIGEST.fullmatch(value) for values in of_system.values() for value in values)
+                said.append(f"{name} ({_each_value(by_system, of_system)})" if told_by_value else name)
     if said:
         more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
         yield Caution(
