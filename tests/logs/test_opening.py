@@ -117,6 +117,24 @@ def test_one_system_in_two_places_is_two_systems_named_after_them(tmp_path: Path
     assert codes(found)["places-as-systems"] == "note"
 
 
+def test_the_same_systems_in_two_places_are_told_apart_by_place(tmp_path: Path) -> None:
+    for place, scores in (("before", BAD), ("after", GOOD)):
+        for system in "AB":
+            write(tmp_path / place, system, system, scores, identity=f"{place}{system}")
+    found = compare_systems([tmp_path / "before", tmp_path / "after"], readers=READERS)
+    assert {s.name: s.mean for s in found.systems} == pytest.approx(
+        {"A (before)": 0.3, "B (before)": 0.3, "A (after)": 0.9, "B (after)": 0.9}
+    )
+
+
+def test_runs_with_another_seed_stay_runs_wherever_they_lie(tmp_path: Path) -> None:
+    for place, scores in (("one", BAD), ("two", GOOD)):
+        for system in "AB":
+            write(tmp_path / place, system, system, scores, identity=f"{place}{system}", facets={"seed": place})
+    found = compare_systems([tmp_path / "one", tmp_path / "two"], readers=READERS)
+    assert {(s.name, s.runs) for s in found.systems} == {("A", 2), ("B", 2)}
+
+
 def test_the_same_evaluation_again_is_another_sample_and_a_copy_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "a1", "A", GOOD, identity="1")
     write(tmp_path, "a1-copy", "A", GOOD, identity="1")

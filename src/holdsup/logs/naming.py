@@ -3,7 +3,8 @@
 A system with one log of a task needs nothing. Several logs of one task by one system are, in this order, copies of one
 log, systems of their own where a condition differs (a prompt, a few-shot setting), runs that differ in a facet (a seed,
 a temperature, a checkpoint), or samples: the same evaluation once more. Where that leaves one system, its settings are
-compared. A single system in several places that the user named is as many systems, called as these places are.
+compared. A single system in several places that the user named is as many systems, called as these places are; and of
+two places with the same systems each is a side.
 """
 
 from __future__ import annotations
@@ -50,6 +51,11 @@ def place(logs: Sequence[tuple[str, TaskLog]]) -> tuple[list[Placed], list[Cauti
         placed = [replace(each, system=names[each.given]) for each in placed]
         message = f"All logs are of {logs[0][1].system}, so each path you gave counts as a system."
         cautions.append(Caution(code="places-as-systems", severity="note", about="data", message=message))
+    elif len(given) == 2 and _hold_the_same(placed):
+        names = dict(zip(given, _short_names(given), strict=True))
+        placed = [replace(each, system=f"{each.system} ({names[each.given]})") for each in placed]
+        message = "Both paths have logs of the same systems, so each system counts once for each path."
+        cautions.append(Caution(code="places-as-systems", severity="note", about="data", message=message))
     placed = _split(placed, "conditions", cautions)
     if len({each.system for each in placed}) == 1:  # then its settings are what is compared
         placed = _split(placed, "facets", cautions)
@@ -78,6 +84,14 @@ def _overlap(placed: Sequence[Placed]) -> bool:
     for each in placed:
         places[each.log.task].add(each.given)
     return any(len(given) > 1 for given in places.values())
+
+
+def _hold_the_same(placed: Sequence[Placed]) -> bool:
+    """Return whether two places have the same systems on the same tasks, and no seed or other facet tells why."""
+    held = defaultdict(set)
+    for each in placed:
+        held[each.given].add((each.system, each.log.task))
+    return len({frozenset(each) for each in held.values()}) == 1 and not _varying_facets(placed)
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:
@@ -147,9 +161,10 @@ def _number(placed: Sequence[Placed], cautions: list[Caution]) -> list[Placed]:
         numbered.append(replace(each, again=count[key]))
         count[key] += 1
     if repeated := list(dict.fromkeys(system for (system, *_), logs in count.items() if logs > 1)):
+        more = f"; and {len(repeated) - MOST_NAMED} more" if len(repeated) > MOST_NAMED else ""
         message = (
-            f"{list_names(repeated, most=MOST_NAMED)} {'has' if len(repeated) == 1 else 'have'} several logs with the "
-            "same settings, which count as samples of one system, not as separate training runs."
+            "Logs with the same settings count as samples of one system, not as separate training runs: "
+            f"{'; '.join(repeated[:MOST_NAMED])}{more}."
         )
         cautions.append(Caution(code="logs-as-samples", severity="note", about="data", message=message))
     return numbered

@@ -305,7 +305,7 @@ def _cautions(answers: list[Reply], version: object) -> Iterator[Caution]:
     if version is not None and version not in KNOWN:
         yield Caution(
             code="unknown-log-version",
-            message=f"The results are of version {version!r}; promptfoo's versions known here are {flat(KNOWN)}",
+            message=f"The results have version {version!r}; versions known here are {flat(KNOWN)}",
         )
     unasserted = sum(not answer.asserted for answer in answers if answer.error == "-")
     if unasserted:
