@@ -82,14 +82,14 @@ class _Run:
         for needed in (SPEC, SCORES):
             if needed not in self.files:
                 raise ReadError(
-                    f"{self.name} is a run of HELM without its {needed}, which HELM writes at the end of a run: "
+                    f"{self.name} is a HELM run without its {needed}, which HELM writes at the end of a run: "
                     "copy the whole folder, or run it again"
                 )
         spec = read_document(self.files[SPEC])
         self.adapter: dict[str, Any] = (spec.get("adapter_spec") if isinstance(spec, dict) else None) or {}
         self.system = str(self.adapter.get("model") or self.adapter.get("model_deployment") or "")
         if not self.system:
-            raise ReadError(f"{self.files[SPEC]} does not say which model was run: this is no run_spec.json of HELM")
+            raise ReadError(f"{self.files[SPEC]} does not say which model was run: this is not a run_spec.json of HELM")
         self.title = str(spec.get("name") or self.files[SPEC].absolute().parent.name)
         only = self.adapter.get("method") == "language_modeling"
         self.values = read_values(self.files[SCORES], BOOKKEEPING - COSTS.keys() - ({LIKELIHOOD} if only else set()))

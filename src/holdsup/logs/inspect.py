@@ -155,7 +155,7 @@ def _parts(path: Path) -> Iterator[tuple[str, Any]]:
         names = archive.names
         start = next((name for name in (HEADER, START) if name in names), None)
         if start is None:
-            raise ReadError(f"{path} holds neither {HEADER} nor {START}: this is no whole log of Inspect")
+            raise ReadError(f"{path} holds neither {HEADER} nor {START}: this is not a complete Inspect log")
         yield from mapping(archive.document(start)).items()
         numbers = sorted(int(found[1]) for name in names if (found := JOURNAL.fullmatch(name)))
         summaries = [SUMMARIES] if SUMMARIES in names else [f"_journal/summaries/{number}.json" for number in numbers]
@@ -198,7 +198,7 @@ def _task_log(
 ) -> TaskLog:
     spec = mapping(header.get("eval"))
     if not spec.get("task"):
-        raise ReadError(f"{path} does not say what was evaluated: this is no whole log of Inspect")
+        raise ReadError(f"{path} does not say what was evaluated: this is not a complete Inspect log")
     version = header.get("version", NEWEST)
     if version not in range(1, NEWEST + 1):
         raise ReadError(

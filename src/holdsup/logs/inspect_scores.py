@@ -63,7 +63,7 @@ class Scores:
     def add(self, sample: object, *, epoch: object = 1) -> None:
         """Add a sample, or the summary of one."""
         if not isinstance(sample, dict) or sample.get("id") is None:
-            raise ReadError(f"sample {len(self) + 1} of {self.name} has no id: this is no whole log of Inspect")
+            raise ReadError(f"sample {len(self) + 1} of {self.name} has no id: this is not a complete Inspect log")
         scores = sample.get("scores")
         if scores is None:
             scores = {self._scorer: sample["score"]} if sample.get("score") is not None else {}
@@ -84,7 +84,7 @@ class Scores:
         """Add what a scorer said of each item over all epochs, from a log that holds no samples."""
         for each in reduced if isinstance(reduced, list) else ():
             if not isinstance(each, dict) or each.get("sample_id") is None:
-                raise ReadError(f"a reduced score in {self.name} has no sample_id: this is no whole log of Inspect")
+                raise ReadError(f"a reduced score in {self.name} has no sample_id: this is not a complete Inspect log")
             parts = dict(self._split(scorer, each))
             key = (str(each["sample_id"]), "1")
             if known := self._samples.get(key):

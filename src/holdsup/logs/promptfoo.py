@@ -144,7 +144,7 @@ def _group(records: Iterable[dict[str, Any]], name: str) -> list[Side]:
             key = (who, label) if number is None else number
             sides.setdefault(key, Side(who, label, number, [])).answers.append(_answer(record, place))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ReadError(f"{name} has a result that is not laid out as promptfoo lays it out ({error!r:.80})") from error
+        raise ReadError(f"{name} has a result that is not in promptfoo's format ({error!r:.80})") from error
     return sorted(sides.values(), key=lambda side: side.number or 0)
 
 
