@@ -107,7 +107,7 @@ def test_aggregates_of_something_else_are_named(
     write_aggregate(tmp_path, result(score, metric), rows=rows, source=source)
     (log,) = read_all(READER, tmp_path)
     assert not log.means
-    assert f"{metric} is 0.8 in the aggregates, and 0.5" in log.cautions[0].message
+    assert f"{metric} is 0.8 in the aggregates, but the mean of the answers is 0.5" in log.cautions[0].message
 
 
 def test_percentages_are_those_of_the_scores(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_numbers_for_ids_and_missing_scores_are_read(tmp_path: Path) -> None:
         ('{"model_id": "a"', "line 2 .*cut off"),
         ("[]", "holds list where records"),
         ('{"model_id": "a", "sample_id": "b"}', "a line without evaluation_id"),
-        (json.dumps(answer("q", 1) | {"evaluation": {"score": "good"}}), "not laid out as every_eval_ever"),
+        (json.dumps(answer("q", 1) | {"evaluation": {"score": "good"}}), "not in every_eval_ever's format"),
     ],
 )
 def test_bad_lines_are_refused(tmp_path: Path, line: str, said: str) -> None:
@@ -209,7 +209,7 @@ def test_other_versions_are_said_and_aggregates_alone_refused(tmp_path: Path) ->
     assert log.cautions[0].code == "unknown-log-version"
     (tmp_path / "a1_samples.jsonl").unlink()
     write_aggregate(tmp_path, result(0.5))
-    with pytest.raises(ReadError, match=r"put the a1_samples\.jsonl next to it"):
+    with pytest.raises(ReadError, match=r"put a1_samples\.jsonl next to it"):
         read_all(READER, tmp_path)
 
 

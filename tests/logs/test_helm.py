@@ -264,7 +264,7 @@ def test_text_that_arrow_does_not_take_is_read_all_the_same(plain: Path) -> None
         (
             "per_instance_stats.json",
             '[{"instance_id": 5, "train_trial_index": "x", "stats": {}}]',
-            "not laid out as HELM",
+            "not in HELM's format",
         ),
         ("per_instance_stats.json", '[{"instance_id": "a"}]', "without instance_id"),
         ("per_instance_stats.json", '["a"]', "holds str where records"),

@@ -146,7 +146,7 @@ def test_two_real_logs_with_other_limits(formats: Path) -> None:
 
 
 def test_results_without_samples_are_refused_with_what_to_do(formats: Path) -> None:
-    with pytest.raises(ReadError, match=r"data_with_llm_scoring\.json holds results but no samples.*--no-log-samples"):
+    with pytest.raises(ReadError, match=r"data_with_llm_scoring\.json has results but no samples.*--no-log-samples"):
         read_one(formats / "eee_fixtures" / "inspect" / "data_with_llm_scoring.json")
 
 
@@ -442,7 +442,7 @@ def test_another_archive_is_left_alone(tmp_path: Path) -> None:
         ({"samples": [{"epoch": 1}]}, "sample 1 of .* has no id"),
         ({"samples": ["a"]}, "sample 1 of .* has no id"),
         ({"samples": [sample("a", scores=[1])]}, "sample 'a' of .* has scores in a form that is not known"),
-        ({"samples": None}, "holds results but no samples"),
+        ({"samples": None}, "has results but no samples"),
     ],
 )
 def test_what_is_no_whole_log_is_refused_in_one_line(one: Any, change: Log, message: str) -> None:
@@ -495,3 +495,33 @@ def test_a_log_with_anything_in_it_is_read_or_refused(tmp_path: Path, seed: int)
         assert all(len(read.rows) <= 25 for read in found)
     assert said
     assert "\n" not in said
+
+
+def test_means_over_more_samples_than_the_log_has_are_not_checked(one: Any) -> None:
+    log = make_log([sample("a"), sample("b", "I")], means={"match": 0.75})
+    log["results"]["completed_samples"] = 4
+    read = one(log)
+    assert (dict(read.means), means_of(read)) == ({}, {"match": 0.5})
+    assert [c.message for c in read.cautions] == [
+        "The log has 2 samples, but its results are over 4, so the means that it reports can't be checked."
+    ]
+
+
+def test_attempts_at_one_evaluation_are_of_one_model(tmp_path: Path) -> None:
+    for place, model in enumerate(("maker/small", "maker/big", "maker/big")):
+        log = make_log([sample("a")], eval_id=f"E{place}", model=model, created=f"2026-01-0{place + 1}T00:00:00+00:00")
+        write_json(tmp_path, log, name=f"{place}.json")
+    found = list(READER.recognise(tmp_path, tuple(sorted(tmp_path.iterdir()))))
+    assert [[file.name for file in each.files] for each in found] == [["0.json"], ["2.json", "1.json"]]
+
+
+@pytest.mark.parametrize(("told", "code"), [(66.6667, "rounded-means"), (50.0, "aggregate-not-of-answers")])
+def test_percentages_of_vitals_are_checked_as_far_as_they_are_rounded(tmp_path: Path, told: float, code: str) -> None:
+    for day in (1, 2):  # its task ids recur in every evaluation
+        own = {"config": {}, "task_file": "/home/me/eval.R", "eval_id": None, "created": f"2026-01-0{day}T00:00:00Z"}
+        log = make_log([sample("a"), sample("b"), sample("c", "I")], means={"match": told}, **own)
+        write_json(tmp_path, log, name=f"{day}.json")
+    logs = read_all(READER, tmp_path)
+    assert [(log.tool, dict(log.means), means_of(log)["match"]) for log in logs] == [("vitals", {}, 2 / 3)] * 2
+    assert [[c.code for c in log.cautions] for log in logs] == [[code]] * 2
+    assert f"match is {told:g}% there and 66.6667% here" in logs[0].cautions[0].message

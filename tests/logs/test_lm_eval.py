@@ -211,7 +211,7 @@ def test_a_task_without_any_mean_is_told_of_with_the_other_tasks(tmp_path: Path)
     lines = make_lines({"bleu": [["ref", "hyp"]]})
     log = read_one(write_run(tmp_path / "two", {"t": make_lines(ACC), "wmt": lines}))
     assert (log.task, codes(log)) == ("t", ["corpus-metrics-left-out"])
-    with pytest.raises(ReadError, match="'bleu' of wmt is no mean over items, and was left out"):
+    with pytest.raises(ReadError, match="'bleu' of wmt was left out"):
         read_all(READER, write_run(tmp_path / "one", {"wmt": lines}))
 
 
@@ -244,11 +244,19 @@ def test_runs_of_several_dates_in_one_folder_keep_apart(tmp_path: Path) -> None:
 def test_results_without_samples_are_refused_unless_another_run_beside_them_has_some(tmp_path: Path) -> None:
     path = tmp_path / "results_2026-01-01T00-00-00.json"
     path.write_text(json.dumps(make_results({"t": make_lines(ACC)})))
-    with pytest.raises(ReadError, match=rf"{path.name} holds results without .*--log_samples"):
+    with pytest.raises(ReadError, match=rf"{path.name} has results but no samples.*--log_samples"):
         read_all(READER, tmp_path)
     log = read_one(write_run(tmp_path, {"t": make_lines(ACC)}))
     assert codes(log) == ["results-without-samples"]
     assert log.cautions[0].examples == (path.name,)
+
+
+def test_answers_that_were_not_scored_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    lines = make_lines({"bypass": [999, 999]})
+    results = make_results({"t": lines})
+    results["configs"]["t"]["metric_list"] = [{"metric": "bypass"}]
+    with pytest.raises(ReadError, match="answers but no score of an item: run lm_eval again without --predict_only"):
+        read_all(READER, write_run(tmp_path, {"t": lines}, results))
 
 
 def test_samples_without_results_are_called_by_their_folder(tmp_path: Path) -> None:

@@ -47,13 +47,13 @@ def test_two_logs_in_a_folder_are_two_systems_on_the_same_items(tmp_path: Path) 
     assert found.contrasts[0].difference == pytest.approx(0.6)
     assert {s.name: s.mean for s in found.systems} == pytest.approx({"A": 0.9, "B": 0.3})
     said = {c.code: c.message for c in found.cautions}
-    assert said["logs-read"] == "Read 2 logs of Plain 1. 2 means that the tool printed are ours, too."
+    assert said["logs-read"] == "Read 2 Plain 1 logs. Both means match the ones the tool reported."
     assert said["unread-files"].startswith("1 other file")
 
 
 def test_a_mean_that_is_not_the_tools_own_is_an_error_with_both_numbers(tmp_path: Path) -> None:
     write(tmp_path, "a", "A", GOOD, means={"acc": 0.9000001})
-    with pytest.raises(ReadError, match=r"acc = 0\.9000001 on quiz, and what was read has a mean of 0\.9:"):
+    with pytest.raises(ReadError, match=r"acc = 0\.9000001 on quiz, but the scores in the log have a mean of 0\.9:"):
         read_scores(tmp_path, readers=READERS)
 
 
@@ -117,6 +117,24 @@ def test_one_system_in_two_places_is_two_systems_named_after_them(tmp_path: Path
     assert codes(found)["places-as-systems"] == "note"
 
 
+def test_the_same_systems_in_two_places_are_told_apart_by_place(tmp_path: Path) -> None:
+    for place, scores in (("before", BAD), ("after", GOOD)):
+        for system in "AB":
+            write(tmp_path / place, system, system, scores, identity=f"{place}{system}")
+    found = compare_systems([tmp_path / "before", tmp_path / "after"], readers=READERS)
+    assert {s.name: s.mean for s in found.systems} == pytest.approx(
+        {"A (before)": 0.3, "B (before)": 0.3, "A (after)": 0.9, "B (after)": 0.9}
+    )
+
+
+def test_runs_with_another_seed_stay_runs_wherever_they_lie(tmp_path: Path) -> None:
+    for place, scores in (("one", BAD), ("two", GOOD)):
+        for system in "AB":
+            write(tmp_path / place, system, system, scores, identity=f"{place}{system}", facets={"seed": place})
+    found = compare_systems([tmp_path / "one", tmp_path / "two"], readers=READERS)
+    assert {(s.name, s.runs) for s in found.systems} == {("A", 2), ("B", 2)}
+
+
 def test_the_same_evaluation_again_is_another_sample_and_a_copy_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "a1", "A", GOOD, identity="1")
     write(tmp_path, "a1-copy", "A", GOOD, identity="1")
@@ -131,11 +149,51 @@ def test_other_items_under_one_id_are_refused_until_they_are_accepted(tmp_path: 
         write(tmp_path, name, name, GOOD, extra=["content"], row3={"content": text}, row4={"content": "same"})
     code = "different-items-under-one-id"
     assert codes(audit_scores(tmp_path, readers=READERS))[code] == "error"
-    with pytest.raises(ScoresError, match=f"1 id stands for another input or target.*--accept {code}"):
+    with pytest.raises(ScoresError, match=f"1 id stands for different inputs or targets.*--accept {code}"):
         compare_systems(tmp_path, readers=READERS)
     assert codes(compare_systems(tmp_path, readers=READERS, accept=[code]))[code] == "warning"
     with pytest.raises(ScoresError, match="have no such error"):
         compare_systems(tmp_path, readers=READERS, accept=["no-shared-items"])
+
+
+def test_other_items_under_one_id_refuse_questions_about_their_task_alone(tmp_path: Path) -> None:
+    for task, texts in (("old", ("x", "y")), ("fine", ("x", "x"))):
+        for name, text in zip("AB", texts, strict=True):
+            scores = GOOD if name == "A" else BAD
+            write(tmp_path, f"{task}{name}", name, scores, task=task, extra=["content"], row3={"content": text})
+    with pytest.raises(ScoresError, match=r"old: 1 id stands for different inputs.*choose other tasks with --where"):
+        compare_systems(tmp_path, readers=READERS)
+    found = compare_systems(tmp_path, readers=READERS, where={"task": "fine"})
+    assert found.contrasts[0].difference == pytest.approx(0.6)
+    with pytest.raises(ScoresError, match="old: 1 id stands"):
+        compare_systems(tmp_path, readers=READERS, where={"task": "old"})
+
+
+def test_what_several_logs_have_alike_is_said_once_by_paths_within_the_folder(tmp_path: Path) -> None:
+    for name in "ABCD":
+        write(tmp_path, name, name, GOOD, said=[f"{tmp_path}/{name}.json was cut off."])
+    for name in "ab":
+        (tmp_path / f"broken-{name}.json").write_text('{"plain": 1, "rows": [')
+    said = {c.code: c.message for c in read_scores(tmp_path, readers=READERS).notes}
+    assert said["said"] == "A.json was cut off. The same is true of 3 other logs."
+    assert said["unread-log"].startswith("2 logs could not be read; the first: broken-a.json")
+    assert said["logs-read"] == "Read 4 Plain 1 logs. There was no mean of the tool to check the scores against."
+
+
+def test_logs_of_one_system_in_one_place_are_told_how_to_be_compared(tmp_path: Path) -> None:
+    files = [write(tmp_path, name, "A", scores) for name, scores in (("old", BAD), ("new", GOOD))]
+    with pytest.raises(ScoresError, match="name each file or folder that you want to compare"):
+        compare_systems(tmp_path, readers=READERS)
+    assert {s.name for s in compare_systems(files, readers=READERS).systems} == {"old", "new"}
+
+
+def test_a_log_that_cannot_be_read_is_why_there_is_one_system(tmp_path: Path) -> None:
+    write(tmp_path, "a", "A", GOOD)
+    (tmp_path / "b.json").write_text('{"plain": 1, "rows": [')
+    with pytest.raises(
+        ScoresError, match=r"only one system, 'A'.*: one log could not be read: b\.json is not whole JSON"
+    ):
+        compare_systems(tmp_path, readers=READERS)
 
 
 def test_prompts_settings_limits_and_errors_are_said(tmp_path: Path) -> None:
@@ -144,21 +202,21 @@ def test_prompts_settings_limits_and_errors_are_said(tmp_path: Path) -> None:
     write(tmp_path, "b", "B", BAD[:8], conditions={"limit": "8", "task version": "2"}, finished=False,
           extra=["prompt"], row0={"prompt": "y"})  # fmt: skip
     found = {c.code: c for c in compare_systems(tmp_path, readers=READERS).cautions}
-    assert found["different-prompts"].message.startswith("1 item was put to systems in other words")
+    assert found["different-prompts"].message.startswith("1 item was prompted differently for different systems")
     assert "task version (1 for A, 2 for B)" in found["different-settings"].message
-    assert found["unpaired-items"].message.endswith("(B has 8). The logs have other limits.")
+    assert found["unpaired-items"].message.endswith("(B has 8). The logs were run with different limits.")
     assert found["errors-as-wrong"].about == "system:A"
     assert found["errors-as-wrong"].examples == ("timeout",)
     assert [c.message for c in compare_systems(tmp_path, readers=READERS).cautions if c.code == "unfinished-log"] == [
-        "The log of A on quiz lacks items: it has 10 of 12 items.",
-        "The log of B on quiz did not finish: it has 8 items.",
+        "The log of A on quiz has only 10 of 12 items.",
+        "The evaluation of B on quiz did not finish: its log has 8 items.",
     ]
 
 
 def test_logs_without_a_common_item_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "a", "A", GOOD)
     write(tmp_path, "b", "B", [], rows=[{"item": f"z{i}", "metric": "acc", "score": 1.0} for i in range(5)])
-    with pytest.raises(ScoresError, match="no item was evaluated for every one of 'A', 'B'"):
+    with pytest.raises(ScoresError, match="'A', 'B' have no item in common"):
         compare_systems(tmp_path, readers=READERS)
 
 
@@ -216,7 +274,11 @@ def test_links_that_lead_out_of_a_folder_and_hidden_files_are_not_followed(tmp_p
     write(tmp_path / "logs", "a", "A", GOOD)
     write(tmp_path / "logs" / ".hidden", "c", "C", BAD)
     (tmp_path / "logs" / "b.json").symlink_to(outside)
-    assert read_scores(tmp_path / "logs", readers=READERS).system.names == ("A",)
+    read = read_scores(tmp_path / "logs", readers=READERS)
+    assert read.system.names == ("A",)
+    assert [c.message for c in read.notes if c.code == "links-not-followed"] == [
+        "1 link there leads out of the folder."
+    ]
 
 
 def test_a_reader_that_is_none_is_refused_in_one_line(tmp_path: Path) -> None:

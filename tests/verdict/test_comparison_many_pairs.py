@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 
 import holdsup
+from holdsup.columns.typed import ROLES
 from holdsup.progress import no_progress
 from holdsup.scores import read_scores
 from holdsup.verdict.claims import choose_claim, pair_systems
@@ -75,6 +78,19 @@ def test_pairs_without_spread_are_refused_and_the_others_stay() -> None:
     assert any(
         "2 of 6 pairs could not be compared" in line and "all differences equal 0.5" in line for line in found.warnings
     )
+
+
+def test_a_metric_of_one_item_leaves_the_others_their_answers() -> None:
+    rows = [(name, item, metric, str(sample), float((place + i + sample) % 2 if metric == "success" else place % 2))
+            for place, name in enumerate("ABCD") for metric, items in (("success", 5), ("polite", 1))
+            for i, item in enumerate("vwxyz"[:items]) for sample in range(4)]  # fmt: skip
+    columns = ("system", "item", "metric", "sample", "score")
+    given = pa.table({name: [row[k] for row in rows] for k, name in enumerate(columns)})
+    found = holdsup.compare_systems(
+        given.replace_schema_metadata({ROLES: json.dumps({name: name for name in columns})})
+    )
+    assert {(c.left, c.right) for c in found.contrasts if c.metric == "success"}
+    assert all(c.p > 0.05 for c in found.contrasts if c.metric == "polite")
 
 
 @pytest.mark.parametrize("design", [*DESIGNS, {"runs": 2}], ids=str)

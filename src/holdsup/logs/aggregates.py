@@ -23,11 +23,11 @@ def check_means(logs: Iterable[TaskLog]) -> int:
         for metric, printed in log.means.items():
             found = ours.get(metric)
             if found is None or not math.isclose(found, printed, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
-                read = "has no score of it" if found is None else f"has a mean of {found:.12g}"
+                read = "have no such metric" if found is None else f"have a mean of {found:.12g}"
                 raise ReadError(
-                    f"{log.name}: {log.tool} gives {metric} = {printed:.12g}"
-                    f"{f' on {log.task}' if log.task else ''}, and what was read {read}: the log was changed, or is of "
-                    "a version that holdsup does not know; please report it"
+                    f"{log.name}: {log.tool} reports {metric} = {printed:.12g}"
+                    f"{f' on {log.task}' if log.task else ''}, but the scores in the log {read}: the log was edited, "
+                    "or comes from a version that holdsup doesn't know; please report it"
                 )
             checked += 1
     return checked

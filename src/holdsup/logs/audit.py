@@ -6,11 +6,13 @@ an answer mean less is a warning.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.errors import list_names
@@ -19,6 +21,7 @@ from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
 
 MOST_NAMED = 3  # tasks or systems in a message
+DIGEST = re.compile(r"[0-9a-f]{8,24}")  # of a text: it tells that two differ, and nothing to a person
 
 
 def audit_logs(placed: Sequence[Placed]) -> Iterator[Caution]:
@@ -33,7 +36,8 @@ def audit_logs(placed: Sequence[Placed]) -> Iterator[Caution]:
     for task, logs in tasks.items():
         of_task = f"{task}: " if len(tasks) > 1 and task else ""
         for caution in _audit_task(logs):
-            found[caution.code].append((of_task, caution))
+            of = replace(caution, about=f"dataset:{task}", message=f"{of_task}{caution.message}")
+            found[caution.code].append((of_task, of if task and caution.severity == "error" else caution))
     for cautions in found.values():
         yield from _together(cautions)
 
@@ -43,9 +47,11 @@ def _together(cautions: list[tuple[str, Caution]]) -> Iterator[Caution]:
     by_severity = defaultdict(list)
     for of_task, caution in cautions:
         by_severity[caution.severity].append((of_task, caution))
+    for caution in [caution for _, caution in by_severity.pop("error", [])]:
+        yield caution  # which refuses questions about its task alone
     for several in by_severity.values():
         of_task, first = several[0]
-        more = f" The same in {format_counted(len(several) - 1, 'other task')}." if len(several) > 1 else ""
+        more = f" The same is true of {format_counted(len(several) - 1, 'other task')}." if len(several) > 1 else ""
         count = sum(caution.count for _, caution in several)
         yield replace(first, about="data", message=f"{of_task}{first.message}{more}", count=count)
 
@@ -59,11 +65,12 @@ def _unfinished(placed: Sequence[Placed]) -> Iterator[Caution]:
             continue
         on = f" on {log.task}" if log.task else ""
         of = f" of {format_count(log.planned)}" if log.planned is not None else ""
-        ended = "did not finish" if not log.finished else "lacks items"
         yield Caution(
             code="unfinished-log", about=f"system:{each.system}",
-            message=f"The log of {each.system}{on} {ended}: it has {format_count(items)}{of} items.",
-            effect="Items that come first, or that are answered first, may be the easy ones.",
+            message=f"The log of {each.system}{on} has only {format_count(items)}{of} items."
+            if log.finished
+            else f"The evaluation of {each.system}{on} did not finish: its log has {format_count(items)}{of} items.",
+            effect="The items that finished first may be the easy ones.",
             advice=f"Finish the evaluation of {each.system}, or wait until its log is complete.",
         )  # fmt: skip
 
@@ -76,12 +83,12 @@ def _unshared_tasks(placed: Sequence[Placed]) -> Iterator[Caution]:
     if len(tasks) < 2 or set.intersection(*tasks.values()):
         return
     shared = any(one & other for one, other in combinations(tasks.values(), 2))
-    said = "; ".join(
-        f"{system} on {list_names(sorted(map(str, of)))}" for system, of in list(tasks.items())[:MOST_NAMED]
-    )
+    some = list(tasks.items())[:MOST_NAMED]
+    said = "; ".join(f"{system} on {list_names(sorted(map(str, of)), most=MOST_NAMED)}" for system, of in some)
+    more = f"; and {format_counted(len(tasks) - len(some), 'other system')}" if len(tasks) > len(some) else ""
     yield Caution(
         code="no-shared-tasks", severity="warning" if shared else "error", about="data",
-        message=f"No task was evaluated for every system: {said}{'; ...' if len(tasks) > MOST_NAMED else ''}.",
+        message=f"{'No task covers every system' if shared else 'The systems have no task in common'}: {said}{more}.",
         effect="Systems are compared on the tasks that they share.",
         advice="Evaluate all systems on the same tasks.",
     )  # fmt: skip
@@ -101,8 +108,8 @@ def _failures(placed: Sequence[Placed]) -> Iterator[Caution]:
                 code="errors-as-wrong", about=f"system:{each.system}", count=count, examples=tuple(kinds[:EXAMPLES]),
                 message=f"{format_counted(count, 'item')} of {each.system} failed with an error, and "
                 f"{each.log.tool.split()[0]} counts {'it' if count == 1 else 'them'} as wrong.",
-                effect="An outage is no wrong answer, and differs from run to run.",
-                advice="Give --where error=- to leave them out.",
+                effect="An outage is not a wrong answer, and changes from run to run.",
+                advice="Add --where error=- to leave them out.",
             )  # fmt: skip
 
 
@@ -126,21 +133,21 @@ def _lost_items(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
         return
     few = min(items, key=lambda system: len(items[system]))
     limits = {each.log.conditions.get("limit") for logs in by_system.values() for each in logs}
-    why = " The logs have other limits." if len(limits) > 1 else ""
+    why = " The logs were run with different limits." if len(limits) > 1 else ""
     lost = len(every) - len(common)
     if common:
         yield Caution(
             code="unpaired-items", count=lost, examples=tuple(sorted(every - items[few], key=str)[:EXAMPLES]),
             message=f"{format_count(lost)} of {format_counted(len(every), 'item')} "
-            f"{'was' if lost == 1 else 'were'} not evaluated for every system ({few} has "
-            f"{format_count(len(items[few]))}).{why}",
+            f"{'is' if lost == 1 else 'are'} missing for some systems ({few} has {format_count(len(items[few]))})."
+            f"{why}",
             effect="Systems are compared on the items that they share.",
             advice="Evaluate all systems on the same items.",
         )  # fmt: skip
     else:
         yield Caution(
             code="no-shared-items", severity="error", count=lost,
-            message=f"No item was evaluated for every one of {list_names(by_system)}.{why}",
+            message=f"{list_names(by_system, most=MOST_NAMED)} have no item in common.{why}",
             effect="Systems on different items can't be paired.",
             advice="Evaluate them on the same items.",
         )  # fmt: skip
@@ -149,24 +156,26 @@ def _lost_items(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
 def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
     """Yield the settings of the evaluation, and the facets, in which systems differ."""
     said = []
+    told = {name for logs in by_system.values() for each in logs for name in each.named_by}  # by the systems' names
     for kind in ("conditions", "facets"):
         values: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for system, logs in by_system.items():
             for each in logs:
                 held = each.log.conditions if kind == "conditions" else each.log.facets
                 for name, value in held.items():
-                    if name not in (*each.facets, *each.named_by) and not is_seed(name):  # runs of a system may differ
+                    if name not in (*each.facets, *told) and not is_seed(name):  # runs of a system may differ
                         values[name][system].add(value)
         for name, of_system in values.items():
             if len({frozenset(each) for each in of_system.values()}) > 1 or len(of_system) < len(by_system):
-                said.append(f"{name} ({_each_value(by_system, of_system)})")
+                told_by_value = not all(DIGEST.fullmatch(value) for values in of_system.values() for value in values)
+                said.append(f"{name} ({_each_value(by_system, of_system)})" if told_by_value else name)
     if said:
         more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
         yield Caution(
             code="different-settings", count=len(said),
-            message=f"Systems were evaluated with other settings: {'; '.join(said[:MOST_NAMED])}{more}.",
-            effect="The difference is that of the systems with these settings.",
-            advice="Evaluate all systems alike, unless the settings are what you compare.",
+            message=f"Systems were evaluated with different settings: {'; '.join(said[:MOST_NAMED])}{more}.",
+            effect="Differences may come from the settings, not from the systems.",
+            advice="Use the same settings for all systems, unless settings are what you compare.",
         )  # fmt: skip
 
 
@@ -188,9 +197,10 @@ def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
             code="different-items-under-one-id", severity="error", count=len(differing),
             examples=tuple(differing[:EXAMPLES]),
             message=f"{format_counted(len(differing), 'id')} "
-            f"{'stands' if len(differing) == 1 else 'stand'} for another input or target in another log.",
+            f"{'stands' if len(differing) == 1 else 'stand'} for different inputs or targets in different logs.",
             effect="Pairing by id would compare answers to different questions.",
-            advice="Evaluate all systems on one version of the data, or give --accept different-items-under-one-id.",
+            advice="Evaluate all systems on one version of the data, choose other tasks with --where, or pair by id "
+            "all the same with --accept different-items-under-one-id.",
         )  # fmt: skip
         return  # the prompts then differ as well
     prompts = _digests(logs, "prompt")
@@ -198,19 +208,24 @@ def _differing_items(logs: Sequence[Placed]) -> Iterator[Caution]:
         yield Caution(
             code="different-prompts", count=len(prompted), examples=tuple(prompted[:EXAMPLES]),
             message=f"{format_counted(len(prompted), 'item')} "
-            f"{'was' if len(prompted) == 1 else 'were'} put to systems in other words.",
-            effect="The difference is that of system and prompt together.",
-            advice="Use one prompt for all systems, unless prompts are what you compare.",
+            f"{'was' if len(prompted) == 1 else 'were'} prompted differently for different systems.",
+            effect="Differences may come from the prompts, not from the systems.",
+            advice="Use the same prompts for all systems, unless prompts are what you compare.",
         )  # fmt: skip
 
 
 def _digests(logs: Sequence[Placed], column: str) -> dict[str, dict[str, set[str]]]:
-    """Return the digests of each item in the logs of each system that have them."""
+    """Return the digests of each item that has several, in the logs of each system that have them."""
+    held = [each for each in logs if column in each.log.rows.column_names]
+    known = [pa.table({"item": each.log.rows["item"], column: each.log.rows[column]}).group_by(["item", column])
+             .aggregate([]).drop_null() for each in held]  # fmt: skip
+    if not known:
+        return {}
+    counted = pa.concat_tables(known).group_by("item").aggregate([(column, "count_distinct")])
+    several = counted.filter(pc.greater(counted[f"{column}_count_distinct"], 1))["item"]
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for each in logs:
-        rows = each.log.rows
-        if column in rows.column_names and rows[column].null_count < len(rows):
-            known = rows.filter(pc.is_valid(rows[column])).group_by(["item", column]).aggregate([])
-            for item, value in zip(known["item"].to_pylist(), known[column].to_pylist(), strict=True):
-                found[item][each.system].add(value)
+    for each, own in zip(held, known, strict=True) if len(several) else ():
+        own = own.filter(pc.is_in(own["item"], several.combine_chunks()))
+        for item, value in zip(own["item"].to_pylist(), own[column].to_pylist(), strict=True):
+            found[item][each.system].add(value)
     return found

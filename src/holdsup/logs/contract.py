@@ -99,10 +99,11 @@ class Rows:
 
     def table(self) -> pa.Table:
         """Return the rows as a table; labels are written as text."""
-        return pa.table({name: _column(name, values) for name, values in self._columns.items()})
+        return pa.table({name: make_column(name, values) for name, values in self._columns.items()})
 
 
-def _column(name: str, values: list[Any]) -> pa.Array:
+def make_column(name: str, values: list[Any]) -> pa.Array:
+    """Return a column of rows as the contract types it: scores as numbers, labels as text."""
     if name == "score":
         return pa.array(values, pa.float64())
     if name in COLUMNS or not all(isinstance(value, int | float | None) for value in values):

@@ -63,8 +63,8 @@ class _EveryEvalEver:
         first = _first_record(path)
         if first is None:
             raise ReadError(
-                f"{path} holds aggregates of every_eval_ever, but no answers: put the {path.stem}{SAMPLES} next to it, "
-                "or convert the log again with its instances"
+                f"{path} has aggregates but no answers to single items, so nothing can be paired: "
+                f"put {path.stem}{SAMPLES} next to it, or convert the log again with its instances"
             )
         labels = _labels(path)
         answers = pa.concat_tables([_flatten(piece, labels, path) for piece in tables_of_lines(path, _schema(labels))])
@@ -136,7 +136,7 @@ def _flatten(piece: pa.Table | list[dict[str, Any]], labels: list[str], path: Pa
             piece = pa.Table.from_pylist([_as_text(record) for record in piece], _schema(labels))
         except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
             problem = " ".join(str(error).split())
-            raise ReadError(f"{path} is not laid out as every_eval_ever lays it out: {problem}") from error
+            raise ReadError(f"{path} is not in every_eval_ever's format: {problem}") from error
     for name in (*_GROUP, "sample_id"):
         if piece[name].null_count:
             raise ReadError(f"{path} has a line without {name}, which every_eval_ever's schema requires")
@@ -252,7 +252,7 @@ def _log(
             Caution(
                 code="repeats-by-order",
                 severity="note",
-                message=f"{repeated} answers have the id of another; they count as more answers to the same item",
+                message=f"{repeated} answers have the id of another. They count as further answers to the same item.",
             )
         )
     settings = next(iter(about.values()))
@@ -338,8 +338,8 @@ def _check(answers: pa.Table, metric: str, about: dict[str, Any], means: dict[st
     else:
         yield Caution(
             code="aggregate-not-of-answers",
-            message=f"{metric} is {printed} in the aggregates, and {mean} as the mean of the answers: it was computed "
-            "in another way, or of other answers",
+            message=f"{metric} is {printed} in the aggregates, but the mean of the answers is {mean}: it was computed "
+            "in another way, or from other answers.",
         )
 
 
@@ -351,7 +351,7 @@ def _caution_version(version: str) -> Iterator[Caution]:
     if version and not version.startswith(KNOWN):
         yield Caution(
             code="unknown-log-version",
-            message=f"The schema of these answers is {version!r}; the versions known here are 0.2 and 0.3",
+            message=f"These answers follow version {version!r} of the schema; versions 0.2 and 0.3 are known.",
         )
 
 

@@ -60,7 +60,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 number += 1
                 taken += len(line)
                 if len(line) > LONGEST:
-                    raise ReadError(f"line {number} of {path} is longer than {LONGEST >> 20} MiB: this is no log")
+                    raise ReadError(f"line {number} of {path} is longer than {LONGEST >> 20} MiB: this is not a log")
                 if problem := check_ratio(str(path), packed, taken):
                     raise ReadError(problem)
                 if line.strip():

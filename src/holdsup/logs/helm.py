@@ -82,14 +82,14 @@ class _Run:
         for needed in (SPEC, SCORES):
             if needed not in self.files:
                 raise ReadError(
-                    f"{self.name} is a run of HELM without its {needed}, which HELM writes at the end of a run: "
+                    f"{self.name} is a HELM run without its {needed}, which HELM writes at the end of a run: "
                     "copy the whole folder, or run it again"
                 )
         spec = read_document(self.files[SPEC])
         self.adapter: dict[str, Any] = (spec.get("adapter_spec") if isinstance(spec, dict) else None) or {}
         self.system = str(self.adapter.get("model") or self.adapter.get("model_deployment") or "")
         if not self.system:
-            raise ReadError(f"{self.files[SPEC]} does not say which model was run: this is no run_spec.json of HELM")
+            raise ReadError(f"{self.files[SPEC]} does not say which model was run: this is not a run_spec.json of HELM")
         self.title = str(spec.get("name") or self.files[SPEC].absolute().parent.name)
         only = self.adapter.get("method") == "language_modeling"
         self.values = read_values(self.files[SCORES], BOOKKEEPING - COSTS.keys() - ({LIKELIHOOD} if only else set()))
@@ -225,14 +225,15 @@ def _caution_other_parts(main: list[Part], others: set[Part]) -> Iterator[Cautio
         yield Caution(
             code="perturbed-instances-left-out",
             severity="note",
-            message=f"Perturbed instances ({list_names(perturbed)}) were left out: HELM's main means are without them",
+            message=f"Perturbed instances ({list_names(perturbed)}) were left out, as in HELM's main means.",
         )
     splits = sorted({str(part.split) for part in others if part.split != main[0].split})
     if splits:
         yield Caution(
             code="split-left-out",
             severity="note",
-            message=f"Instances of the split {list_names(splits)} were left out: HELM's tables show {main[0].split!r}",
+            message=f"Only instances of the split {main[0].split!r} were read, as in HELM's tables, and not those of "
+            f"{list_names(splits)}.",
         )
 
 
@@ -241,12 +242,14 @@ def _caution_left_out(corpus: list[str], uneven: list[str]) -> Iterator[Caution]
         yield Caution(
             code="corpus-metrics-left-out",
             severity="note",
-            message=f"{list_names(corpus)} were left out: HELM computes them over all instances, not for each",
+            message=f"{list_names(corpus)} {'was' if len(corpus) == 1 else 'were'} left out: HELM computes "
+            f"{'it' if len(corpus) == 1 else 'them'} over the whole run, so there is no score for each item.",
         )
     if uneven:
         yield Caution(
             code="corpus-metrics-left-out",
-            message=f"{list_names(uneven)} were left out: HELM's mean gives instances with more answers more weight",
+            message=f"{list_names(uneven)} {'was' if len(uneven) == 1 else 'were'} left out: HELM's mean gives "
+            "more weight to instances with more answers.",
         )
 
 
@@ -254,8 +257,8 @@ def _caution_none(metrics: list[str]) -> Iterator[Caution]:
     if all(metric in COSTS for metric in metrics):
         yield Caution(
             code="log-without-scores",
-            message="HELM logged what the answers cost, but no score of them",
-            advice="Name metrics in the run's metric_specs, and run it again",
+            message="The run has costs (tokens, seconds) but no scores.",
+            advice="Add metrics to the run's metric_specs and run it again.",
         )
 
 

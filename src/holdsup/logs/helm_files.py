@@ -73,7 +73,7 @@ def read_values(path: Path, skipped: frozenset[str] | set[str]) -> pa.Table:
         try:
             table = piece if isinstance(piece, pa.Table) else pa.Table.from_pylist(piece, SCORED)
         except (pa.ArrowException, TypeError, ValueError) as error:
-            raise ReadError(f"{path} is not laid out as HELM lays it out: {' '.join(str(error).split())}") from error
+            raise ReadError(f"{path} is not in HELM's format: {' '.join(str(error).split())}") from error
         if table["instance_id"].null_count or table["train_trial_index"].null_count or table["stats"].null_count:
             raise ReadError(f"{path} has a record without instance_id, train_trial_index or stats")
         tables.append(_flatten(table.combine_chunks(), skip))

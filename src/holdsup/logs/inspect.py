@@ -18,7 +18,7 @@ from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.documents import walk
 from holdsup.logs.files import flat, open_file, read_head
 from holdsup.logs.inspect_scores import USAGE, Scores, number_of
-from holdsup.logs.inspect_settings import count_epochs, find_conditions, find_facets, mapping, name_system
+from holdsup.logs.inspect_settings import count_epochs, find_conditions, find_facets, is_vitals, mapping, name_system
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
 
@@ -33,6 +33,8 @@ WHOLE = re.compile(r"samples/(?:[^/]+\.json|[^/]+/sample\.json)")  # the second:
 NEEDED = frozenset(
     ("id", "epoch", "input", "target", "scores", "score", "error", "limit", "metadata", "model_usage", *USAGE[2:])
 ) | {"scorer", "reducer", "samples"}  # ... and of a reduction
+IDENTITY = ("task_id", "task", "model")  # what attempts at one evaluation share
+ROUNDED = 5.1e-5  # vitals gives percentages with four decimals
 MEANS = ("accuracy", "mean")  # the metrics of Inspect that are means over items
 SPREADS = ("stderr", "std", "var", "bootstrap_stderr", "ci")  # ... and those that say how sure a mean is
 
@@ -52,7 +54,8 @@ class InspectReader:
         evaluations: dict[object, list[tuple[datetime, str, Path]]] = defaultdict(list)
         for path in files:
             if (spec := _recognise(path)) is not None:
-                key = (str(spec["task_id"]), str(spec.get("task"))) if spec.get("task_id") else path
+                again = spec.get("task_id") and not is_vitals(spec)
+                key = tuple(str(spec.get(name)) for name in IDENTITY) if again else path
                 evaluations[key].append((_when(spec), str(spec.get("eval_id") or spec.get("run_id")), path))
         for logs in evaluations.values():
             last = max(logs)[1]
@@ -152,7 +155,7 @@ def _parts(path: Path) -> Iterator[tuple[str, Any]]:
         names = archive.names
         start = next((name for name in (HEADER, START) if name in names), None)
         if start is None:
-            raise ReadError(f"{path} holds neither {HEADER} nor {START}: this is no whole log of Inspect")
+            raise ReadError(f"{path} holds neither {HEADER} nor {START}: this is not a complete Inspect log")
         yield from mapping(archive.document(start)).items()
         numbers = sorted(int(found[1]) for name in names if (found := JOURNAL.fullmatch(name)))
         summaries = [SUMMARIES] if SUMMARIES in names else [f"_journal/summaries/{number}.json" for number in numbers]
@@ -195,7 +198,7 @@ def _task_log(
 ) -> TaskLog:
     spec = mapping(header.get("eval"))
     if not spec.get("task"):
-        raise ReadError(f"{path} does not say what was evaluated: this is no whole log of Inspect")
+        raise ReadError(f"{path} does not say what was evaluated: this is not a complete Inspect log")
     version = header.get("version", NEWEST)
     if version not in range(1, NEWEST + 1):
         raise ReadError(
@@ -207,17 +210,19 @@ def _task_log(
         cautions.append(_folded(header))
     if not scores and _results(header):
         raise ReadError(
-            f"{path} holds results but no samples, so that nothing can be paired: "
-            "run the evaluation again without --no-log-samples, or point at the log that has the samples"
+            f"{path} has results but no samples, so nothing can be paired: "
+            "run the evaluation again without --no-log-samples, or name the log that has the samples"
         )
     scores = scores or _scores(path, header)
     means, unlike, unknown = _means(header, scores)
+    if doubts := tuple(_doubts(header, scores, means)):
+        means = {}
     means, decided = scores.settle(means)
-    cautions += [*decided, *_reduced(header, unlike), *_left_out(unknown), *scores.limited()]
+    cautions += [*doubts, *decided, *_reduced(header, unlike), *_left_out(unknown), *scores.limited()]
     tool = mapping(spec.get("packages")).get("inspect_ai")
     return TaskLog(
         name=str(path),
-        tool=f"Inspect {tool}" if tool else "Inspect",
+        tool="vitals" if is_vitals(spec) else f"Inspect {tool}" if tool else "Inspect",
         system=name_system(header),
         task=str(spec["task"]),
         rows=scores.table(_scorers(header), epochs=count_epochs(header) > 1),
@@ -274,13 +279,34 @@ def _means(header: Mapping[str, Any], scores: Scores) -> tuple[dict[str, float],
     return {metric: mean for metric, mean in means.items() if math.isfinite(mean)}, unlike, others
 
 
+def _doubts(header: Mapping[str, Any], scores: Scores, means: Mapping[str, float]) -> Iterator[Caution]:
+    """Yield why the tool's means are not those of the samples: there are fewer of these, or it rounds."""
+    completed = mapping(header.get("results")).get("completed_samples")
+    if isinstance(completed, int) and len(scores) < completed:
+        yield Caution(
+            code="truncated-samples",
+            message=f"The log has {format_counted(len(scores), 'sample')}, but its results are over {completed:,}, so "
+            "the means that it reports can't be checked.",
+            advice="Use the whole log.",
+        )
+    elif means and is_vitals(mapping(header.get("eval"))):
+        told = [
+            f"{metric} is {mean:g}% there and {100 * scores.mean(metric):.6g}% here" for metric, mean in means.items()
+        ]
+        off = any(abs(100 * scores.mean(metric) - mean) > ROUNDED for metric, mean in means.items())
+        yield Caution(
+            code="aggregate-not-of-answers" if off else "rounded-means",
+            severity="warning" if off else "note",
+            message=f"vitals reports rounded percentages: {'; '.join(told)}.",
+        )
+
+
 def _reduced(header: Mapping[str, Any], unlike: set[str]) -> Iterator[Caution]:
     if unlike:
         yield Caution(
             code="epochs-reduced-otherwise",
-            message=f"Inspect reduced the {count_epochs(header)} epochs of each item by {flat(sorted(unlike))}; "
-            "here each epoch is a sample, and an item counts with the mean of its samples.",
-            advice="Compare these means with Inspect's own numbers only where those are means, too.",
+            message=f"Items are scored by {flat(sorted(unlike))} of their {count_epochs(header)} epochs in Inspect. "
+            "Here an item's score is the mean of its epochs, so means differ from those that Inspect shows.",
         )
 
 
@@ -289,8 +315,8 @@ def _left_out(others: set[str]) -> Iterator[Caution]:
         yield Caution(
             code="corpus-metrics-left-out",
             severity="note",
-            message=f"Inspect also reports {list_names(sorted(others))}, which holdsup does not know as a mean over "
-            "items: the scores of items are read, these numbers are not.",
+            message=f"The log also reports {list_names(sorted(others))}, which holdsup can't check: they are not known "
+            "to be means over items.",
         )
 
 
@@ -299,9 +325,9 @@ def _folded(header: Mapping[str, Any]) -> Caution:
     return Caution(
         code="scores-without-samples",
         severity="warning" if several else "note",
-        message="The log holds no samples (--no-log-samples); the scores are those that Inspect kept for each item"
-        f"{f', the mean over {count_epochs(header)} epochs' if several else ''}.",
-        advice="Log the samples to see how much epochs differ, and what failed." if several else "",
+        message="The log has no samples (--no-log-samples), so the scores are those that Inspect kept for each item"
+        f"{f': the means over {count_epochs(header)} epochs' if several else ''}.",
+        advice="Log the samples to see how much epochs differ and what failed." if several else "",
     )
 
 
@@ -309,20 +335,20 @@ def _cautions(header: Mapping[str, Any], others: tuple[Path, ...]) -> Iterator[C
     if header.get("invalidated"):
         yield Caution(
             code="samples-invalidated",
-            message="Someone marked samples of the log as invalid; their scores still count, as in Inspect.",
+            message="Some samples of the log are marked as invalid. Their scores count here, as they do in Inspect.",
             advice="Run them again (`inspect eval-retry`) before you compare.",
         )
     if header.get("config_updates"):
         yield Caution(
             code="settings-changed",
-            message="Settings were changed while the evaluation ran; those shown are the ones that it began with.",
+            message="Settings were changed during the evaluation. The ones shown here are from its start.",
         )
     if others:
         yield Caution(
             code="other-logs-of-an-evaluation",
             severity="note",
-            message=f"The folder holds {format_counted(len(others), 'other log')} of the same evaluation (an earlier "
-            "attempt, a copy, or from before it was scored again); only the last one counts.",
+            message=f"The folder has {format_counted(len(others), 'other log')} of the same evaluation (an "
+            "earlier attempt, a copy, or one from before it was scored again). Only the last one counts.",
             count=len(others),
             examples=tuple(path.name for path in others[:EXAMPLES]),
         )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from holdsup.errors import ReadError, quote_text
-from holdsup.logs.contract import COLUMNS, Rows
+from holdsup.logs.contract import COLUMNS, make_column
 from holdsup.logs.files import digest, flat
 from holdsup.results.cautions import EXAMPLES, Caution
 
@@ -63,7 +63,7 @@ class Scores:
     def add(self, sample: object, *, epoch: object = 1) -> None:
         """Add a sample, or the summary of one."""
         if not isinstance(sample, dict) or sample.get("id") is None:
-            raise ReadError(f"sample {len(self) + 1} of {self.name} has no id: this is no whole log of Inspect")
+            raise ReadError(f"sample {len(self) + 1} of {self.name} has no id: this is not a complete Inspect log")
         scores = sample.get("scores")
         if scores is None:
             scores = {self._scorer: sample["score"]} if sample.get("score") is not None else {}
@@ -84,7 +84,7 @@ class Scores:
         """Add what a scorer said of each item over all epochs, from a log that holds no samples."""
         for each in reduced if isinstance(reduced, list) else ():
             if not isinstance(each, dict) or each.get("sample_id") is None:
-                raise ReadError(f"a reduced score in {self.name} has no sample_id: this is no whole log of Inspect")
+                raise ReadError(f"a reduced score in {self.name} has no sample_id: this is not a complete Inspect log")
             parts = dict(self._split(scorer, each))
             key = (str(each["sample_id"]), "1")
             if known := self._samples.get(key):
@@ -138,9 +138,10 @@ class Scores:
         return checked, tuple(cautions)
 
     def _agrees(self, metric: str, mean: float) -> bool:
-        return math.isclose(self._mean(metric), mean, rel_tol=1e-9, abs_tol=1e-12)
+        return math.isclose(self.mean(metric), mean, rel_tol=1e-9, abs_tol=1e-12)
 
-    def _mean(self, metric: str) -> float:
+    def mean(self, metric: str) -> float:
+        """Return the mean over items of their means over samples."""
         items = defaultdict(list)
         for (item, _), sample in self._samples.items():
             if (score := self._score(sample, metric)) is not None:
@@ -154,21 +155,30 @@ class Scores:
     def table(self, expected: Iterable[str], *, epochs: bool = True) -> pa.Table:
         """Return the rows; where no sample has a score, `expected` names the scorers that should have said one."""
         metrics = self.metrics() or {name: name for name in expected} or {"score": "score"}
-        labels = self._labels()
-        rows = Rows("sample", "status", "error", "content", *labels.values())
-        for (item, epoch), sample in self._samples.items():
-            common = {"item": item, "sample": epoch if epochs else None, "content": sample.content}
-            own = {column: sample.labels.get(name) for name, column in labels.items()}
-            for metric, scorer in metrics.items():
-                score = self._score(sample, metric)
-                status = "ok" if score is not None else self._reason(sample, metric, scorer)
-                error = sample.error if score is not None and sample.error else "-"
-                rows.add(metric=metric, score=score, status=status, error=error, **common, **own)
-            for name, used in zip(USAGE, sample.usage, strict=False):
-                if used is not None and name not in metrics:
-                    score, status = (None, sample.error) if sample.error else (used, "ok")
-                    rows.add(metric=name, score=score, status=status, error="-", **common, **own)
-        return rows.table()
+        samples = list(self._samples.values())
+        about: dict[str, list[Any]] = {
+            "item": [item for item, _ in self._samples],
+            "sample": [epoch if epochs else None for _, epoch in self._samples],
+            "content": [sample.content for sample in samples],
+            **{column: [sample.labels.get(name) for sample in samples] for name, column in self._labels().items()},
+        }
+        shared = pa.table({name: make_column(name, values) for name, values in about.items()})
+        parts = []
+        for metric, scorer in metrics.items():
+            scores = [self._score(sample, metric) for sample in samples]
+            pairs = list(zip(samples, scores, strict=True))
+            told = ["ok" if score is not None else self._reason(sample, metric, scorer) for sample, score in pairs]
+            errors = [sample.error if score is not None and sample.error else "-" for sample, score in pairs]
+            parts.append(_widen(shared, metric, scores, told, errors))
+        for place, name in enumerate(USAGE):
+            there = [i for i, sample in enumerate(samples) if sample.usage and sample.usage[place] is not None]
+            if there and name not in metrics:
+                held = [samples[i] for i in there]
+                used = [None if sample.error else sample.usage[place] for sample in held]
+                told = [sample.error or "ok" for sample in held]
+                parts.append(_widen(shared.take(there), name, used, told, ["-"] * len(there)))
+        first = ["item", "metric", "score", "sample", "status", "error", "content"]
+        return pa.concat_tables(parts).select([*first, *self._labels().values()])
 
     def _reason(self, sample: Sample, metric: str, scorer: str) -> str:
         if scorer not in sample.scorers:
@@ -181,8 +191,8 @@ class Scores:
             yield Caution(
                 code="limits-reached",
                 severity="note",
-                message=f"{len(reached)} of {len(self)} samples ran into a limit ({flat(sorted(set(reached)))}), and "
-                "Inspect scored them as they stood.",
+                message=f"{len(reached)} of {len(self)} samples hit a limit ({flat(sorted(set(reached)))}). Inspect "
+                "scored what was there.",
                 count=len(reached),
             )
 
@@ -201,6 +211,14 @@ class Scores:
             if told and LONG not in values and all(len(own) == 1 for own in by_item.values()):
                 names.append(name)
         return {name: f"metadata_{name}" if name in TAKEN or name in USAGE else name for name in names}
+
+
+def _widen(shared: pa.Table, metric: str, scores: list[float | None], told: list[str], errors: list[str]) -> pa.Table:
+    """Return what is known of samples with what one metric says of them."""
+    own: dict[str, list[Any]] = {"metric": [metric] * len(scores), "score": scores, "status": told, "error": errors}
+    for name, values in own.items():
+        shared = shared.append_column(name, make_column(name, values))
+    return shared
 
 
 def number_of(value: object) -> float | None:
@@ -233,8 +251,8 @@ def _unknown_values(metric: str, values: Sequence[object], scored: int, zeros: b
     return Caution(
         code="scores-not-numbers",
         about=f"metric:{metric}",
-        message=f"{metric}: {len(values)} of {scored} scores are not numbers; they "
-        f"{'count as 0, as they do in Inspect' if zeros else 'are left out'}.",
+        message=f"{metric}: {len(values)} of {scored} scores are not numbers. They "
+        f"{'count as 0, as they do in Inspect' if zeros else 'were left out'}.",
         advice="" if zeros else "Score the log again with a scorer that returns numbers.",
         count=len(kinds),
         examples=tuple(quote_text(kind) for kind in kinds[:EXAMPLES]),

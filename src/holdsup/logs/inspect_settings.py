@@ -30,6 +30,11 @@ def name_system(header: Mapping[str, Any]) -> str:
     return model if model not in NOBODY else str(spec.get("solver") or steps[-1])
 
 
+def is_vitals(spec: Mapping[str, Any]) -> bool:
+    """Return whether R's package vitals wrote the log: its task ids recur, and its means are rounded percentages."""
+    return spec.get("config") == {} and str(spec.get("task_file")).endswith((".R", ".Rmd", ".qmd"))
+
+
 def count_epochs(header: Mapping[str, Any]) -> int:
     """Return how often each item was to be answered."""
     epochs = mapping(mapping(header.get("eval")).get("config")).get("epochs")

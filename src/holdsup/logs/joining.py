@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from holdsup.logs.audit import audit_logs
 from holdsup.logs.contract import NEEDED, Found, Reader, TaskLog
 from holdsup.logs.naming import Placed, place
 from holdsup.progress import Progress
-from holdsup.rendering.numbers import format_counted
+from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import Caution
 from holdsup.results.direction_names import find_direction
 
@@ -33,17 +33,28 @@ def join_logs(
     found: Sequence[tuple[str, Found]], readers: Mapping[str, Reader], name: str, progress: Progress
 ) -> tuple[TypedTable, tuple[Caution, ...]]:
     """Return one table of all logs, each with the path that it was named by, and what is to be said of them."""
-    unread: list[Caution] = []
-    logs = list(_read(found, readers, unread, progress))
-    checked = check_means(log for _, log in logs)
-    placed, decided = place(logs)
-    cautions = [_say_what(placed, checked), *decided]
-    cautions.extend(caution for each in placed for caution in each.log.cautions)
-    return hold_table(name, "logs", combine(placed)), (*unread, *cautions, *audit_logs(placed))
+    folder = f"{found[0][0].rstrip('/')}/" if len({given for given, _ in found}) == 1 else None
+    try:
+        unread: list[str] = []
+        logs = list(_read(found, readers, unread, progress))
+        checked = check_means(log for _, log in logs)
+        placed, decided = place(logs)
+    except ReadError as error:
+        raise ReadError(_shorten(str(error), folder)) from error
+    cautions = [_say_what(placed, checked), *_say_unread(unread), *decided]
+    cautions.extend(_together(caution for each in placed for caution in each.log.cautions))
+    said = (*cautions, *audit_logs(placed))
+    table = hold_table(name, "logs", combine(placed))
+    return table, tuple(replace(each, message=_shorten(each.message, folder)) for each in said)
+
+
+def _shorten(message: str, folder: str | None) -> str:
+    """Return a message in which logs are called by their paths within the one folder that was given."""
+    return message.replace(folder, "") if folder else message
 
 
 def _read(
-    found: Sequence[tuple[str, Found]], readers: Mapping[str, Reader], unread: list[Caution], progress: Progress
+    found: Sequence[tuple[str, Found]], readers: Mapping[str, Reader], unread: list[str], progress: Progress
 ) -> Iterator[tuple[str, TaskLog]]:
     """Yield the logs; of one among several that cannot be read, `unread` gets why."""
     last: ReadError | None = None
@@ -55,14 +66,39 @@ def _read(
                 _check_rows(each)
         except ReadError as error:
             last = error
-            unread.append(Caution(code="unread-log", about="data", message=f"One log was not read: {error}."))
+            unread.append(str(error))
             continue
         for each in read:
             about = (replace(c, about="data") if c.about == "claim" else c for c in each.cautions)
             yield given, replace(each, cautions=tuple(about))
     if last is not None and len(unread) == len(found):
-        raise last
+        raise (
+            last if len(found) == 1 else ReadError(f"none of {len(found):,} logs could be read; the first: {unread[0]}")
+        )
     progress(len(found), len(found), "read")
+
+
+def _say_unread(unread: Sequence[str]) -> Iterator[Caution]:
+    if unread:
+        which = (
+            "One log could not be read" if len(unread) == 1 else f"{len(unread):,} logs could not be read; the first"
+        )
+        yield Caution(code="unread-log", about="data", count=len(unread), message=f"{which}: {unread[0]}.")
+
+
+def _together(cautions: Iterable[Caution]) -> Iterator[Caution]:
+    """Yield what readers noticed, the first of each kind where several logs give it."""
+    kinds: dict[tuple[str, str, str], list[Caution]] = defaultdict(list)
+    for caution in cautions:
+        kinds[caution.code, caution.severity, caution.about].append(caution)
+    for first, *more in kinds.values():
+        if more:
+            said = first.message if first.message.endswith(".") else f"{first.message}."
+            said = f"{said} The same is true of {format_counted(len(more), 'other log')}."
+            count = sum(each.count for each in (first, *more))
+            yield replace(first, message=said, count=count)
+        else:
+            yield first
 
 
 def _check_rows(log: TaskLog) -> None:
@@ -138,12 +174,25 @@ def _cast(part: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
+def _and(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
 def _say_what(placed: Sequence[Placed], checked: int) -> Caution:
     """Return which tools' logs were read, and that their own means were found again."""
-    tools = Counter(each.log.tool for each in placed)
-    said = ", ".join(f"{format_counted(count, 'log')} of {tool}" for tool, count in sorted(tools.items()))
-    same = f" {format_counted(checked, 'mean')} that the tool printed {'is' if checked == 1 else 'are'} ours, too."
+    tools: dict[str, list[str]] = defaultdict(list)
+    for each in placed:
+        name, _, version = each.log.tool.rpartition(" ")
+        told = bool(name) and version[:1].isdigit()
+        tools[name if told else each.log.tool].append(version if told else "")
+    said = [
+        format_counted(len(all_), f"{tool}{f' {all_[0]}' * (len(set(all_)) == 1 and bool(all_[0]))} log")
+        for tool, all_ in sorted(tools.items())
+    ]
+    every = "Both" if checked == 2 else f"All {format_count(checked)}"
+    means = "The mean matches the one" if checked == 1 else f"{every} means match the ones"
+    told_by = "the tool" if len(tools) == 1 else "the tools"
+    same = f"{means} {told_by} reported." if checked else f"There was no mean of {told_by} to check the scores against."
     return Caution(
-        code="logs-read", severity="note", about="data", count=len(placed),
-        message=f"Read {said}.{same if checked else ' The tool printed no mean to check ours against.'}",
-    )  # fmt: skip
+        code="logs-read", severity="note", about="data", count=len(placed), message=f"Read {_and(said)}. {same}"
+    )

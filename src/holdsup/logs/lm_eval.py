@@ -6,6 +6,7 @@ versions before 0.4.3, by the model's arguments in its name).
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections import defaultdict
@@ -27,6 +28,7 @@ from holdsup.results.cautions import Caution
 ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)$")
 FIRST_KEYS = re.compile(rb'\[?\s*\{\s*"doc_id":\s*\d+,\s*"doc":')  # a long document hides what follows it
+RESULTS = re.compile(rb'"results":\s*\{')  # other tools list theirs
 MARKS = (b'"bootstrap_iters"', b'"n-shot"', b'"group_subtasks"', b'"lm_eval_version"')
 OTHERS = re.compile(r"\d{8}_\d{6}_(samples|results)")  # lmms-eval, which has scores of another shape
 ADVICE = "Run lm_eval again with --log_samples."
@@ -61,7 +63,10 @@ class LmEval:
         own = found.files[0] if found.files[0] in results else None
         run = Run(_read_results(own) if own else {})
         if not samples:
-            raise ReadError(f"{found.name} holds results without the samples that they are made of. {ADVICE}")
+            raise ReadError(
+                f"{found.name} has results but no samples, so nothing can be paired: "
+                "run lm_eval again with --log_samples"
+            )
         about_run = list(_about_run(found, run, [path for path in results if path != own], samples))
         latest: TaskLog | None = None
         for path in samples:
@@ -73,8 +78,13 @@ class LmEval:
                 yield latest
             latest, about_run = replace(log, cautions=(*about_run, *log.cautions)), []
         if latest is None:
-            raise ReadError(f"{found.name}: {about_run[-1].message}")
+            why = "run lm_eval again without --predict_only" if _only_predicts(run) else about_run[-1].message
+            raise ReadError(f"{found.name} has answers but no score of an item: {why.removesuffix('.')}")
         yield replace(latest, cautions=(*latest.cautions, *about_run))
+
+
+def _only_predicts(run: Run) -> bool:
+    return {metric for task in run.tasks() for metric, _ in run.printed(task)} == {"bypass"}
 
 
 def _sort(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
@@ -85,7 +95,7 @@ def _sort(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
             head = read_head(path).lstrip(b"\xef\xbb\xbf \t\r\n")
             if b'"doc_id"' in head and (b'"filtered_resps"' in head or FIRST_KEYS.match(head)):
                 samples.append(path)
-            elif head.startswith(b"{") and b'"results"' in head and b'"config_general"' not in head:
+            elif head.startswith(b"{") and RESULTS.search(head) and b'"config_general"' not in head:
                 ends = head + _read_tail(path)
                 if any(mark in ends for mark in MARKS):
                     results.append(path)
@@ -109,11 +119,17 @@ def _join(results: Sequence[Path], samples: Sequence[Path]) -> dict[Path | None,
     """Return the samples of each results file; under None those of none, which are read as one run."""
     joined: dict[Path | None, list[Path]] = {path: [] for path in results}
     dated = {stamp: path for path in reversed(results) if (stamp := _stem(path)[1])}
-    undated = {path: Run(_read_results(path)) for path in results if not _stem(path)[1]}
+    undated = dict(_read_undated(path for path in results if not _stem(path)[1]))
     for path in samples:
         stem, stamp = _stem(path)
         joined.setdefault(dated.get(stamp) if stamp else _find_undated(stem, undated), []).append(path)
     return joined
+
+
+def _read_undated(paths: Iterable[Path]) -> Iterator[tuple[Path, Run]]:
+    for path in paths:
+        with contextlib.suppress(ReadError):  # reading says what is wrong
+            yield path, Run(_read_results(path))
 
 
 def _find_undated(stem: str, runs: dict[Path, Run]) -> Path | None:
@@ -145,9 +161,9 @@ def _about_run(found: Found, run: Run, bare: Sequence[Path], samples: Sequence[P
     if not run.document:
         yield Caution(
             code="samples-without-results",
-            message=f"The results file of {found.name} is missing, so the system is called by its folder's name, and "
-            "nothing tells how it was evaluated.",
-            advice="Keep results_*.json in the folder of the samples.",
+            message=f"The results file of {found.name} is missing, so the system is named after its folder and its "
+            "settings are unknown.",
+            advice="Keep results_*.json in the same folder as the samples.",
         )  # fmt: skip
     there = {_task_of(run, path) for path in samples}
     aside = {path.name for path in found.files[0].parent.glob("samples_*")}  # of tasks that were not asked for
@@ -156,15 +172,15 @@ def _about_run(found: Found, run: Run, bare: Sequence[Path], samples: Sequence[P
     if lost:
         yield Caution(
             code="results-without-samples", count=len(lost), examples=tuple(lost[:3]),
-            message=f"{found.name} has results on {format_counted(len(lost), 'task')} without samples "
-            f"({list_names(lost, most=3)}), which can't be compared.",
+            message=f"{found.name} has results but no samples for {format_counted(len(lost), 'task')} "
+            f"({list_names(lost, most=3)}), so {'it' if len(lost) == 1 else 'they'} can't be compared.",
             advice=ADVICE,
         )  # fmt: skip
     if bare:
         yield Caution(
             code="results-without-samples", count=len(bare), examples=tuple(path.name for path in bare[:3]),
             message=f"{format_counted(len(bare), 'results file')} in {found.files[0].parent} "
-            f"{'has' if len(bare) == 1 else 'have'} no samples, and {'was' if len(bare) == 1 else 'were'} left out.",
+            f"{'has' if len(bare) == 1 else 'have'} no samples and {'was' if len(bare) == 1 else 'were'} left out.",
             advice=ADVICE,
         )  # fmt: skip
 
@@ -183,7 +199,7 @@ def _read_task(run: Run, path: Path) -> TaskLog:
             code="truncated-samples", severity="warning" if samples.cut else "note",
             message=f"{path} holds {format_count(items)}{of} items{', and its last line is incomplete' * samples.cut}: "
             "it was cut off, or is still being written.",
-            effect="The means that the tool printed are those of all items, so they can't be checked.",
+            effect="The tool's means are over all items, so they can't be checked.",
             advice="Copy the whole file, or wait until it is complete.",
         ))  # fmt: skip
     rows = _make_rows(samples, lines, run.filters(task))
@@ -227,7 +243,8 @@ def _name_filters(lines: pa.Table, filters: Sequence[str], path: Path) -> tuple[
             named = [f"filter {number}" for number in range(1, most + 1)]
             cautions.append(Caution(
                 code="unnamed-filters", count=most,
-                message=f"{path} has {most} lines for an item, and nothing tells of which filters: they are numbered.",
+                message=f"{path} has {most} lines for each item and doesn't say which filters they are from, so the "
+                "filters are numbered.",
             ))  # fmt: skip
         told = pa.array([named[each] if named else None for each in place], pa.string())
         return lines.set_column(lines.column_names.index("filter"), "filter", told), cautions
@@ -240,7 +257,7 @@ def _name_filters(lines: pa.Table, filters: Sequence[str], path: Path) -> tuple[
             cautions.append(Caution(
                 code="repeated-items", count=count,
                 message=f"{format_counted(count, 'item')} of {path} {'has' if count == 1 else 'have'} up to {most + 1} "
-                "lines of one filter, which count as several answers to one item.",
+                "lines for one filter. They count as several answers to one item.",
                 advice="If the file was put together from several runs, keep one of them.",
             ))  # fmt: skip
     return lines, cautions
@@ -304,9 +321,8 @@ def _judge(run: Run, task: str, rows: pa.Table) -> tuple[dict[str, float], set[s
 def _say_left_out(out: set[str], task: str) -> Caution:
     return Caution(
         code="corpus-metrics-left-out", severity="note", count=len(out), examples=tuple(sorted(out)[:3]),
-        message=f"{list_names(sorted(out))} of {task} {'is' if len(out) == 1 else 'are'} no mean over items, and "
-        f"{'was' if len(out) == 1 else 'were'} left out.",
-        advice="A corpus metric can't be paired item by item.",
+        message=f"{list_names(sorted(out))} of {task} {'was' if len(out) == 1 else 'were'} left out: what the "
+        "tool reports is not a mean over items.",
     )  # fmt: skip
 
 

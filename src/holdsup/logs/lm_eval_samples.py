@@ -188,7 +188,7 @@ def _records(path: Path) -> Iterator[dict[str, Any] | None]:
 
 def _check(record: Any, name: str) -> dict[str, Any]:
     if not isinstance(record, dict) or not isinstance(record.get("doc_id"), int | str):
-        raise ReadError(f"{name} has no doc_id: it is no sample of lm-evaluation-harness")
+        raise ReadError(f"{name} has no doc_id: it is not a sample of lm-evaluation-harness")
     return record
 
 

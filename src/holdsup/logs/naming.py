@@ -3,7 +3,8 @@
 A system with one log of a task needs nothing. Several logs of one task by one system are, in this order, copies of one
 log, systems of their own where a condition differs (a prompt, a few-shot setting), runs that differ in a facet (a seed,
 a temperature, a checkpoint), or samples: the same evaluation once more. Where that leaves one system, its settings are
-compared. A single system in several places that the user named is as many systems, called as these places are.
+compared. A single system in several places that the user named is as many systems, called as these places are; and of
+two places with the same systems each is a side.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from dataclasses import dataclass, field, replace
 from holdsup.columns.sources import without_endings
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import TaskLog
-from holdsup.rendering.numbers import format_counted
+from holdsup.logs.files import flat
 from holdsup.results.cautions import Caution
 
 NOT_GIVEN = "not given"
+MOST_NAMED = 3  # systems in a message
 SAME_SYSTEM = ("limit", "items")  # conditions that say how much was evaluated, not of what
 
 
@@ -47,7 +49,12 @@ def place(logs: Sequence[tuple[str, TaskLog]]) -> tuple[list[Placed], list[Cauti
     if len({each.system for each in placed}) == 1 and len(given) > 1 and _overlap(placed):
         names = dict(zip(given, _short_names(given), strict=True))
         placed = [replace(each, system=names[each.given]) for each in placed]
-        message = f"All logs are of {logs[0][1].system}, so each place that was given counts as a system."
+        message = f"All logs are of {logs[0][1].system}, so each path you gave counts as a system."
+        cautions.append(Caution(code="places-as-systems", severity="note", about="data", message=message))
+    elif len(given) == 2 and _hold_the_same(placed):
+        names = dict(zip(given, _short_names(given), strict=True))
+        placed = [replace(each, system=f"{each.system} ({names[each.given]})") for each in placed]
+        message = "Both paths have logs of the same systems, so each system counts once for each path."
         cautions.append(Caution(code="places-as-systems", severity="note", about="data", message=message))
     placed = _split(placed, "conditions", cautions)
     if len({each.system for each in placed}) == 1:  # then its settings are what is compared
@@ -64,7 +71,7 @@ def _without_copies(logs: Sequence[tuple[str, TaskLog]], cautions: list[Caution]
         if log.identity:
             key = (log.tool, log.task, log.system, log.identity)
             if key in seen:
-                message = f"{log.name} is the same evaluation as {seen[key]}, and was left out."
+                message = f"{log.name} is the same evaluation as {seen[key]}, so it was left out."
                 cautions.append(Caution(code="copied-log", about="data", message=message))
                 continue
             seen[key] = log.name
@@ -77,6 +84,14 @@ def _overlap(placed: Sequence[Placed]) -> bool:
     for each in placed:
         places[each.log.task].add(each.given)
     return any(len(given) > 1 for given in places.values())
+
+
+def _hold_the_same(placed: Sequence[Placed]) -> bool:
+    """Return whether two places have the same systems on the same tasks, and no seed or other facet tells why."""
+    held = defaultdict(set)
+    for each in placed:
+        held[each.given].add((each.system, each.log.task))
+    return len({frozenset(each) for each in held.values()}) == 1 and not _varying_facets(placed)
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:
@@ -118,7 +133,7 @@ def _split(placed: Sequence[Placed], kind: str, cautions: list[Caution]) -> list
             if name not in SAME_SYSTEM and not is_seed(name) and len(values) > 1:
                 differing[system][name] = None
     for system, names in differing.items():
-        message = f"{system} was evaluated with several settings of {list_names(names)}, and each counts as a system."
+        message = f"{system} was evaluated with different settings ({flat(names)}), so each counts as a system."
         cautions.append(Caution(code="settings-as-systems", severity="note", about="data", message=message))
     return [
         replace(
@@ -133,7 +148,7 @@ def _split(placed: Sequence[Placed], kind: str, cautions: list[Caution]) -> list
 
 def _name_settings(each: Placed, settings: Mapping[str, str], names: Iterable[str], *, alone: bool) -> str:
     """Return a system with its settings; if all logs are of one, they are enough."""
-    said = ", ".join(f"{name} {settings.get(name, NOT_GIVEN)}" for name in names)
+    said = flat(f"{name.removeprefix('metadata_')} {settings.get(name, NOT_GIVEN)}" for name in names)
     return said if alone else f"{each.system} ({said})"
 
 
@@ -145,12 +160,11 @@ def _number(placed: Sequence[Placed], cautions: list[Caution]) -> list[Placed]:
         key = (each.system, each.log.task, tuple(each.facets.values()))
         numbered.append(replace(each, again=count[key]))
         count[key] += 1
-    repeated = dict.fromkeys(system for (system, *_), logs in count.items() if logs > 1)
-    for system in repeated:
-        most = max(logs for (name, *_), logs in count.items() if name == system)
+    if repeated := list(dict.fromkeys(system for (system, *_), logs in count.items() if logs > 1)):
+        more = f"; and {len(repeated) - MOST_NAMED} more" if len(repeated) > MOST_NAMED else ""
         message = (
-            f"{format_counted(most, 'log')} of {system} have the same settings: they count as samples of one system, "
-            "not as trainings."
+            "Logs with the same settings count as samples of one system, not as separate training runs: "
+            f"{'; '.join(repeated[:MOST_NAMED])}{more}."
         )
         cautions.append(Caution(code="logs-as-samples", severity="note", about="data", message=message))
     return numbered

@@ -35,6 +35,7 @@ class _Given:
     path: str
     logs: tuple[Found, ...]
     unread: int  # files there that are no part of a log
+    outside: int  # links there that lead out of it
 
 
 def open_data(data: Any, *, readers: Iterable[str] = (), progress: Progress = no_progress) -> Opened:
@@ -71,7 +72,7 @@ def _list_paths(data: Any, *, own: bool) -> list[str] | None:
 
 def _look(path: str, readers: Sequence[Reader]) -> _Given:
     """Return the logs in a folder and all below it, or in the files of a pattern."""
-    folders = _list_folders(path)
+    folders, outside = _list_folders(path)
     logs: list[Found] = []
     unread = 0
     for folder, files in folders.items():
@@ -82,12 +83,12 @@ def _look(path: str, readers: Sequence[Reader]) -> _Given:
                 claimed = {file for log in found for file in log.files}
                 left = [file for file in left if file not in claimed]
         unread += len(left)
-    return _Given(path, tuple(logs), unread)
+    return _Given(path, tuple(logs), unread, outside)
 
 
-def _list_folders(path: str) -> dict[Path, list[Path]]:
-    """Return the files at a path, by folder; hidden ones and links that lead out of it are passed over."""
-    root = Path(path)
+def _list_folders(path: str) -> tuple[dict[Path, list[Path]], int]:
+    """Return the files at a path, by folder, without hidden ones and links that lead out of it; how many these are."""
+    root, outside = Path(path), 0
     if not root.is_dir():
         files = [source.path for source in find_sources(path) if source.path is not None]
     else:
@@ -95,21 +96,27 @@ def _list_folders(path: str) -> dict[Path, list[Path]]:
         files = []
         for file in sorted(root.rglob("*")):
             hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
-            if not hidden and file.is_file() and (not file.is_symlink() or file.resolve().is_relative_to(inside)):
+            if file.is_symlink() and not file.resolve().is_relative_to(inside):
+                outside += not hidden
+            elif file.is_file() and not hidden:
                 files.append(file)
             if len(files) > MOST_FILES:
                 raise ReadError(f"{path} holds more than {MOST_FILES:,} files: name the folder of the logs alone")
     found: dict[Path, list[Path]] = {}
     for file in files:
         found.setdefault(file.parent, []).append(file)
-    return found
+    return found, outside
 
 
 def _name(paths: Sequence[str]) -> str:
     return paths[0] if len(paths) == 1 else f"{paths[0]} and {format_counted(len(paths) - 1, 'other place')}"
 
 
-def _say_unread(given: Iterable[_Given]) -> Iterator[Caution]:
+def _say_unread(given: Sequence[_Given]) -> Iterator[Caution]:
     if count := sum(each.unread for each in given if each.logs):
-        message = f"{format_counted(count, 'other file')} there {'is' if count == 1 else 'are'} no part of a log."
+        message = f"{format_counted(count, 'other file')} there {'is not a log' if count == 1 else 'are not logs'}."
         yield Caution(code="unread-files", severity="note", about="data", count=count, message=message)
+    if count := sum(each.outside for each in given if each.logs):
+        message = f"{format_counted(count, 'link')} there {'leads' if count == 1 else 'lead'} out of the folder."
+        yield Caution(code="links-not-followed", about="data", count=count, message=message,
+                      effect="What it leads to was not read.", advice="Name it as well.")  # fmt: skip

@@ -128,7 +128,7 @@ class RecordArray:
                 yield held[: cut - 2]  # without the comma
                 held = held[cut:]
             if len(held) > LONGEST:
-                raise ReadError(f"a record of {self.path} is longer than {LONGEST >> 20} MiB: this is no log")
+                raise ReadError(f"a record of {self.path} is longer than {LONGEST >> 20} MiB: this is not a log")
             if not (more := file.read(size)):
                 raise ReadError(f"{self.path} is cut off within its records, or is still being written")
             taken += len(more)

@@ -144,7 +144,7 @@ def _group(records: Iterable[dict[str, Any]], name: str) -> list[Side]:
             key = (who, label) if number is None else number
             sides.setdefault(key, Side(who, label, number, [])).answers.append(_answer(record, place))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ReadError(f"{name} has a result that is not laid out as promptfoo lays it out ({error!r:.80})") from error
+        raise ReadError(f"{name} has a result that is not in promptfoo's format ({error!r:.80})") from error
     return sorted(sides.values(), key=lambda side: side.number or 0)
 
 
@@ -305,7 +305,7 @@ def _cautions(answers: list[Reply], version: object) -> Iterator[Caution]:
     if version is not None and version not in KNOWN:
         yield Caution(
             code="unknown-log-version",
-            message=f"The results are of version {version!r}; promptfoo's versions known here are {flat(KNOWN)}",
+            message=f"The results have version {version!r}; versions known here are {flat(KNOWN)}",
         )
     unasserted = sum(not answer.asserted for answer in answers if answer.error == "-")
     if unasserted:
@@ -318,8 +318,8 @@ def _cautions(answers: list[Reply], version: object) -> Iterator[Caution]:
         yield Caution(
             code="cached-answers",
             severity="note",
-            message=f"{cached} of {len(answers)} answers are from promptfoo's cache: repeats of them may be copies",
-            advice="Run promptfoo eval with --no-cache for new answers and latencies",
+            message=f"{cached} of {len(answers)} answers are from promptfoo's cache: repeats of them may be copies.",
+            advice="Run promptfoo eval with --no-cache for new answers and latencies.",
         )
 
 

@@ -15,7 +15,7 @@ from holdsup.rendering.answer import CAVEAT
 from holdsup.rendering.numbers import format_count
 
 EXAMPLES = 3
-IDENTIFIER = re.compile(r"['\"`]|\S*[_\d]")  # a name of the user's at the beginning: it keeps its letters
+IDENTIFIER = re.compile(r"['\"`]|\S*[_\d/]")  # a name of the user's at the beginning: it keeps its letters
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 # They decide who is better, or which scores there are to tell: the answer is read wrongly without them.

@@ -21,6 +21,6 @@ def leave_out_costs(scores: Scores, *, asked: Container[str] = ()) -> Scores:
     if not costly.any():
         return scores
     named = list_names([name for name in metric.names if name in costs])
-    said = note("costs-aside", f"Costs are not compared unless you ask for one with --where metric=NAME: {named}.")
+    said = note("costs-aside", f"Costs ({named}) were left aside; compare one with --where metric=NAME.")
     left_out = {**scores.left_out, "a metric of costs": int(costly.sum())}
     return replace(scores.take(~costly), notes=(*scores.notes, said), left_out=left_out)

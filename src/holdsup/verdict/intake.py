@@ -76,8 +76,10 @@ def take_in(
     """
     given = isinstance(data, Scores)
     everything = data if given else read_scores(data, progress=progress, **roles)
-    refuse(each for each in everything.notes if each.severity == "error")
     scores, passed_over, stages = choose_rows(leave_out_costs(everything, asked=where or ()), where, last)
+    asked_about = set() if scores.dataset is None else {f"dataset:{name}" for name in scores.dataset.names}
+    wrong = (each for each in scores.notes if each.severity == "error")
+    refuse(each for each in wrong if not each.about.startswith("dataset:") or each.about in asked_about)
     directions = choose_directions(scores, lower_is_better)
     faults = (*find_wrong_numbers(scores), *find_lookalikes(scores))
     cautions = [

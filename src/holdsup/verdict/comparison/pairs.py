@@ -156,6 +156,8 @@ def pair_all(
     try:
         like = _find_like(evaluation, left, right, claim, level)
         shared = like.shared
+        if not evaluation.per_run and shared.sum() < 2:  # how much items differ is not measured
+            return None
         clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
         measured = _Measured.of(systems, shared, find_clusters(clusters, int(shared.sum())), evaluation.per_run)
     except (ScoresError, ValueError):  # of one of them, which is told pair by pair

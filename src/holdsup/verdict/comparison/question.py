@@ -205,7 +205,7 @@ def _check_systems(scores: Scores, question: CompareQuestion) -> None:
         without = "; ".join(f"{name!r} has no usable score ({why})" for name, why in lost.items())
         raise ScoresError(f"only {names[0]!r} has scores, and a comparison needs two systems: {without}")
     if len(names) < 2:
-        why = (scores.roles.system is None and point_to_roles(scores)) or "is --system right, or a file missing?"
+        why = (scores.roles.system is None and point_to_roles(scores)) or _why_one(scores)
         raise ScoresError(f"there is only one system, {names[0]!r}, and a comparison needs two: {why}")
     if unknown := [name for name in question.deterministic if name not in names]:
         raise ScoresError(f"--deterministic {unknown[0]!r} is not one of the systems: {list_names(names)}")
@@ -229,6 +229,16 @@ def _check_width(evaluations: Sequence[Evaluation], margin: float) -> None:
             f"--margin {margin:g}: scores are from {low:g} to {high:g}, so no difference could be as large: give the "
             "margin in the unit of the scores"
         )
+
+
+def _why_one(scores: Scores) -> str:
+    """Return why there may be only one system, and what to do."""
+    notes = {each.code: each for each in scores.notes}
+    if unread := notes.get("unread-log"):
+        return f"{unread.message[0].lower()}{unread.message[1:].rstrip('.')}"
+    if "logs-read" in notes:
+        return "name each file or folder that you want to compare"
+    return "is --system right, or a file missing?"
 
 
 def _refuse(scores: Scores, first: Exception, faults: Sequence[Caution]) -> ScoresError:
