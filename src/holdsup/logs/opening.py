@@ -73,15 +73,13 @@ def _look(path: str, readers: Sequence[Reader]) -> _Given:
     """Return the logs in a folder and all below it, or in the files of a pattern."""
     folders = _list_folders(path)
     logs: list[Found] = []
-    unread = 0
+    claimed: set[Path] = set()  # a log may lie in several folders
     for folder, files in folders.items():
-        left = list(files)
         for reader in readers:
-            if left:
-                logs.extend(found := list(reader.recognise(folder, tuple(left))))
-                claimed = {file for log in found for file in log.files}
-                left = [file for file in left if file not in claimed]
-        unread += len(left)
+            if left := tuple(file for file in files if file not in claimed):
+                logs.extend(found := list(reader.recognise(folder, left)))
+                claimed.update(file for log in found for file in log.files)
+    unread = sum(file not in claimed for files in folders.values() for file in files)
     return _Given(path, tuple(logs), unread)
 
 
