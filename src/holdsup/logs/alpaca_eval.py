@@ -46,6 +46,7 @@ def _logs(path: Path, records: list[dict[str, Any]]) -> Iterator[TaskLog]:
         system=systems[0],
         task="AlpacaEval",
         rows=rows.table(),
+        identity=digest([record["preference"] for record in records]),
         conditions=describe([("reference", first["generator_1"]), ("judge", first.get("annotator"))]),
         means=dict(_find_printed(path.with_name(LEADERBOARD), systems[0], "glm_preference" in first)),
     )

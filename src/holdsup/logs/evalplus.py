@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdsup.logs.contract import Rows, TaskLog, describe
+from holdsup.logs.files import digest
 from holdsup.logs.laid_out import DocumentReader
 
 ENDING = "eval_results.json"
@@ -32,7 +33,7 @@ def _logs(path: Path, document: dict[str, Any]) -> Iterator[TaskLog]:
         system=TEMPERATURE.sub("", name),
         task=TASKS.get(kind, kind) or None,
         rows=table,
-        identity=f"{document['date']} {document['hash']}",
+        identity=f"{document['date']} {digest(document['eval'])}",
         facets=describe([("temperature", temperature and temperature[1])]),
         conditions=describe([("tests", document["hash"])]),
         means={

@@ -16,6 +16,7 @@ TASK, METRIC = "SWE-bench", "resolved"
 RUN = (b'"resolved_instances"', b'"completed_instances"')
 INSTANCE, PATCH, STARTED = "report.json", (b'"patch_exists"', b'"resolved"'), ("run_instance.log", "patch.diff")
 LOGS = "logs"  # the folder of a submission to the leaderboard that holds those of its instances
+DEPTH = 3  # folders between the instances of a run and where its report is written
 OUTCOMES = ("resolved", "unresolved", "empty_patch", "error")  # the lists of a report
 
 
@@ -31,7 +32,7 @@ class _SweBench:
                 run = folder.parent
                 reports = tuple(sorted(run.glob(f"*/{INSTANCE}")))
                 if reports[0].parent.name == folder.name:  # the first stands for all
-                    yield Found(self.name, str(run), reports)
+                    yield Found(self.name, str(run), (*_find_report(run), *reports))
             elif path.suffix == ".json" and holds_marks(path, RUN):
                 yield Found(self.name, str(path), (path,))
 
@@ -43,6 +44,12 @@ class _SweBench:
         else:
             with laid_out(path, self.title):
                 yield _read_run(path, read_document(path))
+
+
+def _find_report(run: Path) -> Iterator[Path]:
+    """Yield the report of a run of whose instances this is the folder: logs/run_evaluation/<run>/<model>."""
+    if len(run.parents) > DEPTH and (report := run.parents[DEPTH] / f"{run.name}.{run.parent.name}.json").is_file():
+        yield report
 
 
 def _read_run(path: Path, report: dict[str, Any]) -> TaskLog:
