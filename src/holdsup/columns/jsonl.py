@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.json as pa_json
 from numpy.typing import NDArray
 
-from holdsup.columns.nested import is_nested, unnest
 from holdsup.columns.limits import DEEPEST, LARGEST_DOCUMENT, LONGEST_LINE, reason_of
+from holdsup.columns.nested import is_nested, unnest
 from holdsup.columns.typed import TypedTable, flatten, hold_table, open_frame, open_records
 from holdsup.errors import ReadError
 

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,7 +23,7 @@ def read_head(path: Path, size: int = HEAD) -> bytes:
     try:
         with open_file(path) as file:
             return file.read(size)
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return b""
 
 
