@@ -119,8 +119,8 @@ def _read_rows(path: Path) -> tuple[pa.Table, set[str]]:
         with pq.ParquetFile(path) as file:
             if missing := {"doc", "metric"} - set(file.schema_arrow.names):
                 raise ReadError(
-                    f"{path} has no column {list_names(sorted(missing))}: it was written by lighteval before 0.10, whose "
-                    "details hold scores as text; evaluate again with a later version"
+                    f"{path} has no column {list_names(sorted(missing))}: lighteval before 0.10 wrote scores as "
+                    "text; evaluate again with a later version"
                 )
             for batch in file.iter_batches(BATCH, columns=list(PARTS)):
                 for row in batch.to_pylist():

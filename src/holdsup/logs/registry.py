@@ -11,8 +11,9 @@ from holdsup.logs.contract import Reader
 
 # Each is a module here, whose `READER` reads one format; a module of several says which: "module:NAME".
 KNOWN = (
-    "inspect", "lm_eval", "helm", "every_eval_ever", "promptfoo", "evalplus", "swebench", "alpaca_eval",
-    "agent_trials:TAU2_BENCH", "agent_trials:TERMINAL_BENCH", "agent_trials:HARBOR", "openai_evals", "mteb", "lighteval",
+    "inspect", "lm_eval", "helm", "every_eval_ever", "promptfoo", "evalplus", "swebench", "lighteval", "alpaca_eval",
+    "agent_trials:TAU2_BENCH", "agent_trials:TERMINAL_BENCH", "agent_trials:HARBOR", "openai_evals", "mteb",
+    "optuna", "mlflow", "hf_trainer",
 )  # fmt: skip
 
 
