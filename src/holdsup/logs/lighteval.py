@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from holdsup.columns.limits import reason_of
 from holdsup.errors import ReadError, list_names
@@ -113,6 +112,8 @@ def _of(value: Any, metric: str) -> Any:
 
 def _read_rows(path: Path) -> tuple[pa.Table, set[str]]:
     """Return the scores of samples, and the metrics that have none: those over a corpus keep what they need of it."""
+    import pyarrow.parquet as pq  # only here: it is slow to load, and a folder of tables needs none of it
+
     rows, other = Rows("sample", "status", "content", "prompt"), set[str]()
     tries: Counter[str] = Counter()
     try:
