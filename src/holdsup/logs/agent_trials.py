@@ -157,19 +157,24 @@ def _read_terminal_trial(trial: dict[str, Any]) -> Trial:
 def _read_harbor(path: Path, files: list[Path]) -> Iterator[TaskLog]:
     """Yield the trials of a job by agent and dataset; Harbor's mean counts a trial without a reward as 0."""
     job = read_document(path)
-    sides: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    sides: dict[tuple[str, str | None, str], list[dict[str, Any]]] = {}
     for each in files:
         with laid_out(each, "Harbor"):
             trial = read_document(each)
-            agent, model = trial["agent_info"]["name"], (trial["agent_info"].get("model_info") or {}).get("name")
-            side = f"{agent} | {model}" if model else agent, trial.get("source") or "adhoc"
-            sides.setdefault(side, []).append(trial)
-    names = sorted({name for found in sides.values() for trial in found for name in _rewards(trial)}) or ["reward"]
-    for (system, task), found in sides.items():
-        trials = [_read_harbor_trial(each, names) for each in found]
+            agent = trial["agent_info"]
+            model = (agent.get("model_info") or {}).get("name")
+            sides.setdefault((agent["name"], model, trial.get("source") or "adhoc"), []).append(trial)
+    for (name, model, task), found in sides.items():
+        rewards = sorted({reward for trial in found for reward in _rewards(trial)}) or ["reward"]
+        trials = [_read_harbor_trial(each, rewards) for each in found]
+        tries = set(Counter(trial.item for trial in trials).values())
+        key = "__".join(part for part in (name, model, task) if part)
+        printed = ((job["stats"].get("evals") or {}).get(key) or {}).get("metrics") or [{}]
+        means = {rewards[0]: printed[0]["mean"]} if len(rewards) == 1 and "mean" in printed[0] else {}
         yield _log(
-            path, "Harbor", system, task, trials, identity=str(job.get("id") or ""),
-            finished=job.get("finished_at") is not None,
+            path, "Harbor", f"{name} | {model}" if model else name, task, trials, identity=str(job.get("id") or ""),
+            means=means if len(tries) == 1 else {},
+            finished=job.get("finished_at") is not None and len(files) >= job["n_total_trials"],
         )  # fmt: skip
 
 
