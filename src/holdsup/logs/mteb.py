@@ -1,38 +1,49 @@
-"""MTEB: one score of a system on each task; tasks, and their languages or other subsets, are datasets without items."""
+"""MTEB: one score of a system on each task, which is a dataset without items.
+
+It is the mean over the splits and subsets that were evaluated, as MTEB's `get_score` has it: languages of one task are
+no tasks of their own.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from holdsup.logs.contract import NO_ITEMS, Rows, TaskLog, describe
-from holdsup.logs.files import read_document
+from holdsup.logs.files import digest, read_document
 from holdsup.logs.laid_out import DocumentReader
 
-META, USUAL_SPLIT, WHOLE = "model_meta.json", "test", "default"
-MAIN = "main_score"
+META, MAIN = "model_meta.json", "main_score"
+SHORT = 6  # characters that tell one choice of subsets from another
 
 
 def _logs(path: Path, document: dict[str, Any]) -> Iterator[TaskLog]:
-    system = _find_system(path)
-    for split, scores in document["scores"].items():
-        for each in scores:
-            rows = Rows("status")
-            score = each[MAIN] if each[MAIN] is not None and math.isfinite(each[MAIN]) else None
-            rows.add(item=NO_ITEMS, metric=MAIN, score=score, status="ok" if score is not None else "no number")
-            subset = each.get("hf_subset") or WHOLE
-            task = document["task_name"] if subset == WHOLE else f"{document['task_name']} {subset}"
-            yield TaskLog(
-                name=str(path),
-                tool="MTEB",
-                system=system,
-                task=task if split == USUAL_SPLIT else f"{task} ({split})",
-                rows=rows.table(),
-                identity=f"{document.get('dataset_revision')} {each[MAIN]!r}",
-                conditions=describe([("dataset revision", document.get("dataset_revision"))]),
-            )
+    scores = {
+        f"{split} {each.get('hf_subset')}": float("nan") if each[MAIN] is None else float(each[MAIN])
+        for split, several in document["scores"].items()
+        for each in several
+    }
+    mean = fmean(scores.values()) if scores else float("nan")
+    known = math.isfinite(mean)
+    rows = Rows("status")
+    rows.add(item=NO_ITEMS, metric=MAIN, score=mean if known else None, status="ok" if known else "no number")
+    yield TaskLog(
+        name=str(path),
+        tool="MTEB",
+        system=_find_system(path),
+        task=document["task_name"],
+        rows=rows.table(),
+        identity=digest(scores),
+        conditions=describe(
+            [
+                ("dataset revision", document.get("dataset_revision")),
+                ("subsets", f"{len(scores)}, {digest(sorted(scores))[:SHORT]}"),
+            ]
+        ),
+    )
 
 
 def _find_system(path: Path) -> str:
