@@ -23,7 +23,6 @@ class Trial(NamedTuple):
     error: str = "-"  # what failed, other than the system, where the failure counts as if it were the system's
     costs: dict[str, float | None] = {}  # noqa: RUF012  (a tuple's default is never changed)
     content: str | None = None
-    number: str | None = None  # of the trial, where the tool gives one
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,9 @@ def _rows_of(trials: Iterable[Trial]) -> Any:
     tries: Counter[str] = Counter()
     for trial in trials:
         tries[trial.item] += 1
-        sample = trial.number or str(tries[trial.item])
         for metric, value in (*trial.scores.items(), *((k, v) for k, v in trial.costs.items() if v is not None)):
             rows.add(
-                item=trial.item, metric=metric, score=value, sample=sample, content=trial.content,
+                item=trial.item, metric=metric, score=value, sample=str(tries[trial.item]), content=trial.content,
                 status=trial.status if value is None else "ok", error=trial.error if metric in trial.scores else "-",
             )  # fmt: skip
     return rows.table()
@@ -72,7 +70,7 @@ def _log(path: Path, tool: str, system: str, task: str | None, trials: Iterable[
 
 
 # tau2-bench. The tool leaves out what its infrastructure broke, and counts what the simulated user broke.
-NEEDED = ("task_id", "trial", "reward_info", "reward", "termination_reason", "agent_cost", "duration")
+NEEDED = ("task_id", "reward_info", "reward", "termination_reason", "agent_cost", "duration")
 NO_TRIAL = ("infrastructure_error", "context_window_exceeded")
 NOT_THE_AGENT = ("user_error", "unexpected_error")
 
@@ -112,12 +110,10 @@ def _read_simulation(simulation: dict[str, Any], contents: dict[str, str]) -> Tr
     reward = simulation.get("reward")
     if simulation.get("reward_info") is not None:
         reward = simulation["reward_info"]["reward"]
-    number = simulation.get("trial")
     return Trial(
         item, {"reward": None if ended in NO_TRIAL else reward}, f"no reward: {ended}",
         ended if ended in NOT_THE_AGENT else "-",
         {"agent_cost": simulation.get("agent_cost"), "duration": simulation.get("duration")}, contents.get(item),
-        None if number is None else str(number),
     )  # fmt: skip
 
 

@@ -61,13 +61,17 @@ def _find_win(preference: Any) -> float | None:
 
 def _find_printed(leaderboard: Path, system: str, controlled: bool) -> Iterator[tuple[str, float]]:
     """Yield the win rates that the tool printed of this very evaluation, if they lie beside it."""
-    if leaderboard.is_file():
-        table = csv.DictReader(io.StringIO(leaderboard.read_text(encoding="utf-8", errors="replace")))
-        for row in table:
-            if system in row.values():
-                for metric, column in METRICS.items():
-                    if row.get(column) and (metric == "win_rate" or controlled):
-                        yield metric, float(row[column]) / 100
+    if not leaderboard.is_file():
+        return
+    table = csv.DictReader(io.StringIO(leaderboard.read_text(encoding="utf-8", errors="replace")))
+    try:
+        own = [row for row in table if system in row.values()]
+    except csv.Error as error:
+        raise ReadError(f"{leaderboard} is no table ({error}): take it away, or run alpaca_eval again") from error
+    for row in own:
+        for metric, column in METRICS.items():
+            if row.get(column) and (metric == "win_rate" or controlled):
+                yield metric, float(row[column]) / 100
 
 
 READER = DocumentReader(

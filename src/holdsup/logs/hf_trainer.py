@@ -10,7 +10,7 @@ from typing import Any
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
-from holdsup.logs.files import digest, read_document
+from holdsup.logs.files import read_document
 from holdsup.logs.laid_out import holds_marks, laid_out
 from holdsup.logs.tracked import Run, log_of_run
 
@@ -18,7 +18,7 @@ STATE, MARKS = "trainer_state.json", (b'"log_history"', b'"global_step"')
 RESULTS = ("eval_results.json", "test_results.json", "predict_results.json", "all_results.json", "train_results.json")
 SCORES = ("eval_", "test_", "predict_")
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
-SEED = re.compile(r"[-_.]?(?:seed|s)[-_=]?(\d+)(?=[-_.]|$)", re.IGNORECASE)
+SEED = re.compile(r"(?:^|[-_.])(?:seed|s)[-_=]?(\d+)(?=[-_.]|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _read(path: Path, results: tuple[Path, ...]) -> Run:
     return Run(
         "", system or place.parent.name, {"seed": seed[1]} if seed else {},
         {name: float(value) for name, value in last.items() if isinstance(value, int | float)},
-        digest(state["log_history"]), state["global_step"] >= (state.get("max_steps") or 0),
+        finished=state["global_step"] >= (state.get("max_steps") or 0),
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def laid_out(path: Path, title: str) -> Iterator[None]:
     """Say in one line that a document lacks what the tool always writes, or holds something else there."""
     try:
         yield
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         what = f"it has no {reason_of(error)}" if isinstance(error, KeyError) else reason_of(error)
         raise ReadError(f"{path} is not laid out as {title} writes it ({what})") from error
 
