@@ -230,6 +230,8 @@ def test_mlflow_gives_the_value_of_the_last_step_and_says_what_it_leaves_out(tmp
     found = compare_systems(tmp_path)
     assert means_of(found) == pytest.approx({("A", "eval/f1"): 0.25 + 1 / 3, ("B", "eval/f1"): 0.25 + 1 / 6})
     assert codes(found)["training-metrics"].endswith("is left out: train_loss.")
+    (tmp_path / "mlruns" / "1" / "A0" / "metrics" / "eval" / "f1").unlink()
+    assert "holds no run with a metric that is a score" in codes(compare_systems(tmp_path))["unread-log"]
 
 
 def test_mlflow_databases_are_read_without_deleted_runs(tmp_path: Path) -> None:
@@ -255,7 +257,7 @@ def test_a_trainer_that_only_left_checkpoints_stands_by_the_last(tmp_path: Path)
         state = {"global_step": step, "max_steps": 32, "log_history": [{"step": step, "eval_f1": score}]}
         write(tmp_path / "seed_3" / f"checkpoint-{step}" / "trainer_state.json", state)
     found = audit_scores(tmp_path)
-    assert codes(found)["unfinished-log"].startswith(f"The log of {tmp_path.name}")
+    assert codes(found)["unfinished-log"] == f"A run of {tmp_path.name} did not finish."
     assert [each.mean for each in found.systems] == [0.4]
 
 

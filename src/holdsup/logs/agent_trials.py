@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
 from holdsup.logs.documents import walk
 from holdsup.logs.files import digest, open_file, read_document
-from holdsup.logs.laid_out import holds_marks, laid_out
+from holdsup.logs.laid_out import find_below, holds_marks, laid_out
 
 
 class Trial(NamedTuple):
@@ -38,7 +38,7 @@ class _Trials:
         """Yield the runs in a folder; trials may have files of their own, as Harbor's have."""
         for path in files:
             if path.match(self.file) and holds_marks(path, self.marks):
-                yield Found(self.name, str(path), (path, *sorted(folder.glob(self.others))))
+                yield Found(self.name, str(path), (path, *find_below(folder, self.others)))
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the trials of a run."""

@@ -11,7 +11,7 @@ from typing import Any
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import read_document
-from holdsup.logs.laid_out import holds_marks, laid_out
+from holdsup.logs.laid_out import find_beside, holds_marks, laid_out
 from holdsup.logs.tracked import Run, log_of_run
 
 STATE, MARKS = "trainer_state.json", (b'"log_history"', b'"global_step"')
@@ -30,8 +30,7 @@ class _HfTrainer:
         """Yield folders of trainings; a checkpoint stands for a training only where nothing later of it is there."""
         for path in files:
             if path.name == STATE and not _is_superseded(folder) and holds_marks(path, MARKS):
-                beside = (path.with_name(name) for name in RESULTS)
-                yield Found(self.name, str(folder), (path, *(each for each in beside if each.is_file())))
+                yield Found(self.name, str(folder), (path, *(f for name in RESULTS for f in find_beside(path, name))))
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the scores of a training."""

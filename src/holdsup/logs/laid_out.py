@@ -47,7 +47,14 @@ class DocumentReader:
 def find_beside(path: Path, name: str) -> list[Path]:
     """Return the file of this name in the folder of another, if it is there."""
     beside = path.with_name(name) if name else path
-    return [beside] if beside != path and beside.is_file() else []
+    return [beside] if beside != path and beside.is_file() and not beside.is_symlink() else []
+
+
+def find_below(folder: Path, pattern: str) -> list[Path]:
+    """Return the files in and below a folder; links that lead out of it are passed over."""
+    inside = folder.resolve()
+    found = (each for each in folder.glob(pattern) if each.is_file())
+    return sorted(each for each in found if each.resolve().is_relative_to(inside))
 
 
 def holds_marks(path: Path, marks: tuple[bytes, ...]) -> bool:

@@ -62,7 +62,7 @@ def _place(path: Path) -> tuple[Path, Path] | None:
 def _find_results(path: Path) -> Iterator[Path]:
     name, place = f"{RESULTS}_{_date(path)}.json", _place(path)
     for folder in (path.parent, *([place[0] / RESULTS / place[1]] if place else ())):
-        if (results := folder / name).is_file():
+        if (results := folder / name).is_file() and not results.is_symlink():
             yield results
             return
 

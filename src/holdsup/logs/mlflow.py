@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
-from holdsup.logs.laid_out import holds_marks, laid_out
+from holdsup.logs.laid_out import find_below, holds_marks, laid_out
 from holdsup.logs.sqlite import holds_tables, read_only
 from holdsup.logs.tracked import Run, log_of_run
+from holdsup.rendering.numbers import format_counted
+from holdsup.results.cautions import Caution
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
 TABLES = {"experiments", "runs", "params", "latest_metrics"}
@@ -31,18 +33,22 @@ class _Mlflow:
             if path.suffix in SUFFIXES and holds_tables(path, TABLES):
                 yield Found(self.name, str(path), (path,))
             elif path.name == ABOUT and holds_marks(path, MARKS):
-                parts = (file for part in (PARAMETERS, METRICS, TAGS) for file in sorted((folder / part).rglob("*")))
-                yield Found(self.name, str(folder), (path, *(file for file in parts if file.is_file())))
+                parts = (file for part in (PARAMETERS, METRICS, TAGS) for file in find_below(folder / part, "**/*"))
+                yield Found(self.name, str(folder), (path, *parts))
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the runs of a database, or the one of a folder."""
         path = found.files[0]
         with laid_out(path, self.title):
             runs = [_read_folder(path.parent)] if path.name == ABOUT else list(_read_database(path))
-        logs = [log_of_run(found.name, "MLflow", run) for run in runs]
-        if not any(logs):
+        logs = [log for run in runs if (log := log_of_run(found.name, "MLflow", run)) is not None]
+        if not logs:
             raise ReadError(f"{found.name} holds no run with a metric that is a score: log one with mlflow.log_metric")
-        yield from (log for log in logs if log is not None)
+        if bare := len(runs) - len(logs):
+            message = f"{format_counted(bare, 'run')} without a score {'is' if bare == 1 else 'are'} left out."
+            said = Caution(code="runs-without-score", severity="note", message=message, count=bare)
+            logs[0] = replace(logs[0], cautions=(*logs[0].cautions, said))
+        yield from logs
 
 
 def _read_database(path: Path) -> Iterator[Run]:
@@ -77,9 +83,8 @@ def _read_folder(folder: Path) -> Run:
 
 def _list_values(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files of a folder; a metric whose name holds slashes lies in folders below."""
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and not file.is_symlink():
-            yield file.relative_to(folder).as_posix(), file
+    for file in find_below(folder, "**/*"):
+        yield file.relative_to(folder).as_posix(), file
 
 
 def _last_value(file: Path) -> float:

@@ -68,10 +68,11 @@ class _Optuna:
         path = found.files[0]
         with laid_out(path, self.title):
             studies, trials = _read_journal(path) if path.suffix in JOURNALS else _read_database(path)
-            yield from _logs(path, studies, [trial for trial in trials if trial.complete and trial.study in studies])
+            yield from _logs(path, studies, [trial for trial in trials if trial.study in studies])
 
 
-def _logs(path: Path, studies: dict[int, _Study], trials: list[_Trial]) -> Iterator[TaskLog]:
+def _logs(path: Path, studies: dict[int, _Study], every: list[_Trial]) -> Iterator[TaskLog]:
+    trials = [trial for trial in every if trial.complete]
     settings = [_setting(trial) for trial in trials]
     tries = Counter(settings)
     repeated = sum(count > 1 for count in tries.values())
@@ -80,9 +81,7 @@ def _logs(path: Path, studies: dict[int, _Study], trials: list[_Trial]) -> Itera
             f"{path} holds {format_counted(len(trials), 'complete trial')} of {format_counted(len(tries), 'setting')}: "
             f"that is a search, not a comparison, as no setting was tried twice. {ADVICE}"
         )
-    single = len(tries) - repeated
-    message = f"{format_counted(single, 'setting')} with a single trial {'is' if single == 1 else 'are'} left out."
-    said = [Caution(code="single-trials", severity="note", message=message, count=single, advice=ADVICE + ".")]
+    said = list(_say_left(len(tries) - repeated, len(every) - len(trials)))
     for trial, setting in zip(trials, settings, strict=True):
         study = studies[trial.study]
         several = len(study.directions) > 1
@@ -94,8 +93,17 @@ def _logs(path: Path, studies: dict[int, _Study], trials: list[_Trial]) -> Itera
                 f"{study.name}, trial {trial.number}", study.name, trial.parameters, scores,
                 f"{study.name} {trial.number} {sorted(scores.items())}", lower=frozenset(lower),
             )  # fmt: skip
-            if (log := log_of_run(str(path), "Optuna", run, *said[: bool(single)])) is not None:
+            if (log := log_of_run(str(path), "Optuna", run, *said)) is not None:
                 yield log
+
+
+def _say_left(single: int, incomplete: int) -> Iterator[Caution]:
+    if single:
+        message = f"{format_counted(single, 'setting')} with a single trial {'is' if single == 1 else 'are'} left out."
+        yield Caution(code="single-trials", severity="note", message=message, count=single, advice=f"{ADVICE}.")
+    if incomplete:
+        message = f"Left out: {format_counted(incomplete, 'trial')} that failed, or stopped before the end."
+        yield Caution(code="incomplete-trials", severity="note", message=message, count=incomplete)
 
 
 def _setting(trial: _Trial) -> tuple[Any, ...]:

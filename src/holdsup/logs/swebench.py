@@ -10,7 +10,7 @@ from typing import Any
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, Rows, TaskLog
 from holdsup.logs.files import read_document
-from holdsup.logs.laid_out import holds_marks, laid_out
+from holdsup.logs.laid_out import find_below, holds_marks, laid_out
 
 TASK, METRIC = "SWE-bench", "resolved"
 RUN = (b'"resolved_instances"', b'"completed_instances"')
@@ -30,8 +30,8 @@ class _SweBench:
         for path in files:
             if path.name == INSTANCE and holds_marks(path, PATCH):
                 run = folder.parent
-                reports = tuple(sorted(run.glob(f"*/{INSTANCE}")))
-                if reports[0].parent.name == folder.name:  # the first stands for all
+                reports = find_below(run, f"*/{INSTANCE}")
+                if reports and reports[0].parent.name == folder.name:  # the first stands for all
                     yield Found(self.name, str(run), (*_find_report(run), *reports))
             elif path.suffix == ".json" and holds_marks(path, RUN):
                 yield Found(self.name, str(path), (path,))
@@ -75,7 +75,7 @@ def _read_instances(found: Found) -> TaskLog:
     """Return the log of a run by the reports of its instances; an instance without one failed to be evaluated."""
     run = found.files[0].parent.parent
     outcomes = {path.parent.name: _find_outcome(path) for path in found.files}
-    begun = {path.parent.name for name in STARTED for path in run.glob(f"*/{name}")}
+    begun = {path.parent.name for name in STARTED for path in find_below(run, f"*/{name}")}
     outcomes |= dict.fromkeys(sorted(begun - set(outcomes)), "error")
     place = run.absolute()
     system = place.parent.name if place.name == LOGS else place.name

@@ -28,7 +28,7 @@ BOOKKEEPING = re.compile(
     r"|grad_norm|num_tokens|samples|duration|timestamp)|system/.*",
     re.IGNORECASE,
 )
-TRAINING = re.compile(r"train(?:ing)?(?:[/_.].*)?|loss|.*[/_.]train", re.IGNORECASE)
+TRAINING = re.compile(r"train(?:ing)?(?:[/_.].*)?|.*[/_.]train", re.IGNORECASE)
 
 
 class Run(NamedTuple):
@@ -47,7 +47,7 @@ def log_of_run(where: str, tool: str, run: Run, *cautions: Caution) -> TaskLog |
     """Return a run as a log; None where it has no score."""
     scores = {name: value for name, value in run.metrics.items() if not BOOKKEEPING.fullmatch(name)}
     training = [name for name in scores if TRAINING.fullmatch(name)]
-    if 0 < len(training) < len(scores):
+    if training:
         scores = {name: value for name, value in scores.items() if name not in training}
         message = f"What was measured in training is no evaluation, and is left out: {', '.join(sorted(training))}."
         cautions = (*cautions, Caution(code="training-metrics", severity="note", message=message))
