@@ -34,11 +34,23 @@ def test_scores_by_system_and_item_or_by_item_and_system_are_the_same(tmp_path: 
     assert by_item.contrasts[0].difference == by_system.contrasts[0].difference
 
 
-def test_far_more_keys_are_the_items_whatever_they_are_called(tmp_path: Path) -> None:
-    words = "apple pear plum fig kiwi lime date nut".split()
-    scores = {name: {word: len(word) % (3 + i) / 3 for word in words} for i, name in enumerate(("model1", "model2"))}
+def test_far_more_numbers_are_the_items_where_both_are_numbered(tmp_path: Path) -> None:
+    scores = {name: {f"t/{k}": k % (3 + i) / 3 for k in range(9)} for i, name in enumerate(("gpt-2", "gpt-3"))}
     for whole in (scores, turned(scores)):
-        assert read_scores(write(tmp_path / "x.json", whole)).system.names == ("model1", "model2")
+        assert read_scores(write(tmp_path / "x.json", whole)).system.names == ("gpt-2", "gpt-3")
+
+
+def test_names_of_metrics_are_no_systems(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.json", {f"q{i}": {"accuracy": i % 2, "f1": i / 9} for i in range(9)})
+    assert read_scores(path).roles.metric == "metric"
+
+
+@pytest.mark.parametrize("names", [[f"run{i}" for i in range(9)], [f"llama-{i}b" for i in range(9)], list("ABCDEFGHI")])
+def test_many_systems_on_a_few_datasets_are_no_items(tmp_path: Path, names: list[str]) -> None:
+    whole = {name: {"mnli": i / 10, "sst": (i * 7 % 9) / 10} for i, name in enumerate(names)}
+    for each in (whole, turned(whole)):
+        with pytest.raises(HoldsupError, match="'outer', 'inner'"):
+            compare_systems(write(tmp_path / "x.json", each))
 
 
 def test_where_either_could_be_the_items_the_user_is_asked(tmp_path: Path) -> None:

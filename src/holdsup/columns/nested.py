@@ -7,9 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from holdsup.results.direction_names import find_direction
+
 SHARED = 0.5  # of all pairs of keys, this many have a score: else it is a configuration, whose parts differ
-CLEAR = 4  # times as many items as systems are items without a doubt
+CLEAR = 4  # times as many ids as other keys, or as names before their numbers, leave no doubt
 NUMBERED = re.compile(r"(.*?)[\W_]*\d+")
+NOT_ITEMS = frozenset(
+    "run seed fold step epoch checkpoint ckpt trial exp experiment model system method agent v".split()
+)
 
 
 def is_nested(whole: Mapping[str, Any]) -> bool:
@@ -35,20 +40,26 @@ def unnest(whole: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _name_keys(outer: Iterable[str], inner: Iterable[str]) -> tuple[str, str]:
-    """Return which keys are the items: far more than the others, or alone in being numbered and not fewer."""
+    """Return what the keys are: only ids with numbers are surely items, and names of metrics surely no systems."""
     first, second = list(outer), list(inner)
     if _are_items(second, first):
-        return "system", "item"
-    return ("item", "system") if _are_items(first, second) else ("outer", "inner")
+        return _name_others(first), "item"
+    return ("item", _name_others(second)) if _are_items(first, second) else ("outer", "inner")
+
+
+def _name_others(keys: list[str]) -> str:
+    return "metric" if all(find_direction(key) for key in keys) else "system"
 
 
 def _are_items(keys: list[str], others: list[str]) -> bool:
-    if len(keys) >= CLEAR * len(others):
-        return True
-    return len(keys) >= len(others) and _are_numbered(keys) and not _are_numbered(others)
+    """Return whether keys are numbered, and more than the others: far more if these are numbered as well."""
+    if not _are_numbered(keys):
+        return False
+    return len(keys) >= CLEAR * len(others) or (len(keys) >= len(others) and not _are_numbered(others))
 
 
 def _are_numbered(keys: list[str]) -> bool:
-    """Return whether keys are one name with numbers: q1, q2, q3."""
+    """Return whether keys are a few names with numbers, and none that systems and runs are numbered by."""
     matches = [NUMBERED.fullmatch(key) for key in keys]
-    return all(matches) and len({match[1] for match in matches if match}) == 1
+    names = {match[1].lower() for match in matches if match}
+    return all(matches) and len(names) <= max(1, len(keys) // CLEAR) and not names & NOT_ITEMS
