@@ -111,6 +111,15 @@ def test_a_report_of_swebench_stands_for_its_instances(tmp_path: Path) -> None:
     assert "copied-log" not in {each.code for each in scores.notes}
 
 
+def test_reports_that_name_no_system_are_called_as_their_folders(tmp_path: Path) -> None:
+    MAKERS["swebench"](tmp_path / "made")
+    text = (tmp_path / "made" / "org__A-1.5.first.json").read_text()
+    for system, name in (("one", "final_report.json"), ("two", "output.report.json")):
+        (tmp_path / "logs" / system).mkdir(parents=True)
+        (tmp_path / "logs" / system / name).write_text(text)
+    assert read_scores(tmp_path / "logs").system.names == ("one", "two")
+
+
 def test_lighteval_says_which_metrics_are_no_means(tmp_path: Path) -> None:
     MAKERS["lighteval"](tmp_path)
     found = compare_systems(tmp_path, where={"metric": "em"})

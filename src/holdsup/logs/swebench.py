@@ -9,13 +9,14 @@ from typing import Any
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, Rows, TaskLog
-from holdsup.logs.files import read_document
+from holdsup.logs.files import digest, read_document
 from holdsup.logs.laid_out import find_below, holds_marks, laid_out
 
 TASK, METRIC = "SWE-bench", "resolved"
 RUN = (b'"resolved_instances"', b'"completed_instances"')
 INSTANCE, PATCH, STARTED = "report.json", (b'"patch_exists"', b'"resolved"'), ("run_instance.log", "patch.diff")
 LOGS = "logs"  # the folder of a submission to the leaderboard that holds those of its instances
+NO_SYSTEM = ("", "output", "report", "results")  # what reports by other harnesses are called, in a folder of the system
 DEPTH = 3  # folders between the instances of a run and where its report is written
 OUTCOMES = ("resolved", "unresolved", "empty_patch", "error")  # the lists of a report
 
@@ -57,15 +58,15 @@ def _read_run(path: Path, report: dict[str, Any]) -> TaskLog:
     outcomes: dict[str, str] = {}
     for outcome in OUTCOMES:
         listed = report.get(f"{outcome}_ids") or []
-        if twice := [item for item in listed if item in outcomes]:
-            raise ReadError(f"{path} lists {twice[0]!r} as {outcomes[twice[0]]} and as {outcome}: it was changed")
+        if twice := [item for item in listed if outcomes.get(item) == METRIC]:
+            raise ReadError(f"{path} lists {twice[0]!r} as resolved and as {outcome}: it was changed")
         if (count := report.get(f"{outcome}_instances", len(listed))) != len(listed):
             raise ReadError(f"{path} counts {count} {outcome} instances and lists {len(listed)}: it was changed")
         outcomes |= dict.fromkeys(listed, outcome)
     failed = {*(report.get("error_ids") or ()), *(report.get("infra_failure_ids") or ())}
-    name = path.name.removesuffix(".json")
+    system = path.name.removesuffix(".json").rpartition(".")[0]  # <model>.<run>.json
     return _log(
-        str(path), name.rpartition(".")[0] or name, name, outcomes, failed,
+        str(path), path.absolute().parent.name if system in NO_SYSTEM else system, outcomes, failed,
         means={METRIC: report["resolved_instances"] / len(outcomes)} if outcomes else {},
         planned=report.get("total_instances"),
     )  # fmt: skip
@@ -80,7 +81,7 @@ def _read_instances(found: Found) -> TaskLog:
     place = run.absolute()
     system = place.parent.name if place.name == LOGS else place.name
     failed = {item for item, outcome in outcomes.items() if outcome == "error"}
-    return _log(found.name, system, f"{system}.{place.parent.name}", outcomes, failed)
+    return _log(found.name, system, outcomes, failed)
 
 
 def _find_outcome(path: Path) -> str:
@@ -96,14 +97,14 @@ def _find_outcome(path: Path) -> str:
         return "unresolved" if report.get("patch_exists", True) else "empty_patch"
 
 
-def _log(name: str, system: str, identity: str, outcomes: dict[str, str], failed: set[str], **more: Any) -> TaskLog:
+def _log(name: str, system: str, outcomes: dict[str, str], failed: set[str], **more: Any) -> TaskLog:
     rows = Rows("error", "outcome")
     for item, outcome in outcomes.items():
         error = "the evaluation failed" if item in failed else "-"
         score = float(outcome == "resolved")
         rows.add(item=item, metric=METRIC, score=score, error=error, outcome=outcome.replace("_", " "))
     return TaskLog(
-        name=name, tool="SWE-bench", system=system, task=TASK, rows=rows.table(), identity=identity, **more
+        name=name, tool="SWE-bench", system=system, task=TASK, rows=rows.table(), identity=digest(outcomes), **more
     )  # fmt: skip
 
 
