@@ -1,97 +1,88 @@
-"""Objects inside records become columns; lists and bytes are left out with a word."""
+"""Scores by two keys in one JSON document, and folders of JSON documents, are tables of scores."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from holdsup.columns import open_tables
-from holdsup.errors import ReadError
-from holdsup.scores import read_scores
-from holdsup.scores.audit import audit_scores
+from holdsup import compare_systems, read_scores
+from holdsup.errors import HoldsupError
 
-RECORDS = [
-    {"model": m, "id": i, "metrics": {"f1": i / 10, "deep": {"x": 2**60 + i, "day": "2024-01-01"}}, "tokens": ["a"]}
-    for m in "AB"
-    for i in (1, 2)
-]
+SCORES = {"base": {"q1": 0.5, "q2": 0.25, "q3": None, "q4": 1}, "new": {"q1": 1, "q2": 0.5, "q3": 0, "q4": True}}
 
 
-def jsonl(folder: Path) -> Path:
-    (folder / "x.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
-    return folder / "x.jsonl"
+def write(path: Path, whole: Any, **layout: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(whole, **layout))
+    return path
 
 
-def whole(folder: Path) -> Path:
-    (folder / "x.json").write_text(json.dumps(RECORDS))
-    return folder / "x.json"
+def turned(whole: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    inner = dict.fromkeys(key for scores in whole.values() for key in scores)
+    return {key: {outer: scores[key] for outer, scores in whole.items() if key in scores} for key in inner}
 
 
-def parquet(folder: Path) -> Path:
-    pq.write_table(pa.Table.from_pylist(RECORDS), folder / "x.parquet")
-    return folder / "x.parquet"
+@pytest.mark.parametrize("indent", [None, 2])
+def test_scores_by_system_and_item_or_by_item_and_system_are_the_same(tmp_path: Path, indent: int | None) -> None:
+    by_system = compare_systems(write(tmp_path / "a.json", SCORES, indent=indent))
+    by_item = compare_systems(write(tmp_path / "b.json", turned(SCORES), indent=indent))
+    assert {s.name for s in by_system.systems} == {"new", "base"}
+    assert abs(by_system.contrasts[0].difference) == pytest.approx((0.5 + 0.25 + 0) / 3)  # base has no score of q3
+    assert by_item.contrasts[0].difference == by_system.contrasts[0].difference
+
+
+def test_far_more_numbers_are_the_items_where_both_are_numbered(tmp_path: Path) -> None:
+    scores = {name: {f"t/{k}": k % (3 + i) / 3 for k in range(9)} for i, name in enumerate(("gpt-2", "gpt-3"))}
+    for whole in (scores, turned(scores)):
+        assert read_scores(write(tmp_path / "x.json", whole)).system.names == ("gpt-2", "gpt-3")
+
+
+def test_names_of_metrics_are_no_systems(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.json", {f"q{i}": {"accuracy": i % 2, "f1": i / 9} for i in range(9)})
+    assert read_scores(path).roles.metric == "metric"
+
+
+@pytest.mark.parametrize("names", [[f"run{i}" for i in range(9)], [f"llama-{i}b" for i in range(9)], list("ABCDEFGHI")])
+def test_many_systems_on_a_few_datasets_are_no_items(tmp_path: Path, names: list[str]) -> None:
+    whole = {name: {"mnli": i / 10, "sst": (i * 7 % 9) / 10} for i, name in enumerate(names)}
+    for each in (whole, turned(whole)):
+        with pytest.raises(HoldsupError, match="'outer', 'inner'"):
+            compare_systems(write(tmp_path / "x.json", each))
+
+
+def test_where_either_could_be_the_items_the_user_is_asked(tmp_path: Path) -> None:
+    whole = {"bert": {"mnli": 0.8, "sst": 0.9, "cola": 0.5}, "gpt": {"mnli": 0.7, "sst": 0.95, "cola": 0.4}}
+    path = write(tmp_path / "x.json", whole)
+    with pytest.raises(HoldsupError, match=r"'outer', 'inner'.*--system"):
+        compare_systems(path)
+    assert read_scores(path, system="outer", item="inner").system.names == ("bert", "gpt")
 
 
 @pytest.mark.parametrize(
-    "make",
+    "whole",
     [
-        jsonl,
-        whole,
-        parquet,
-        lambda _: RECORDS,
-        lambda _: pa.Table.from_pylist(RECORDS),
-        lambda _: pd.DataFrame(RECORDS),
+        {"model": {"lr": 0.1, "layers": 3}, "data": {"rows": 100, "columns": 5}},
+        {"A": {"q1": 1}, "B": {"q2": "text"}},
+        {"A": {}, "B": {}},
+        {"A": {"q1": 1}, "B": {"q1": 0}},
     ],
 )
-def test_fields_of_objects_are_columns_with_a_point_in_their_names(make: Callable[[Path], Any], tmp_path: Path) -> None:
-    data = make(tmp_path)
-    scores = read_scores(data, score="metrics.f1", facets="metrics.deep.x")
-    assert scores.score.tolist() == [0.1, 0.2, 0.1, 0.2]
-    assert scores.facets["metrics.deep.x"].names == (str(2**60 + 1), str(2**60 + 2))
-    assert scores.others["metrics.deep.day"].names == ("2024-01-01",)
-    assert [note.message for note in scores.notes] == ["Columns of lists or bytes are left out: 'tokens'."]
-    assert [c for c in audit_scores(scores).cautions if c.code == "nested-columns"] == [*scores.notes]
+def test_other_objects_are_no_scores_by_two_keys(tmp_path: Path, whole: dict[str, Any]) -> None:
+    with pytest.raises(HoldsupError) as caught:
+        compare_systems(write(tmp_path / "x.json", whole))
+    assert "\n" not in str(caught.value)
 
 
-def test_an_object_that_a_record_lacks_is_missing() -> None:
-    records = [{"system": "A", "m": {"f1": 0.5}}, {"system": "B", "m": None}, {"system": "C"}, {"system": "D", "m": 3}]
-    scores = read_scores(records, score="m.f1")
-    assert scores.rows().used == 1
-    assert read_scores(records, score="m").score[3] == 3
+def test_a_folder_of_arrays_has_a_system_in_each_file(tmp_path: Path) -> None:
+    for name, shift in (("A", 1), ("B", 0)):
+        write(tmp_path / f"{name}.json", [{"item": i, "score": i % 3 + shift * (i % 2)} for i in range(6)])
+    assert [s.name for s in compare_systems(tmp_path).systems] == ["A", "B"]
 
 
-def test_no_role_is_given_by_name_to_a_column_of_lists() -> None:
-    records = [{"question": ["what"], "id": i, "system": "A", "f1": 0.5, "score": [1, 2]} for i in range(2)]
-    roles = read_scores(records).roles
-    assert (roles.item, roles.score) == ("id", "f1")
-
-
-def test_objects_are_flattened_to_four_levels() -> None:
-    deep: Any = 1
-    for _ in range(6):
-        deep = {"a": deep}
-    (table,) = open_tables([deep])
-    assert table.columns == ("a.a.a.a.a",)
-    assert table.guess("a.a.a.a.a") == "other"
-
-
-def test_an_object_with_very_many_fields_is_refused() -> None:
-    fields = {f"f{i}": 1 for i in range(20_001)}
-    with pytest.raises(ReadError, match="different fields"):
-        open_tables([{"m": fields}])
-    with pytest.raises(ReadError, match="20,001 columns"):
-        open_tables(pa.Table.from_pylist([{"m": fields}]))
-
-
-def test_a_field_named_like_a_column_is_refused() -> None:
-    with pytest.raises(ReadError, match=r"more than one .* named 'm.f1'"):
-        open_tables([{"m": {"f1": 1}, "m.f1": 2}])
-    with pytest.raises(ReadError, match=r"more than one column named 'm.f1'"):
-        open_tables(pa.Table.from_pylist([{"m": {"f1": 1}, "m.f1": 2}]))
+def test_json_next_to_tables_is_not_read_as_one(tmp_path: Path) -> None:
+    write(tmp_path / "config.json", {"lr": 0.1})
+    (tmp_path / "scores.csv").write_text("system,item,score\nA,1,1\nB,1,0\nA,2,1\nB,2,0.5\n")
+    assert len(read_scores(tmp_path)) == 4

@@ -13,6 +13,7 @@ from holdsup.testing import check_reader
 
 PLACES = {
     "inspect": "inspect", "lm_eval": "lm_eval", "helm": "helm", "every_eval_ever": "every_eval_ever",
+    "mlflow": "mlflow", "hf_trainer": "hf_trainer",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""JSON: a record a line, an array of records, or an object of columns."""
+"""JSON: a record a line, an array of records, an object of columns, or scores by system and item."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pyarrow.json as pa_json
 from numpy.typing import NDArray
 
 from holdsup.columns.limits import DEEPEST, LARGEST_DOCUMENT, LONGEST_LINE, reason_of
+from holdsup.columns.nested import is_nested, unnest
 from holdsup.columns.typed import TypedTable, flatten, hold_table, open_frame, open_records
 from holdsup.errors import ReadError
 
@@ -125,7 +126,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str, within: Document | None = None) -> TypedTable:
-    """Return a file that is one JSON value: an array of records, an object of columns, or one record."""
+    """Return a file that is one JSON value: an array of records, columns, scores by two keys, or one record."""
     if data.size > LARGEST_DOCUMENT:
         size = f"is one JSON value of more than {LARGEST_DOCUMENT >> 20} MiB"
         raise ReadError(f"{problem or f'{name} {size}'}: write one record a line")
@@ -143,6 +144,8 @@ def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str, within: 
         raise ReadError(f"{name} is a saved result of holdsup, not a table of scores")
     if all(isinstance(values, list) for values in whole.values()):
         return open_frame(name, stem, whole)
+    if is_nested(whole):
+        return open_frame(name, stem, unnest(whole))
     return open_records(name, stem, [whole])
 
 

@@ -18,6 +18,7 @@ from holdsup.columns.limits import LARGEST_STREAM, check_expansion, reason_of
 from holdsup.errors import ColumnError, ReadError, list_names
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")  # what is read out of a folder
+DOCUMENT = ".json"  # read out of a folder that has none of these: next to tables it is a setting, or a result
 PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 OTHERS = {
     b"PK\x03\x04": "a zip archive or an Excel workbook: unpack it, or save the sheet as CSV",
@@ -91,11 +92,11 @@ def _shown(path: str) -> str:
 
 def _in_folder(folder: Path) -> list[Source]:
     files = sorted(f for f in folder.rglob("*") if f.is_file() and not f.name.startswith("."))
-    tables = [f for f in files if _ending(f) in TABLES]
+    tables = [f for f in files if _ending(f) in TABLES] or [f for f in files if _ending(f) == DOCUMENT]
     if not tables:
         raise ReadError(
             f"the folder {_shown(str(folder))} holds no table: none of its {len(files)} files ends in "
-            f"{', '.join(TABLES)} (or these with .gz)"
+            f"{', '.join(TABLES)}, {DOCUMENT} (or these with .gz)"
         )
     return [Source(_shown(str(f)), f) for f in tables]
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.errors import list_names
+from holdsup.logs.contract import NO_ITEMS
 from holdsup.logs.naming import NOT_GIVEN, Placed, is_seed
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
@@ -64,6 +65,13 @@ def _unfinished(placed: Sequence[Placed]) -> Iterator[Caution]:
         if log.finished and not short:
             continue
         on = f" on {log.task}" if log.task else ""
+        if pc.all(pc.equal(log.rows["item"], NO_ITEMS)).as_py():
+            message = f"A run of {each.system}{on} did not finish."
+            yield Caution(
+                code="unfinished-log", about=f"system:{each.system}", message=message,
+                effect="Its scores are those that it had so far.", advice=f"Finish the runs of {each.system}.",
+            )  # fmt: skip
+            continue
         of = f" of {format_count(log.planned)}" if log.planned is not None else ""
         yield Caution(
             code="unfinished-log", about=f"system:{each.system}",

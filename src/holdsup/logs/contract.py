@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from holdsup.results.cautions import Caution
 
-__all__ = ["COLUMNS", "Found", "Reader", "Rows", "TaskLog"]
+__all__ = ["COLUMNS", "NO_ITEMS", "Found", "Reader", "Rows", "TaskLog"]
 
 # The columns of `TaskLog.rows`; whatever else a reader has (a category, a difficulty) goes under a name of its own.
 COLUMNS = {
@@ -25,6 +25,7 @@ COLUMNS = {
     "prompt": "a digest of what was sent to the system",
 }
 NEEDED = ("item", "metric", "score")
+NO_ITEMS = ""  # the item of a score that is of a whole run or dataset
 
 
 @dataclass(frozen=True, slots=True)

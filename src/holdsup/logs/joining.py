@@ -14,7 +14,7 @@ from holdsup.columns.typed import ROLES, TypedTable, hold_table
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.aggregates import check_means
 from holdsup.logs.audit import audit_logs
-from holdsup.logs.contract import NEEDED, Found, Reader, TaskLog
+from holdsup.logs.contract import NEEDED, NO_ITEMS, Found, Reader, TaskLog
 from holdsup.logs.naming import Placed, place
 from holdsup.progress import Progress
 from holdsup.rendering.numbers import format_count, format_counted
@@ -127,6 +127,8 @@ def combine(placed: Sequence[Placed]) -> pa.Table:
     schema = pa.schema(list(kinds.items()))
     table = pa.concat_tables([_cast(part, schema) for part in parts])
     table = table.drop_columns([name for name in SAME if name in table.column_names and _says_nothing(table[name])])
+    if pc.all(pc.equal(table["item"], NO_ITEMS)).as_py():
+        table = table.drop_columns(["item"])
     there = set(table.column_names)
     roles = {role: column for role, column in _ROLES.items() if column in there}
     lists = {

@@ -17,7 +17,9 @@ from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import Caution
 
-ENDINGS = (".eval", ".json", ".jsonl", ".ndjson", ".gz", ".db", ".sqlite", ".sqlite3", ".parquet", ".log")
+ENDINGS = (
+    ".eval", ".json", ".jsonl", ".ndjson", ".gz", ".db", ".sqlite", ".sqlite3", ".parquet", ".log", ".journal", ".yaml",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,12 @@ def open_data(data: Any, *, readers: Iterable[str] = (), progress: Progress = no
     paths = _list_paths(data, own=bool(named))
     if paths is None:
         return Opened(open_tables(data, progress=progress))
+    folders = {path: _list_folders(path) for path in paths}
+    files = (file for lying, _ in folders.values() for several in lying.values() for file in several)
+    if not named and not any(_may_be_log(file) for file in files):
+        return Opened(open_tables(data, progress=progress))
     known = find_readers(named)
-    given = [_look(path, known) for path in paths]
+    given = [_look(path, *folders[path], known) for path in paths]
     found = [(each.path, log) for each in given for log in each.logs]
     if not found:
         return Opened(open_tables(data, progress=progress))
@@ -66,23 +72,24 @@ def _list_paths(data: Any, *, own: bool) -> list[str] | None:
         return None
     text = [str(each) for each in paths]
     local = [each for each in text if each != "-" and "://" not in each]
-    likely = any(own or each.lower().endswith(ENDINGS) or not Path(each).is_file() for each in local)
+    likely = any(own or _may_be_log(each) or not Path(each).is_file() for each in local)
     return text if likely and len(local) == len(text) else None
 
 
-def _look(path: str, readers: Sequence[Reader]) -> _Given:
+def _may_be_log(file: Path | str) -> bool:
+    return str(file).lower().endswith(ENDINGS)
+
+
+def _look(path: str, folders: dict[Path, list[Path]], outside: int, readers: Sequence[Reader]) -> _Given:
     """Return the logs in a folder and all below it, or in the files of a pattern."""
-    folders, outside = _list_folders(path)
     logs: list[Found] = []
-    unread = 0
+    claimed: set[Path] = set()  # a log may lie in several folders
     for folder, files in folders.items():
-        left = list(files)
         for reader in readers:
-            if left:
-                logs.extend(found := list(reader.recognise(folder, tuple(left))))
-                claimed = {file for log in found for file in log.files}
-                left = [file for file in left if file not in claimed]
-        unread += len(left)
+            if left := tuple(file for file in files if file not in claimed):
+                logs.extend(found := list(reader.recognise(folder, left)))
+                claimed.update(file for log in found for file in log.files)
+    unread = sum(file not in claimed for files in folders.values() for file in files)
     return _Given(path, tuple(logs), unread, outside)
 
 

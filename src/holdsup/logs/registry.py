@@ -9,14 +9,18 @@ from typing import Any
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Reader
 
-# Each is a module here, whose `READER` reads one format.
-KNOWN = ("inspect", "lm_eval", "helm", "every_eval_ever", "promptfoo")
+# Each is a module here, whose `READER` reads one format; a module of several says which: "module:NAME".
+KNOWN = (
+    "inspect", "lm_eval", "helm", "every_eval_ever", "promptfoo", "evalplus", "swebench", "lighteval", "alpaca_eval",
+    "agent_trials:TAU2_BENCH", "agent_trials:TERMINAL_BENCH", "agent_trials:HARBOR", "openai_evals", "mteb",
+    "optuna", "mlflow", "hf_trainer",
+)  # fmt: skip
 
 
 def find_readers(named: Iterable[str] = ()) -> tuple[Reader, ...]:
     """Return the readers, those that the user named first: "package.module" or "package.module:NAME"."""
     own = [_load(*_split(name)) for name in named]
-    return (*own, *(_load(f"holdsup.logs.{name}", "READER") for name in KNOWN))
+    return (*own, *(_load(*_split(f"holdsup.logs.{name}")) for name in KNOWN))
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ DECOYS = {
     "results.json": b'{"results": 3}', "config.json": b'{"model": "A", "task": "quiz"}',
 }  # fmt: skip
 CUTS = (0.0, 0.02, 0.5, 0.98)  # shares of a file that are left of it
+MOST_CUT = 5  # files of one log that are cut in turn
 
 
 def check_reader(reader: Reader, logs: str | Path) -> None:
@@ -58,9 +60,12 @@ def check_reader(reader: Reader, logs: str | Path) -> None:
 
 
 def _find(reader: Reader, folder: Path) -> Iterator[Found]:
+    claimed: set[Path] = set()  # a log may lie in several folders
     for place in sorted({folder, *(each for each in folder.rglob("*") if each.is_dir())}):
-        if files := _list_files(place):
-            yield from reader.recognise(place, files)
+        if files := tuple(file for file in _list_files(place) if file not in claimed):
+            found = list(reader.recognise(place, files))
+            claimed.update(file for each in found for file in each.files)
+            yield from found
 
 
 def _check_decoys(reader: Reader) -> None:
@@ -88,13 +93,14 @@ def _check_log(reader: Reader, log: TaskLog) -> None:
 
 def _check_cuts(reader: Reader, found: Found) -> None:
     """Cut each file of a log, and see that the reader says so or gives less, and breaks with nothing else."""
-    for file in found.files:
-        whole = sum(len(log.rows) for log in _read_all(reader, file.parent))
+    folder = Path(os.path.commonpath([file.parent for file in found.files]))
+    whole = sum(len(log.rows) for log in _read_all(reader, folder))
+    for file in found.files[:MOST_CUT]:
         for share in CUTS:
             with tempfile.TemporaryDirectory() as name:
-                place = Path(name, file.parent.name)
-                shutil.copytree(file.parent, place)
-                cut = place / file.name
+                place = Path(name, folder.name)
+                shutil.copytree(folder, place)
+                cut = place / file.relative_to(folder)
                 cut.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
                 try:
                     left = sum(len(log.rows) for log in _read_all(reader, place))
@@ -114,8 +120,7 @@ def _check_cuts(reader: Reader, found: Found) -> None:
 
 
 def _read_all(reader: Reader, folder: Path) -> list[TaskLog]:
-    files = _list_files(folder)
-    return [log for found in reader.recognise(folder, files) for log in reader.read(found)]
+    return [log for found in _find(reader, folder) for log in reader.read(found)]
 
 
 def _list_files(folder: Path) -> tuple[Path, ...]:

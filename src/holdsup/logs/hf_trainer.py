@@ -1,0 +1,71 @@
+"""Hugging Face Trainer: the last evaluation of a training, from the folder that it wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from holdsup.errors import ReadError
+from holdsup.logs.contract import Found, TaskLog
+from holdsup.logs.files import read_document
+from holdsup.logs.laid_out import find_beside, holds_marks, laid_out
+from holdsup.logs.tracked import Run, log_of_run
+
+STATE, MARKS = "trainer_state.json", (b'"log_history"', b'"global_step"')
+RESULTS = ("eval_results.json", "test_results.json", "predict_results.json", "all_results.json", "train_results.json")
+SCORES = ("eval_", "test_", "predict_")
+CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+SEED = re.compile(r"(?:^|[-_.])(?:seed|s)[-_=]?(\d+)(?=[-_.]|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _HfTrainer:
+    name: str = field(default="hf_trainer", init=False)
+    title: str = field(default="Hugging Face Trainer", init=False)
+
+    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
+        """Yield folders of trainings; a checkpoint stands for a training only where nothing later of it is there."""
+        for path in files:
+            if path.name == STATE and not _is_superseded(folder) and holds_marks(path, MARKS):
+                yield Found(self.name, str(folder), (path, *(f for name in RESULTS for f in find_beside(path, name))))
+
+    def read(self, found: Found) -> Iterator[TaskLog]:
+        """Yield the scores of a training."""
+        path = found.files[0]
+        with laid_out(path, self.title):
+            log = log_of_run(found.name, self.title, _read(path, found.files[1:]))
+        if log is None:
+            raise ReadError(f"{found.name} has no evaluation: train with eval_strategy, or call trainer.evaluate")
+        yield log
+
+
+def _is_superseded(folder: Path) -> bool:
+    here = CHECKPOINT.fullmatch(folder.name)
+    if here is None:
+        return False
+    others = [CHECKPOINT.fullmatch(each.parent.name) for each in folder.parent.glob(f"*/{STATE}")]
+    latest = max(int(other[1]) for other in others if other)
+    return (folder.parent / STATE).is_file() or int(here[1]) < latest
+
+
+def _read(path: Path, results: tuple[Path, ...]) -> Run:
+    state = read_document(path)
+    place = path.absolute().parent
+    place = place.parent if CHECKPOINT.fullmatch(place.name) else place
+    evaluations = [each for each in state["log_history"] if any(name.startswith(SCORES) for name in each)]
+    last: dict[str, Any] = {}
+    for document in (*evaluations, *(read_document(each) for each in reversed(results))):
+        last |= {name: value for name, value in document.items() if name.startswith(SCORES)}
+    seed = SEED.search(place.name)
+    system = SEED.sub("", place.name) if seed else place.name
+    return Run(
+        "", system or place.parent.name, {"seed": seed[1]} if seed else {},
+        {name: float(value) for name, value in last.items() if isinstance(value, int | float)},
+        finished=state["global_step"] >= (state.get("max_steps") or 0),
+    )  # fmt: skip
+
+
+READER = _HfTrainer()

@@ -1,0 +1,79 @@
+"""Formats that are one JSON document a log: known by the file's name and its first bytes, read in one piece.
+
+What a tool calls its fields is all that such a format is; a module of its own says it, and everything else is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from holdsup.columns.limits import reason_of
+from holdsup.errors import ReadError
+from holdsup.logs.contract import Found, TaskLog
+from holdsup.logs.files import digest, read_document, read_head
+
+SHOWN = 60  # characters of a text that serves as the name of an item
+
+
+@dataclass(frozen=True)
+class DocumentReader:
+    """A reader of documents of one layout."""
+
+    name: str
+    title: str
+    files: str  # a pattern of their names
+    marks: tuple[bytes, ...]  # what all of them say near their beginning
+    logs: Callable[[Path, Any], Iterator[TaskLog]]  # from the file and what it holds
+    beside: str = ""  # the name of a file that may lie beside it and says more
+
+    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
+        """Yield the documents that are called and begin as the tool's own."""
+        for path in files:
+            if fnmatchcase(path.name.removesuffix(".gz"), self.files) and holds_marks(path, self.marks):
+                yield Found(self.name, str(path), (path, *find_beside(path, self.beside)))
+
+    def read(self, found: Found) -> Iterator[TaskLog]:
+        """Yield what a document holds."""
+        path = found.files[0]
+        with laid_out(path, self.title):
+            yield from self.logs(path, read_document(path))
+
+
+def find_beside(path: Path, name: str) -> list[Path]:
+    """Return the file of this name in the folder of another, if it is there."""
+    beside = path.with_name(name) if name else path
+    return [beside] if beside != path and beside.is_file() and not beside.is_symlink() else []
+
+
+def find_below(folder: Path, pattern: str) -> list[Path]:
+    """Return the files in and below a folder; links that lead out of it are passed over."""
+    inside = folder.resolve()
+    found = (each for each in folder.glob(pattern) if each.is_file())
+    return sorted(each for each in found if each.resolve().is_relative_to(inside))
+
+
+def holds_marks(path: Path, marks: tuple[bytes, ...]) -> bool:
+    """Return whether the beginning of a file has these bytes in it."""
+    head = read_head(path)
+    return all(mark in head for mark in marks)
+
+
+@contextmanager
+def laid_out(path: Path, title: str) -> Iterator[None]:
+    """Say in one line that a document lacks what the tool always writes, or holds something else there."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        what = f"it has no {reason_of(error)}" if isinstance(error, KeyError) else reason_of(error)
+        raise ReadError(f"{path} is not laid out as {title} writes it ({what})") from error
+
+
+def short_name(text: str) -> str:
+    """Return a text as the name of an item: itself, or its beginning with a digest of all of it."""
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 13]}… {digest(text)[:10]}"

@@ -1,0 +1,111 @@
+"""SWE-bench: which instances a system resolved, from the report of a run or from the reports of its instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from holdsup.errors import ReadError
+from holdsup.logs.contract import Found, Rows, TaskLog
+from holdsup.logs.files import digest, read_document
+from holdsup.logs.laid_out import find_below, holds_marks, laid_out
+
+TASK, METRIC = "SWE-bench", "resolved"
+RUN = (b'"resolved_instances"', b'"completed_instances"')
+INSTANCE, PATCH, STARTED = "report.json", (b'"patch_exists"', b'"resolved"'), ("run_instance.log", "patch.diff")
+LOGS = "logs"  # the folder of a submission to the leaderboard that holds those of its instances
+NO_SYSTEM = ("", "output", "report", "results")  # what reports by other harnesses are called, in a folder of the system
+DEPTH = 3  # folders between the instances of a run and where its report is written
+OUTCOMES = ("resolved", "unresolved", "empty_patch", "error")  # the lists of a report
+
+
+@dataclass(frozen=True)
+class _SweBench:
+    name: str = field(default="swebench", init=False)
+    title: str = field(default="SWE-bench", init=False)
+
+    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
+        """Yield reports of runs, and runs of which only the reports of instances are there, each in a folder."""
+        for path in files:
+            if path.name == INSTANCE and holds_marks(path, PATCH):
+                run = folder.parent
+                reports = find_below(run, f"*/{INSTANCE}")
+                if reports and reports[0].parent.name == folder.name:  # the first stands for all
+                    yield Found(self.name, str(run), (*_find_report(run), *reports))
+            elif path.suffix == ".json" and holds_marks(path, RUN):
+                yield Found(self.name, str(path), (path,))
+
+    def read(self, found: Found) -> Iterator[TaskLog]:
+        """Yield the instances of a run."""
+        path = found.files[0]
+        if path.name == INSTANCE:
+            yield _read_instances(found)
+        else:
+            with laid_out(path, self.title):
+                yield _read_run(path, read_document(path))
+
+
+def _find_report(run: Path) -> Iterator[Path]:
+    """Yield the report of a run of whose instances this is the folder: logs/run_evaluation/<run>/<model>."""
+    if len(run.parents) > DEPTH and (report := run.parents[DEPTH] / f"{run.name}.{run.parent.name}.json").is_file():
+        yield report
+
+
+def _read_run(path: Path, report: dict[str, Any]) -> TaskLog:
+    """Return the log of a report of a run; what was never submitted is no item of it."""
+    outcomes: dict[str, str] = {}
+    for outcome in OUTCOMES:
+        listed = report.get(f"{outcome}_ids") or []
+        if twice := [item for item in listed if outcomes.get(item) == METRIC]:
+            raise ReadError(f"{path} lists {twice[0]!r} as resolved and as {outcome}: it was changed")
+        if (count := report.get(f"{outcome}_instances", len(listed))) != len(listed):
+            raise ReadError(f"{path} counts {count} {outcome} instances and lists {len(listed)}: it was changed")
+        outcomes |= dict.fromkeys(listed, outcome)
+    failed = {*(report.get("error_ids") or ()), *(report.get("infra_failure_ids") or ())}
+    system = path.name.removesuffix(".json").rpartition(".")[0]  # <model>.<run>.json
+    return _log(
+        str(path), path.absolute().parent.name if system in NO_SYSTEM else system, outcomes, failed,
+        means={METRIC: report["resolved_instances"] / len(outcomes)} if outcomes else {},
+        planned=report.get("total_instances"),
+    )  # fmt: skip
+
+
+def _read_instances(found: Found) -> TaskLog:
+    """Return the log of a run by the reports of its instances; an instance without one failed to be evaluated."""
+    run = found.files[0].parent.parent
+    outcomes = {path.parent.name: _find_outcome(path) for path in found.files}
+    begun = {path.parent.name for name in STARTED for path in find_below(run, f"*/{name}")}
+    outcomes |= dict.fromkeys(sorted(begun - set(outcomes)), "error")
+    place = run.absolute()
+    system = place.parent.name if place.name == LOGS else place.name
+    failed = {item for item, outcome in outcomes.items() if outcome == "error"}
+    return _log(found.name, system, outcomes, failed)
+
+
+def _find_outcome(path: Path) -> str:
+    if not path.stat().st_size:  # as the tool takes it
+        return "error"
+    with laid_out(path, "SWE-bench"):
+        document = read_document(path)
+        report = document[path.parent.name] if path.parent.name in document else next(iter(document.values()))
+        if report["resolved"]:
+            return "resolved"
+        if report.get("infra_failure"):
+            return "error"
+        return "unresolved" if report.get("patch_exists", True) else "empty_patch"
+
+
+def _log(name: str, system: str, outcomes: dict[str, str], failed: set[str], **more: Any) -> TaskLog:
+    rows = Rows("error", "outcome")
+    for item, outcome in outcomes.items():
+        error = "the evaluation failed" if item in failed else "-"
+        score = float(outcome == "resolved")
+        rows.add(item=item, metric=METRIC, score=score, error=error, outcome=outcome.replace("_", " "))
+    return TaskLog(
+        name=name, tool="SWE-bench", system=system, task=TASK, rows=rows.table(), identity=digest(outcomes), **more
+    )  # fmt: skip
+
+
+READER = _SweBench()
