@@ -40,7 +40,7 @@ def read_drops(ctx: click.Context, param: click.Parameter, given: Sequence[str])
             raise click.BadParameter(f"{each!r} is no number, and not of the form METRIC=NUMBER.") from None
     if "" in drops and len(drops) > 1:
         raise click.BadParameter("give one drop for all metrics, or METRIC=D for each of them.")
-    return drops[""] if "" in drops else drops
+    return drops.get("", drops)
 
 
 @contextmanager

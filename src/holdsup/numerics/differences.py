@@ -158,7 +158,7 @@ def compare_same_noise(
     if all(len(each) == 1 for each in scores):
         spread = share_noise(measure_run_spread(scores[0][0], scores[1][0]), counts)
         return decide(float(spread.estimate), [new_runs_test([spread])], _largest(scores), level)
-    arms, spread, scale = _measure_pair(*scores, None, None, clusters)
+    arms, spread, scale = _measure_pair(left, right, None, None, clusters)
     return _answer(arms, share_noise(spread, counts), scale, level)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import special
 
 from holdsup.numerics.arithmetic import find_root
+from holdsup.numerics.layout import Floats
 
 POWER = 2.0  # of the share of the information by which error is spent
 POINTS, FAR = 401, 8.0  # of the grid of a density, and how many standard deviations down it goes
@@ -30,31 +31,35 @@ def find_levels(shares: tuple[float, ...], alpha: float) -> tuple[float, ...]:
     [0.0125, 0.0227, 0.0387]
     """
     levels: list[float] = []
-    grid, density = np.zeros(1), np.ones(1)  # of the motion before the first look, a point at 0
+    grid, weighed = np.zeros(1), np.ones(1)  # of the motion before the first look: a point at 0
     spent = before = 0.0
     for share in shares:
-        more, step = alpha * share**POWER - spent, math.sqrt(share - before)
-        weights = _weights(grid)
-
-        def crosses(z: float, at: float = share, step: float = step) -> float:
-            return float((weights * density) @ special.ndtr((grid - z * math.sqrt(at)) / step))
-
-        # The level lies between what is spent here, as if no earlier look had rejected, and all that is spent so far.
-        bounds = (-special.ndtri(min(spent + more, 0.5)), -special.ndtri(more))
-        z = find_root(lambda z: math.log(crosses(z)) - math.log(more), bounds[0] - 1e-9, bounds[1] + 1e-9)
+        now, step = alpha * share**POWER, math.sqrt(share - before)
+        z = _find_edge(grid, weighed, (share, step), (now - spent, now))
         levels.append(float(special.ndtr(-z)))
-        edge = z * math.sqrt(share)
-        new = np.linspace(-FAR * math.sqrt(share), edge, POINTS)
+        new = np.linspace(-FAR * math.sqrt(share), z * math.sqrt(share), POINTS)
         kernel = np.exp(-((new[:, None] - grid) ** 2) / (2 * step**2)) / (step * math.sqrt(2 * math.pi))
-        grid, density = new, kernel @ (weights * density)
-        spent, before = spent + more, share
+        grid, weighed = new, (kernel @ weighed) * _weights(new)
+        spent, before = now, share
     return tuple(levels)
 
 
-def _weights(grid: np.ndarray) -> np.ndarray:
-    """Return Simpson's weights of an even grid; 1 for a single point."""
-    if len(grid) == 1:
-        return np.ones(1)
+def _find_edge(grid: Floats, weighed: Floats, when: tuple[float, float], error: tuple[float, float]) -> float:
+    """Return the z beyond which a motion, weighed on a grid before a step, is with the probability to be spent.
+
+    It lies between that of what is `error` here, as if no earlier look had rejected, and that of all spent so far.
+    """
+    (share, step), (here, so_far) = when, error
+
+    def excess(z: float) -> float:
+        crossed = weighed @ special.ndtr((grid - z * math.sqrt(share)) / step)
+        return math.log(float(crossed)) - math.log(here)
+
+    return find_root(excess, -float(special.ndtri(so_far)) - 1e-9, -float(special.ndtri(here)) + 1e-9)
+
+
+def _weights(grid: Floats) -> Floats:
+    """Return Simpson's weights of an even grid."""
     inner = np.where(np.arange(len(grid)) % 2, 4.0, 2.0)
     inner[[0, -1]] = 1.0
     return np.asarray(inner * (grid[1] - grid[0]) / 3)

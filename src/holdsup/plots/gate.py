@@ -26,8 +26,8 @@ def panels_of_gate(result: Gate) -> Iterator[Panel]:
     """Yield the differences."""
     yield Panel(
         name="differences",
-        shows=f"Candidate minus baseline with its {say_level(2 * result.level - 1)} CI; right is better. Dashed: how much "
-        "worse the candidate may be.",
+        shows=f"Candidate minus baseline with its {say_level(2 * result.level - 1)} CI; right is better. Dashed: how "
+        "much worse the candidate may be.",
         beside="contrasts",
         draw=partial(plot_gate, result),
     )
@@ -46,9 +46,10 @@ def plot_gate(result: Gate, *, ax: Axes | None = None) -> Figure:
     limits, says = [], []
     for c in rows:
         unit = (1.0 if alike else c.drop or 1.0) * (-1 if c.lower_is_better else 1)
-        low, high = sorted(((c.low or math.nan) / unit, (c.high or math.nan) / unit)) if c.low is not None else (math.nan,) * 2
+        ends = (math.nan, math.nan) if c.low is None or c.high is None else (c.low, c.high)
+        low, high = sorted(end / unit for end in ends)
         limits.append((low, c.difference / unit, high))
-        says.append(f"{c.name or 'difference'}: {c.outcome.upper()}, {style.say_estimate(c.difference, low * unit, high * unit)}")
+        says.append(f"{c.name or 'difference'}: {c.outcome.upper()}, {style.say_estimate(c.difference, *ends)}")
     style.draw_intervals(ax, style.short_apart(c.name or "difference" for c in rows), limits,
                          [COLOURS[c.outcome] for c in rows], says)  # fmt: skip
     ax.axvline(0, color=style.INK, linewidth=0.8, zorder=0)
@@ -56,8 +57,6 @@ def plot_gate(result: Gate, *, ax: Axes | None = None) -> Figure:
     scored = find_scored(result)
     unit_of = style.short(scored.name(rows[0].metric)) if alike else "drops allowed"
     lower = "lower is better, so signs are turned" if alike and rows[0].lower_is_better else ""
-    style.explain_axis(
-        ax, f"← baseline better | candidate better →, in {unit_of}", f"{say_level(2 * result.level - 1)} CI; dashed: the drop",
-        lower,
-    )  # fmt: skip
+    ci = f"{say_level(2 * result.level - 1)} CI; dashed: the drop"
+    style.explain_axis(ax, f"← baseline better | candidate better →, in {unit_of}", ci, lower)
     return style.figure_of(ax)

@@ -239,6 +239,7 @@ def _missing_cells(scores: Scores) -> Iterator[Caution]:
 
 
 def find_items_of_one_system(scores: Scores) -> Iterator[Caution]:
+    """Find the items that a single system was scored on."""
     items = scores.items
     if items is None or scores.system.count < 2:
         return

@@ -34,7 +34,7 @@ def look_early(
     looking: Looking, evaluation: Evaluation, a: SystemRuns, b: SystemRuns, shared: NDArray[np.bool_], claim: str,
     method: str, test: Test,
 ) -> tuple[str, Test]:  # fmt: skip
-    """Return the test that keeps its promise over all looks, in words and as such, in place of one for a single look."""
+    """Return the test that keeps its promise over all looks, in words and as such, in place of that for one look."""
     if not looking.looks:
         return BETS, _bet_on_items(looking, evaluation, a, b, shared, claim)
     if claim == "these-runs":
@@ -56,7 +56,9 @@ def _bet_on_items(
     looking: Looking, evaluation: Evaluation, a: SystemRuns, b: SystemRuns, shared: NDArray[np.bool_], claim: str
 ) -> Test:
     if evaluation.per_run or evaluation.unit != "items":
-        raise ScoresError("--peek looks at one item more, and there are no items: plan looks at runs, with --looks 4,6,8")
+        raise ScoresError(
+            "--peek looks at one item more, and there are no items: plan looks at runs, with --looks 4,6,8"
+        )
     if claim != "these-runs":
         raise ScoresError(f"--peek over items holds for these runs, not for {claim}: plan looks at runs, with --looks")
     for what, several in (("dataset", evaluation.datasets is not None), ("cluster", evaluation.clusters is not None)):

@@ -10,6 +10,7 @@ from holdsup.errors import ScoresError
 from holdsup.results import Caution
 from holdsup.verdict.phrases import join_names
 
+
 @dataclass(frozen=True, slots=True)
 class Looking:
     """How early looks are taken."""
@@ -23,21 +24,25 @@ class Looking:
         """Return how looks are taken, None where they are not."""
         looks = tuple(looks)
         if any(not isinstance(n, int) for n in looks) or list(looks) != sorted(set(looks)) or len(looks) == 1:
-            raise ScoresError(f"the planned looks are {looks}: give two numbers of runs or more that rise, such as 4,6,8")
+            raise ScoresError(
+                f"the planned looks are {looks}: give two numbers of runs or more that rise, such as 4,6,8"
+            )
         if looks and looks[0] < 2:
-            raise ScoresError("the first look is planned at one run, which has no spread to measure: begin with 2 or more")
+            raise ScoresError(
+                "the first look is planned at one run, which has no spread to measure: begin with 2 or more"
+            )
         return cls(seed, looks, growing) if peek or looks else None
 
     def place(self, runs: Mapping[str, int]) -> int:
         """Return which of the looks this is, from 0, by how many runs each system has."""
-        counts = sorted([runs[self.growing]] if self.growing in runs else runs.values())
+        counts = sorted([runs[self.growing]] if self.growing and self.growing in runs else runs.values())
         found = next((count for count in counts if count in self.looks), None)
         if found is None:
             planned = ", ".join(map(str, self.looks))
             who = f" of {self.growing}" if self.growing else ""
             raise ScoresError(
-                f"no look was planned at {' and '.join(map(str, dict.fromkeys(counts)))} runs{who} (planned: {planned}): "
-                "a look that was not planned breaks the promise of the others, so wait for the next one"
+                f"no look was planned at {' and '.join(map(str, dict.fromkeys(counts)))} runs{who} (planned: "
+                f"{planned}), and one that was not planned breaks the promise of the others: wait for the next"
             )
         return self.looks.index(found)
 
@@ -47,7 +52,7 @@ class Looking:
         how = "group-sequential t-tests" if self.looks else "a confidence sequence"
         return Caution(
             code="looked-early", severity="note",
-            message=f"CIs and p-values of differences hold at {what} ({how}), so they are wider than for a single look.",
+            message=f"CIs and p-values of differences hold at {what} ({how}), so they are wider than for one look.",
             effect="Adding scores until the answer is clear is honest. CIs of single means are left out.",
         )  # fmt: skip
 

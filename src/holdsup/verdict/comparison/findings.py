@@ -121,10 +121,11 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
     scale = find_scale(evaluation.scores, evaluation.metric)
     unbound = (mean_of(evaluation, s, asked, level=question.level) for s in evaluation.systems)
     means = (
-        replace(scale.bound(mean, evaluation.independent(s), question.level), scale=scale.name)
+        replace(mean, low=math.nan, high=math.nan, note=EARLY)
+        if early
+        else replace(scale.bound(mean, evaluation.independent(s), question.level), scale=scale.name)
         for mean, s in zip(unbound, evaluation.systems, strict=True)
     )
-    means = tuple(replace(mean, low=math.nan, high=math.nan, note=EARLY) for mean in means) if early else means
     paper = None if paper is None else replace(paper, conditional=conditions.paper)
     return Found(distinct, pairs, refused, lower, tuple(means), paper, conditions)
 

@@ -114,11 +114,8 @@ def compare_systems(
     check_processes(processes)
     check_progress(progress)
     by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
-    looking = Looking.of(peek, looks, seed)
-    if looking is not None and (by or bootstrap or best is not None):
-        raise ScoresError("looking early goes with neither --by, --bootstrap nor --best, whose tests are for one look")
-    if peek and not looks and claim is None:
-        claim = "these-runs"
+    looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
+    claim = claim or ("these-runs" if peek and not looks else None)
     roles = roles if isinstance(data, Scores) else name_properties(by, roles)
     taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
@@ -180,6 +177,14 @@ def compare_systems(
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
         compared = replace(compared, next=advice.said, settled_by=advice.by)
     return replace(compared, cautions=_order(said))
+
+
+def _look(peek: bool, looks: Sequence[int], seed: int, *, alone: bool) -> Looking | None:
+    """Return how early looks are taken, None where they are not; no other question goes with them."""
+    looking = Looking.of(peek, looks, seed)
+    if looking is not None and not alone:
+        raise ScoresError("looking early goes with neither --by, --bootstrap nor --best, whose tests are for one look")
+    return looking
 
 
 def _caution_claim(asked: str | None, made: str, said: Sequence[Caution]) -> Iterator[Caution]:

@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 
 from holdsup.arguments import check_count, check_finite, check_level, check_progress, list_names_given
-from holdsup.errors import ScoresError, list_names
+from holdsup.errors import ScoresError
 from holdsup.numerics.decisions import Difference
 from holdsup.numerics.differences import compare_same_noise
 from holdsup.progress import Progress, no_progress
-from holdsup.results import Asked, Caution, Rows
+from holdsup.results import Asked, Rows
 from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
@@ -57,8 +57,10 @@ class GateQuestion:
         """Return how much worse a candidate may be by one metric."""
         if not isinstance(self.drop, Mapping):
             return self.drop
-        if metric not in self.drop:
-            raise ScoresError(f"there is no drop for the metric {metric!r}: add --drop {metric}=D, or one for all, --drop D")
+        if metric is None or metric not in self.drop:
+            raise ScoresError(
+                f"there is no drop for the metric {metric!r}: add --drop {metric}=D, or one for all, --drop D"
+            )
         return self.drop[metric]
 
 
@@ -158,7 +160,8 @@ def gate_release(
         "gate", data=both.scores.digest, roles=list_roles(scores),
         drop={name: f"{value:g}" for name, value in drop.items()} if isinstance(drop, Mapping) else float(drop),
         claim=claim or "auto", deterministic=deterministic or None, same_noise=same_noise or None, sides=chosen,
-        where=list_where(where), last=last, nested_runs=nested_runs or None, lower_is_better=sign_direction(lower_is_better), accept=accept, level=level,
+        where=list_where(where), last=last, nested_runs=nested_runs or None,
+        lower_is_better=sign_direction(lower_is_better), accept=accept, level=level,
         peek=peek or None, looks=",".join(map(str, looks)), seed=seed if over_items else None,
     )  # fmt: skip
     return Gate(
@@ -187,9 +190,7 @@ def _count_rows(both: Sides) -> Rows:
     return Rows(planned, used, reasons)
 
 
-def _ask(
-    both: Sides, metric: str | None, task: str | None, scores: Scores, question: GateQuestion, parts: int
-) -> Part:
+def _ask(both: Sides, metric: str | None, task: str | None, scores: Scores, question: GateQuestion, parts: int) -> Part:
     """Return what one metric says on one task, of so many parts."""
     evaluation = replace(lay_out_metric(scores, metric, nested_runs=question.nested_runs), looking=question.looking)
     check_repeats(evaluation, averaged=True)
@@ -237,9 +238,13 @@ def _find_test(evaluation: Evaluation, question: GateQuestion) -> tuple[Pair | N
         return None, None, wanted, why or f"one run of {whose} and no items: nothing says how far scores vary"
     if question.same_noise and wanted != "these-runs":
         if len(single) == 2:
-            raise ScoresError("--same-noise takes the spread of runs from the side that has several, and neither has two")
+            raise ScoresError(
+                "--same-noise takes the spread of runs from the side that has several, and neither has two"
+            )
         if question.looking is not None:
-            raise ScoresError("--same-noise and --looks exclude each other: looks need two runs of the candidate or more")
+            raise ScoresError(
+                "--same-noise and --looks exclude each other: looks need two runs of the candidate or more"
+            )
         return _share_noise(evaluation)
     pair = pair_systems(evaluation, CANDIDATE, BASELINE, "these-runs" if single else wanted, level=question.level)
     if not single and pair.claim == "these-runs" and wanted != "these-runs" and not question.deterministic:
@@ -294,7 +299,12 @@ def _plan_part(part: Part, question: GateQuestion) -> Iterator[Needed]:
     passes = c.gain > -c.drop
     size, alpha = (c.gain + c.drop, 2 * (1 - question.level)) if passes else (-c.gain, 2 * (1 - SURE))
     base = Needed(
-        outcome="pass" if passes else "fail", metric=c.metric, task=c.task, difference=c.difference, runs=None, items=None
+        outcome="pass" if passes else "fail",
+        metric=c.metric,
+        task=c.task,
+        difference=c.difference,
+        runs=None,
+        items=None,
     )
     pair = part.pair
     if c.why:
@@ -302,7 +312,7 @@ def _plan_part(part: Part, question: GateQuestion) -> Iterator[Needed]:
         return
     if question.same_noise:
         return
-    if size <= 0 or pair is None and not evaluation.per_run:
+    if size <= 0 or (pair is None and not evaluation.per_run):
         yield base
         return
     if c.claim == "these-runs" or (pair is not None and pair.nested is not None):

@@ -20,10 +20,10 @@ class GateContrast:
     outcome: Outcome  # pass, fail or inconclusive
     difference: float  # candidate minus baseline, in the unit of the scores
     se: float | None  # its standard error; null where it is not measured
-    # the CI, candidate minus baseline, of 2 x level - 1: its end on the side where the candidate is worse is the limit
-    # that must be within the drop
-    low: float | None
-    high: float | None
+    # the CI, candidate minus baseline, of coverage 2 x level - 1: its end on the side where the candidate is worse is
+    # the limit that must be within the drop
+    low: float | None  # its lower end; null where it is not measured
+    high: float | None  # its upper end; null likewise
     fail_limit: float | None  # the one-sided limit, on the side where it is better, that fails it if it is worse still
     drop: float  # how much worse the candidate may be
     lower_is_better: bool  # whether a lower score is a better one by this metric
@@ -31,10 +31,10 @@ class GateContrast:
     method: str  # how it was made
     why: str  # why it is inconclusive by design; empty where it is not
     items: int  # number of items that both have; 0 where runs have one score each
-    candidate_mean: float
-    baseline_mean: float
-    candidate_runs: int
-    baseline_runs: int
+    candidate_mean: float  # the candidate's mean on these items
+    baseline_mean: float  # the baseline's
+    candidate_runs: int  # number of runs of the candidate
+    baseline_runs: int  # number of runs of the baseline
 
     @property
     def gain(self) -> float:

@@ -103,8 +103,7 @@ class Gate(GateNumbers):
         yield "holds for", _holds_for(self)
         if not self.identical:
             end = "high" if c.lower_is_better else "low"
-            limit = "" if c.fail_limit is None or len(self.contrasts) > 1 else f" ({format_number(c.fail_limit, uncertainty=c.se)})"
-            yield "rule", f"PASS: {end} end within the drop; else FAIL: worse at {say_level(self.fail_level)}{limit}"
+            yield "rule", f"PASS: {end} end within the drop; else FAIL: worse at {say_level(self.fail_level)}"
         if settle := _say_needed(self):
             yield "settle it", settle
         if grave := [each for each in order_cautions(self.cautions) if each.severity != "note"]:
@@ -114,27 +113,29 @@ class Gate(GateNumbers):
     def _tabulate(self, most: int) -> Table:
         rows = sorted(self.contrasts, key=lambda c: ORDER.index(c.outcome))[:most]
         left = len(self.contrasts) - len(rows)
-        several = len({c.lower_is_better for c in self.contrasts}) > 1
-        level = say_level(2 * self.level - 1)
+        level, scored = say_level(2 * self.level - 1), find_scored(self).name()
+        lower = [c.name for c in self.contrasts if c.lower_is_better]
+        notes = [f"{left} more: --full."] if left else []
+        notes += [f"Lower is better: {join_names(lower)}."] if 0 < len(lower) < len(self.contrasts) else []
+        if len(self.contrasts) > 1:
+            notes.append(f"All must be within their drop; one worse at {say_level(self.fail_level)}, adjusted, fails.")
+        notes += dict.fromkeys(f"{c.name + ': ' if c.name else ''}{c.why}." for c in rows if c.why)
         return Table(
             name="contrasts",
             title="Candidate minus baseline",
             columns=("", "difference", f"{level} CI", "drop", "outcome"),
             rows=tuple(
-                (c.name or find_scored(self).name(), Estimate(c.difference, c.se), Interval(c.low, c.high, c.difference, drawn=False),
-                 c.drop, c.outcome.upper())
+                (
+                    c.name or scored,
+                    Estimate(c.difference, c.se),
+                    Interval(c.low, c.high, drawn=False),
+                    c.drop,
+                    c.outcome.upper(),
+                )
                 for c in rows
             ),
-            notes=tuple(
-                note for note in (
-                    f"{left} more: --full." if left else "",
-                    f"Lower is better: {join_names([c.name for c in self.contrasts if c.lower_is_better])}." if several else "",
-                    f"All must be within their drop; one worse at {say_level(self.fail_level)}, adjusted, fails."
-                    if len(self.contrasts) > 1 else "",
-                    *dict.fromkeys(f"{c.name + ': ' if c.name else ''}{c.why}." for c in rows if c.why),
-                ) if note
-            ),
-        )  # fmt: skip
+            notes=tuple(notes),
+        )
 
 
 def _list_sides(found: GateNumbers) -> Table:
@@ -142,7 +143,9 @@ def _list_sides(found: GateNumbers) -> Table:
     rows = []
     for c in found.contrasts:
         for side, own in zip(SIDES, (found.candidate, found.baseline), strict=True):
-            mean, runs = (c.candidate_mean, c.candidate_runs) if side == "candidate" else (c.baseline_mean, c.baseline_runs)
+            mean, runs = (
+                (c.candidate_mean, c.candidate_runs) if side == "candidate" else (c.baseline_mean, c.baseline_runs)
+            )
             items = f" x {format_count(c.items)} {_name_items(found)}" if c.items else ""
             named = "" if own == side else f" ({own})"
             where = f"{c.name}: " if c.name and len(found.contrasts) > 1 else ""
@@ -175,10 +178,12 @@ def _say_one(found: GateNumbers, c: GateContrast) -> str:
     if c.outcome == "pass":
         return f"PASS: the candidate loses at most {write(c.worst)}{unit} ({sure}), and {drop} is allowed."
     if c.outcome == "fail":
-        return f"FAIL: the candidate is worse by {write(c.gain)}{unit}, at least {write(c.best)} ({say_level(SURE)} sure)."
+        return (
+            f"FAIL: the candidate is worse by {write(c.gain)}{unit}, at least {write(c.best)} ({say_level(SURE)} sure)."
+        )
     if c.worst == -float("inf"):
         return "INCONCLUSIVE: too few runs to say how far scores vary by chance."
-    return f"INCONCLUSIVE: the candidate may lose up to {write(c.worst)}{unit}, and {drop} is allowed; it isn't shown to be worse."
+    return f"INCONCLUSIVE: the candidate may lose up to {write(c.worst)}{unit} ({sure}), and {drop} is allowed."
 
 
 def _say_needed(found: GateNumbers) -> str:

@@ -66,7 +66,9 @@ def read_sides(
     read = [data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles) for data in given]
     notes = tuple(chain.from_iterable(each.notes for each in read)) + _pair_logs(given, read, roles)
     sides = [_choose(scores, role, name) for scores, role, name in zip(read, SIDES, names or (None, None), strict=True)]
-    taken = tuple(take_in(replace(s, notes=()), {}, where=where, last=last, lower_is_better=lower_is_better) for s in sides)
+    taken = tuple(
+        take_in(replace(s, notes=()), {}, where=where, last=last, lower_is_better=lower_is_better) for s in sides
+    )
     scores = _stack(*(each.scores for each in taken))
     if order_seed is not None and scores.item is not None:
         scores = _keep_first(scores, order_seed)
@@ -115,6 +117,7 @@ def _stack(candidate: Scores, baseline: Scores) -> Scores:
     labels = {
         role: _join([getattr(each, role) for each in both], counts)
         for role in ("status", "item", "dataset", "metric", "cluster", "sample")
+        if any(getattr(each, role) is not None for each in both)
     }
     facets = list(dict.fromkeys(name for each in both for name in each.facets))
     replicates = tuple(dict.fromkeys(name for each in both for name in each.roles.replicates))
@@ -127,7 +130,11 @@ def _stack(candidate: Scores, baseline: Scores) -> Scores:
         system=Labels.of(np.repeat([0, 1], counts), SIDES),
         run=_join(runs, counts),
         facets={name: _join([each.facets.get(name) for each in both], counts) for name in facets},
-        properties={}, others={}, notes=(), left_out={}, **labels,
+        properties={},
+        others={},
+        notes=(),
+        left_out={},
+        **dict[str, Any](labels),
     )  # fmt: skip
 
 
@@ -135,10 +142,8 @@ def _prefix(run: Labels, role: str) -> Any:
     return Labels.of(np.arange(run.count), [f"{role}/{name}" for name in run.names]).levels
 
 
-def _join(parts: Sequence[Labels | None], counts: Sequence[int]) -> Labels | None:
-    """Return the labels of both, -1 where a side has none; None where neither has."""
-    if all(each is None for each in parts):
-        return None
+def _join(parts: Sequence[Labels | None], counts: Sequence[int]) -> Labels:
+    """Return the labels of both, -1 where a side has none."""
     names = list(dict.fromkeys(name for each in parts if each is not None for name in each.names))
     place = {name: i for i, name in enumerate(names)}
     codes = []
@@ -156,8 +161,8 @@ def _keep_first(scores: Scores, seed: int) -> Scores:
     first = order_items(every | own, seed)[: len(own)]
     if strange := [name for name in first if name not in own]:
         raise ScoresError(
-            f"the candidate's {len(own):,} items are not the first in the order drawn by seed {seed} ({strange[0]!r} is, "
-            "and has no score): looking early is honest only in an order drawn beforehand, by holdsup.order_items"
+            f"the candidate's {len(own):,} items are not the first in the order drawn by seed {seed} ({strange[0]!r} "
+            "is, and has no score): looking early is honest only in an order drawn beforehand (holdsup.order_items)"
         )
     return scores.only(np.isin(item.codes, [i for i, name in enumerate(item.names) if name in own]))
 
@@ -175,8 +180,8 @@ def _check_covered(scores: Scores) -> None:
             found = [set(labels.codes[usable.system.codes == side].tolist()) for side in (0, 1)]
             if lacking := [labels.names[code] for code in sorted(found[1] - found[0])]:
                 raise ScoresError(
-                    f"the candidate has no score for the {what} {list_names(lacking)}, which the baseline has: evaluate "
-                    "it there, or choose what to gate with --where"
+                    f"the candidate has no score for the {what} {list_names(lacking)}, which the baseline has: "
+                    "evaluate it there, or choose what to gate with --where"
                 )
 
 
