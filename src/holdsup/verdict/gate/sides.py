@@ -70,13 +70,13 @@ def read_sides(
         take_in(replace(s, notes=()), {}, where=where, last=last, lower_is_better=lower_is_better) for s in sides
     )
     scores = _stack(*(each.scores for each in taken))
+    _check_covered(scores)
     if order_seed is not None and scores.item is not None:
         scores = _keep_first(scores, order_seed)
     notes += tuple(find_items_of_one_system(scores.only(scores.usable)))
     notes = tuple(replace(n, severity="error") if n.code == "items-of-one-system" else n for n in notes)
     refuse(n for n in notes if n.severity == "error" and n.code not in accept)
     notes = tuple(replace(n, severity="warning") if n.severity == "error" else n for n in notes if n.code not in SAID)
-    _check_covered(scores)
     said = dict.fromkeys(chain(notes, *(each.cautions for each in taken)))
     return Sides((taken[0], taken[1]), tuple(s.system.names[0] for s in sides), scores, tuple(said))  # type: ignore[arg-type]
 
@@ -157,7 +157,7 @@ def _keep_first(scores: Scores, seed: int) -> Scores:
     """Return the scores on the candidate's items, which must be the first of the order drawn by a seed."""
     item = scores.item
     assert item is not None
-    own, every = (_items_with_scores(scores, scores.system.codes == side) for side in (0, 1))
+    own, every = (_items_with_scores(scores, _rows_of(scores, side)) for side in SIDES)
     first = order_items(every | own, seed)[: len(own)]
     if strange := [name for name in first if name not in own]:
         raise ScoresError(
@@ -165,6 +165,11 @@ def _keep_first(scores: Scores, seed: int) -> Scores:
             "is, and has no score): looking early is honest only in an order drawn beforehand (holdsup.order_items)"
         )
     return scores.only(np.isin(item.codes, [i for i, name in enumerate(item.names) if name in own]))
+
+
+def _rows_of(scores: Scores, side: str) -> NDArray[np.bool_]:
+    names = scores.system.names
+    return np.asarray(scores.system.codes == names.index(side)) if side in names else np.zeros(len(scores), bool)
 
 
 def _items_with_scores(scores: Scores, rows: NDArray[np.bool_]) -> set[str]:
@@ -177,7 +182,7 @@ def _check_covered(scores: Scores) -> None:
     usable = scores.only(scores.usable)
     for what, labels in (("metric", usable.metric), ("task", usable.dataset)):
         if labels is not None:
-            found = [set(labels.codes[usable.system.codes == side].tolist()) for side in (0, 1)]
+            found = [set(labels.codes[_rows_of(usable, side)].tolist()) for side in SIDES]
             if lacking := [labels.names[code] for code in sorted(found[1] - found[0])]:
                 raise ScoresError(
                     f"the candidate has no score for the {what} {list_names(lacking)}, which the baseline has: "
