@@ -199,7 +199,7 @@ def test_a_side_with_several_systems_needs_a_name() -> None:
         gate_release(table, old, drop=0.05)
     assert gate_release(table, old, drop=0.05, sides=("x", "agent")).outcome == "pass"
     assert gate_release(table, table, drop=0.05, sides=("y", "x")).outcome == "fail"
-    with pytest.raises(ScoresError, match="the baseline .* has no system 'z'"):
+    with pytest.raises(ScoresError, match=r"the baseline .* has no system 'z'"):
         gate_release(table, old, drop=0.05, sides=("x", "z"))
 
 

@@ -58,5 +58,5 @@ def plot_gate(result: Gate, *, ax: Axes | None = None) -> Figure:
     unit_of = style.short(scored.name(rows[0].metric)) if alike else "drops allowed"
     lower = "lower is better, so signs are turned" if alike and rows[0].lower_is_better else ""
     ci = f"{say_level(2 * result.level - 1)} CI; dashed: the drop"
-    style.explain_axis(ax, f"← baseline better | candidate better →, in {unit_of}", ci, lower)
+    style.explain_axis(ax, "← baseline better | candidate better →", f"in {unit_of}", ci, lower)
     return style.figure_of(ax)
