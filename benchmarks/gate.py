@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from holdsup.numerics.betting import find_capital, place_bets
+from holdsup.numerics.betting import MOST, find_capital, place_bets
 from holdsup.numerics.decisions import decide_all
 from holdsup.numerics.differences import new_runs_test, these_runs_test
 from holdsup.numerics.looks import find_levels
@@ -240,9 +241,25 @@ def show_looks(tables: int, rng: np.random.Generator) -> None:
             print(compare_designs(case, looks, tables // 4, rng), flush=True)
 
 
+def show_items(tables: int, rng: np.random.Generator) -> None:
+    """Print what it costs to look at every item: items until the gate passes, against one look as powerful."""
+    heads = "shares of items won and lost", "drop", "items", "power, %", "items seen on average", "one look as powerful"
+    print(f"\n| {' | '.join(heads)} |\n|---|---|---|---|---|---|", flush=True)
+    for won, drop, items in ((0.05, 0.05, 1000), (0.1, 0.05, 1500), (0.1, 0.1, 500)):
+        d = rng.choice([-1.0, 0.0, 1.0], (tables // 20, items), p=[won, 1 - 2 * won, won])
+        x, m = (d + 1) / 2, (1 - drop) / 2
+        growth = np.cumsum(np.log1p(np.minimum(place_bets(x), MOST / m) * (x - m)), 1)
+        reached = growth >= math.log(1 / PASS)
+        power, seen = reached.any(1).mean(), np.where(reached.any(1), reached.argmax(1) + 1, items).mean()
+        z = float(special.ndtri(1 - PASS) + special.ndtri(power))
+        fixed = 2 * won * (z / drop) ** 2
+        print(f"| {won:g} | {drop:g} | {items:,} | {100 * power:.1f} | {seen:,.0f} | {fixed:,.0f} |", flush=True)
+
+
 def main() -> None:
     """Print the tables, or one of them."""
-    shown = {"designs": show_designs, "single": show_single, "given": show_given, "looks": show_looks}
+    shown = {"designs": show_designs, "single": show_single, "given": show_given, "looks": show_looks,
+             "items": show_items}  # fmt: skip
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, default=20_000)
     parser.add_argument("--only", choices=shown)

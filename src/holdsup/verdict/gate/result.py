@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -89,7 +90,7 @@ class Gate(GateNumbers):
 
     def _draw(self) -> Iterator[Gauge | Table]:
         (c,) = self.contrasts
-        if c.low is not None and c.high is not None and c.low < c.high < float("inf") and c.low > -float("inf"):
+        if c.low is not None and c.high is not None and -math.inf < c.low < c.high < math.inf:
             sides = SIDES if c.lower_is_better else SIDES[::-1]
             yield Gauge(
                 label="difference", low=c.low, high=c.high, estimate=c.difference, left=f"{sides[0]} better",
@@ -168,8 +169,10 @@ def _say_one(found: GateNumbers, c: GateContrast) -> str:
     if c.worst is None or c.best is None:
         return "INCONCLUSIVE: nothing says how far scores vary by chance."
 
+    half = 0.0 if c.low is None or c.high is None else (c.high - c.low) / 2
+
     def write(value: float) -> str:
-        return format_number(abs(value), uncertainty=c.se or None)
+        return format_number(abs(value), uncertainty=half if 0 < half < math.inf else None)
 
     if c.outcome == "pass" and c.best < 0:
         return f"PASS: the candidate is worse, but by at most {write(c.worst)}{unit} ({sure}); {drop} is allowed."
@@ -181,7 +184,7 @@ def _say_one(found: GateNumbers, c: GateContrast) -> str:
         return (
             f"FAIL: the candidate is worse by {write(c.gain)}{unit}, at least {write(c.best)} ({say_level(SURE)} sure)."
         )
-    if c.worst == -float("inf"):
+    if c.worst == -math.inf:
         return "INCONCLUSIVE: too few runs to say how far scores vary by chance."
     return f"INCONCLUSIVE: the candidate may lose up to {write(c.worst)}{unit} ({sure}), and {drop} is allowed."
 
