@@ -24,7 +24,8 @@ from holdsup.numerics.decisions import decide_all
 from holdsup.numerics.differences import new_runs_test, these_runs_test
 from holdsup.numerics.looks import find_levels
 from holdsup.numerics.proportions import wilson
-from holdsup.numerics.spread import find_clusters, measure_arm, measure_spread, share_noise
+from holdsup.numerics.same_noise import share_noise
+from holdsup.numerics.spread import find_clusters, measure_arm, measure_spread
 from holdsup.verdict.gate.records import SURE
 
 Floats = NDArray[np.float64]

@@ -20,7 +20,14 @@ BAD = [0.0, 1.0, 0.0, 0.0, 0.0] * 20
 def write_log(folder: Path, scores: Sequence[float], *, content: str = "question", **more: Any) -> Path:
     folder.mkdir()
     rows = [{"item": f"q{i}", "metric": "acc", "score": s, "content": f"{content} {i}"} for i, s in enumerate(scores)]
-    log = {"plain": 1, "system": "agent", "rows": rows, "extra": ["content"], "means": {"acc": sum(scores) / len(scores)}, **more}
+    log = {
+        "plain": 1,
+        "system": "agent",
+        "rows": rows,
+        "extra": ["content"],
+        "means": {"acc": sum(scores) / len(scores)},
+        **more,
+    }
     (folder / "log.json").write_text(json.dumps(log))
     return folder
 

@@ -89,7 +89,7 @@ def test_no_p_that_holds_for_a_single_look_is_shown() -> None:
         ({"looks": (4, 8), "claim": "these-runs"}, "leave --looks out"),
         ({"peek": True, "claim": "new-runs"}, "holds for these runs, not for new-runs"),
         ({"peek": True}, "whose lowest and highest value are known"),
-        ({"peek": True, "bootstrap": 10}, "looking early goes with neither"),
+        ({"peek": True, "bootstrap": 10}, "looking early excludes"),
     ],
 )
 def test_what_would_break_the_promise_is_refused(options: dict[str, Any], said: str) -> None:

@@ -26,8 +26,7 @@ AVERAGES = click.Choice(["macro", "micro"])
     cls=GroupedCommand,
     groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks"},
     epilog="""\b
-    Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/
-              holdsup compare runs/*.csv --score ter --baseline A --margin 0.01""",
+    Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
 @click.argument("data", nargs=-1, required=True)
 @click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-runs, these-datasets, new-runs, new-settings.")

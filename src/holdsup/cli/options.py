@@ -158,7 +158,7 @@ def looking_options(command: F) -> F:
     return add_options(
         command,
         [
-            click.option("--peek", is_flag=True, help="Look early, item by item: the answer holds at every look."),
+            click.option("--peek", is_flag=True, help="Look early at items; the answer holds at each look."),
             click.option("--looks", multiple=True, callback=read, metavar="RUNS",
                          help="Look at planned numbers of runs: 4,6,8."),
         ],

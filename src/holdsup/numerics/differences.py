@@ -37,7 +37,6 @@ from holdsup.numerics.spread import (
     measure_arm,
     measure_run_spread,
     measure_spread,
-    share_noise,
     total_variance,
 )
 
@@ -140,26 +139,6 @@ def compare_run_scores(
             raise ValueError(f"a system needs two finite run scores or more, but has {each.tolist()!s:.80}.")
     spread = measure_run_spread(*scores)
     return decide(float(spread.estimate), [new_runs_test([spread])], _largest(scores), level)
-
-
-def compare_same_noise(
-    left: ArrayLike, right: ArrayLike, *, clusters: Codes | None = None, level: float = 0.95
-) -> Difference:
-    """Return the difference over new items and new runs, where runs of both systems vary alike by declaration.
-
-    A system with one run has the run variance of the other. Scores of one row are run scores: there are no items.
-
-    >>> found = compare_same_noise([[0.66]], [[0.70, 0.72, 0.71]])
-    >>> round(found.estimate, 3), found.df, round(found.p, 3)
-    (-0.05, 2.0, 0.049)
-    """
-    scores = [np.asarray(each, float) for each in (left, right)]
-    counts = [each.shape[1] for each in scores]
-    if all(len(each) == 1 for each in scores):
-        spread = share_noise(measure_run_spread(scores[0][0], scores[1][0]), counts)
-        return decide(float(spread.estimate), [new_runs_test([spread])], _largest(scores), level)
-    arms, spread, scale = _measure_pair(left, right, None, None, clusters)
-    return _answer(arms, share_noise(spread, counts), scale, level)
 
 
 def compare_these_datasets(

@@ -173,23 +173,6 @@ def measure_run_spread(left: Floats, right: Floats) -> Spread:
     )
 
 
-def share_noise(spread: Spread, counts: Sequence[int]) -> Spread:
-    """Return the parts where runs of all systems vary alike: one variance for them all, pooled, of so many runs each.
-
-    A system with one run has the variance of the others.
-    """
-    several, df = [k for k in counts if k > 1], sum(spread.run_df)
-    if df < 1:
-        raise ValueError("no system has two runs: how much runs differ is not measured.")
-
-    def pool(parts: Sequence[Floats]) -> Floats:
-        measured = [part for part, own in zip(parts, spread.run_df, strict=True) if own]
-        variance = sum((k - 1) * k * part for part, k in zip(measured, several, strict=True)) / df
-        return np.asarray(variance * sum(1 / k for k in counts))
-
-    return replace(spread, runs=(pool(spread.runs),), noise=(pool(spread.noise),), run_df=(df,))
-
-
 def total_variance(spreads: Sequence[Spread]) -> Floats:
     """Return V of the sum of independent differences."""
     return np.asarray(sum(each.variance() for each in spreads))

@@ -180,10 +180,10 @@ def compare_systems(
 
 
 def _look(peek: bool, looks: Sequence[int], seed: int, *, alone: bool) -> Looking | None:
-    """Return how early looks are taken, None where they are not; no other question goes with them."""
+    """Return how early looks are taken, None where they are not; they exclude other questions."""
     looking = Looking.of(peek, looks, seed)
     if looking is not None and not alone:
-        raise ScoresError("looking early goes with neither --by, --bootstrap nor --best, whose tests are for one look")
+        raise ScoresError("looking early excludes --by, --bootstrap and --best, whose tests are for a single look")
     return looking
 
 

@@ -10,20 +10,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from holdsup.arguments import check_count, check_finite, check_level, check_progress, list_names_given
 from holdsup.errors import ScoresError
 from holdsup.numerics.decisions import Difference
-from holdsup.numerics.differences import compare_same_noise
+from holdsup.numerics.same_noise import compare_same_noise
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Asked, Rows
 from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.directions import LowerIsBetter, sign_direction
-from holdsup.verdict.claims import Pair, pair_systems
+from holdsup.verdict.claims import Pair, least_variance, pair_systems
 from holdsup.verdict.comparison.cautions import caution
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.evaluation import Evaluation, lay_out_metric
@@ -257,17 +256,18 @@ def _share_noise(evaluation: Evaluation) -> tuple[Pair | None, Test, str, str]:
     if evaluation.datasets is not None or evaluation.scores.roles.shared:
         raise ScoresError("--same-noise takes one task at a time, and runs that are not paired by a shared seed")
     left, right = (evaluation.system(name) for name in SIDES)
-    if evaluation.per_run:
-        return None, partial(_test_alike, left.scores, right.scores, None), "new-runs", ""
+    pair, options = None, dict[str, Any]()
+    if not evaluation.per_run:
+        pair = pair_systems(evaluation, CANDIDATE, BASELINE, "these-runs", level=0.95)
+        left, right = pair.left, pair.right
+        clusters = None if evaluation.clusters is None else evaluation.clusters[pair.shared]
+        options = {"clusters": clusters, "least": least_variance(evaluation, pair.items)}
+
+    def test(up: float, level: float) -> Difference:
+        return compare_same_noise(left.scores + up, right.scores, **options, level=level)
+
     method = "two-way Welch t-test (items and runs, which vary alike on both sides)"
-    pair = pair_systems(evaluation, CANDIDATE, BASELINE, "these-runs", level=0.95)
-    clusters = None if evaluation.clusters is None else evaluation.clusters[pair.shared]
-    test = partial(_test_alike, pair.left.scores, pair.right.scores, clusters)
-    return replace(pair, claim="new-runs", method=method, test=test), test, "new-runs", ""
-
-
-def _test_alike(x: Any, y: Any, clusters: Any, up: float, level: float) -> Difference:
-    return compare_same_noise(x + up, y, clusters=clusters, level=level)
+    return pair and replace(pair, claim="new-runs", method=method, test=test), test, "new-runs", ""
 
 
 def _plan(parts: Sequence[Part], question: GateQuestion) -> Needed | None:
