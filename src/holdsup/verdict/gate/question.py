@@ -206,9 +206,8 @@ def _ask(both: Sides, metric: str | None, task: str | None, scores: Scores, ques
     contrast = GateContrast(
         metric=metric, task=task, outcome="inconclusive", why=why,
         difference=means[0] - means[1] if wide is None else wide.estimate,
-        se=None if wide is None else wide.se, low=None if wide is None else wide.low,
-        high=None if wide is None else wide.high,
-        fail_limit=None if sure is None else sure.low if lower else sure.high,
+        se=_finite(wide, "se"), low=_finite(wide, "low"), high=_finite(wide, "high"),
+        fail_limit=_finite(sure, "low" if lower else "high"),
         drop=question.drop_of(metric), lower_is_better=lower, claim=claim,
         method="" if pair is None else pair.method, items=0 if pair is None else pair.items,
         candidate_mean=means[0], baseline_mean=means[1], candidate_runs=len(left.runs), baseline_runs=len(right.runs),
@@ -216,12 +215,18 @@ def _ask(both: Sides, metric: str | None, task: str | None, scores: Scores, ques
     return Part(contrast=replace(contrast, outcome=_decide(contrast)), found=found, pair=pair)
 
 
+def _finite(found: Difference | None, name: str) -> float | None:
+    """Return a number of a test; None where runs are too few to have one."""
+    value = float(getattr(found, name, math.nan))
+    return value if math.isfinite(value) else None
+
+
 def _decide(c: GateContrast) -> Outcome:
-    if c.why or c.worst is None or c.best is None:
+    if c.why:
         return "inconclusive"
-    if c.worst > -c.drop:
+    if c.worst is not None and c.worst > -c.drop:
         return "pass"
-    return "fail" if c.best < 0 else "inconclusive"
+    return "fail" if c.best is not None and c.best < 0 else "inconclusive"
 
 
 def _find_test(evaluation: Evaluation, question: GateQuestion) -> tuple[Pair | None, Test | None, str, str]:
@@ -273,7 +278,7 @@ def _share_noise(evaluation: Evaluation) -> tuple[Pair | None, Test, str, str]:
 def _plan(parts: Sequence[Part], question: GateQuestion) -> Needed | None:
     """Return what would decide the part that needs most; None where no plan can tell."""
     if question.looking is not None and question.looking.looks:
-        return _plan_look(parts[0], question.looking)
+        return _plan_look(next(p for p in parts if p.contrast.outcome == "inconclusive"), question.looking)
     found = [need for part in parts if part.contrast.outcome == "inconclusive" for need in _plan_part(part, question)]
     return max(found, key=_effort) if found else None
 

@@ -58,7 +58,7 @@ class GateContrast:
     @property
     def name(self) -> str:
         """The metric and the task, as far as there are several."""
-        return ", ".join(name for name in (self.metric, self.task) if name)
+        return " on ".join(name for name in (self.metric, self.task) if name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

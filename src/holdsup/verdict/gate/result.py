@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -90,7 +89,7 @@ class Gate(GateNumbers):
 
     def _draw(self) -> Iterator[Gauge | Table]:
         (c,) = self.contrasts
-        if c.low is not None and c.high is not None and -math.inf < c.low < c.high < math.inf:
+        if c.low is not None and c.high is not None and c.low < c.high:
             sides = SIDES if c.lower_is_better else SIDES[::-1]
             yield Gauge(
                 label="difference", low=c.low, high=c.high, estimate=c.difference, left=f"{sides[0]} better",
@@ -166,27 +165,26 @@ def _say_one(found: GateNumbers, c: GateContrast) -> str:
     sure, drop = f"{say_level(found.level)} sure", format_number(c.drop)
     if c.why:
         return f"INCONCLUSIVE: {c.why}."
-    if c.worst is None or c.best is None:
-        return "INCONCLUSIVE: nothing says how far scores vary by chance."
 
-    half = 0.0 if c.low is None or c.high is None else (c.high - c.low) / 2
+    worst, best = c.worst, c.best
+    half = None if c.low is None or c.high is None else (c.high - c.low) / 2 or None
 
     def write(value: float) -> str:
-        return format_number(abs(value), uncertainty=half if 0 < half < math.inf else None)
+        return format_number(abs(value), uncertainty=half)
 
-    if c.outcome == "pass" and c.best < 0:
-        return f"PASS: the candidate is worse, but by at most {write(c.worst)}{unit} ({sure}); {drop} is allowed."
-    if c.outcome == "pass" and c.worst > 0:
-        return f"PASS: the candidate is better, by at least {write(c.worst)}{unit} ({sure})."
-    if c.outcome == "pass":
-        return f"PASS: the candidate loses at most {write(c.worst)}{unit} ({sure}), and {drop} is allowed."
-    if c.outcome == "fail":
+    if c.outcome == "fail" and best is not None:
         return (
-            f"FAIL: the candidate is worse by {write(c.gain)}{unit}, at least {write(c.best)} ({say_level(SURE)} sure)."
+            f"FAIL: the candidate is worse by {write(c.gain)}{unit}, at least {write(best)} ({say_level(SURE)} sure)."
         )
-    if c.worst == -math.inf:
+    if worst is None:
         return "INCONCLUSIVE: too few runs to say how far scores vary by chance."
-    return f"INCONCLUSIVE: the candidate may lose up to {write(c.worst)}{unit} ({sure}), and {drop} is allowed."
+    if c.outcome == "inconclusive":
+        return f"INCONCLUSIVE: the candidate may lose up to {write(worst)}{unit} ({sure}), and {drop} is allowed."
+    if best is not None and best < 0:
+        return f"PASS: the candidate is worse, but by at most {write(worst)}{unit} ({sure}); {drop} is allowed."
+    if worst > 0:
+        return f"PASS: the candidate is better, by at least {write(worst)}{unit} ({sure})."
+    return f"PASS: the candidate loses at most {write(worst)}{unit} ({sure}), and {drop} is allowed."
 
 
 def _say_needed(found: GateNumbers) -> str:
