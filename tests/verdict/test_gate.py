@@ -328,10 +328,10 @@ def test_a_gate_can_be_saved_restored_and_redone(tmp_path: Any) -> None:
 def test_false_alarms_are_rare_and_a_loss_as_large_as_the_drop_seldom_passes() -> None:
     """A few tables through the whole of it; benchmarks/gate.py has 20,000 of each design."""
     outcomes = {0.7: list[str](), 0.68: list[str]()}
-    for seed in range(100):
+    for seed in range(40):
         old = pa.table(side(runs=3, items=30, seed=2 * seed))
         for mean, found in outcomes.items():
             found.append(gate_release(side(mean, runs=3, items=30, seed=2 * seed + 1), old, drop=0.02).outcome)
-    assert outcomes[0.7].count("fail") <= 2
-    assert outcomes[0.68].count("pass") <= 11
+    assert outcomes[0.7].count("fail") <= 1
+    assert outcomes[0.68].count("pass") <= 6
     assert SURE == 0.995
