@@ -272,10 +272,14 @@ def test_peeking_takes_the_first_items_of_the_drawn_order_and_no_others() -> Non
     items = [f"q{i}" for i in range(600)]
     order = order_items(items, seed=7)
     old = shares(0.8, items, 1)
-    found = gate_release(shares(0.3, order[:150], 2), old, drop=0.05, peek=True, seed=7)
+    found = gate_release(shares(0.3, order[:150], 2), old, drop=0.05, peek=True, claim="these-runs", seed=7)
     assert found.outcome == "fail"
     assert found.contrasts[0].items == 150
     assert found.rows.reasons == {"an item that comes later in the order": 450}
+    unsaid = gate_release(shares(0.3, order[:150], 2), old, drop=0.05, peek=True, seed=7)
+    assert unsaid.outcome == "inconclusive"
+    assert "more items say nothing about other runs" in unsaid.headline
+    assert "--claim these-runs or --deterministic" in " ".join(str(unsaid).split())
     with pytest.raises(ScoresError, match="not the first in the order drawn by seed 7"):
         gate_release(shares(0.3, order[1:150], 2), old, drop=0.05, peek=True, seed=7)
     with pytest.raises(ScoresError, match="not the first in the order drawn by seed 0"):

@@ -137,7 +137,7 @@ def gate_release(
         order_seed=seed if over_items else None, progress=progress,
     )  # fmt: skip
     question = GateQuestion(
-        drop=drop, level=level, claim="these-runs" if over_items else claim, deterministic=deterministic,
+        drop=drop, level=level, claim=claim, deterministic=deterministic,
         same_noise=same_noise, nested_runs=nested_runs, looking=looking,
     )  # fmt: skip
     split = list(split_parts(both.scores, together=claim == "these-datasets"))
@@ -233,10 +233,12 @@ def _find_test(evaluation: Evaluation, question: GateQuestion) -> tuple[Pair | N
     """Return the pair, its test, what that covers, and why it cannot decide; no pair where nothing can be tested."""
     sides = [evaluation.system(name) for name in SIDES]
     single = [s.name for s in sides if not can_repeat(evaluation, s)]
-    wanted = question.claim or "new-runs"
+    over_items = question.looking is not None and not question.looking.looks
+    wanted = question.claim or ("these-runs" if over_items else "new-runs")
     whose = " and ".join(single)
     why = f"one run of {whose} can't tell a worse system from an unlucky run" if single else ""
-    if wanted == "these-runs" or question.deterministic:
+    why = "more items say nothing about other runs" if over_items else why
+    if question.claim == "these-runs" or question.deterministic:
         why = ""
     if single and evaluation.per_run and not question.same_noise:
         return None, None, wanted, why or f"one run of {whose} and no items: nothing says how far scores vary"

@@ -198,6 +198,8 @@ def _say_needed(found: GateNumbers) -> str:
         return f"the next planned look, at {format_count(need.next_look)} runs of the candidate"
     ways = [f"{format_counted(need.runs, 'run')} of each side"] if need.runs else []
     ways += [f"{format_count(need.items)} {_name_items(found)}"] if need.items else []
+    if any(c.why for c in found.contrasts) and "peek" in found.asked.options and found.seed is not None:
+        return "say that these runs are what you ask about (--claim these-runs or --deterministic), or use --looks"
     if any(c.why for c in found.contrasts):
         return f"{' or '.join(ways)}{of}, or say why one run is enough (--same-noise, --deterministic)"
     then = f"{need.outcome.upper()} if the true difference is the one found"
