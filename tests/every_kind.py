@@ -37,6 +37,7 @@ def make_results(names: Sequence[str] = PLAIN, *, systems: int = 3) -> list[Resu
         ),
         holdsup.fit_lmm("score ~ system + (1 | item)", scores),
         holdsup.rank_systems(make_runs(names, systems), folds=0),
+        make_gate(names),
     ]  # fmt: skip
 
 
@@ -54,6 +55,19 @@ def make_scores(names: Sequence[str], systems: int) -> dict[str, list[object]]:
         names[6]: [float(i) for i in items],
         names[7]: [names[3 + i % 2] for i in items],
     }
+
+
+def make_gate(names: Sequence[str]) -> Result:
+    """Return a gate by two metrics on two tasks that have some of the names, of systems that have the first two."""
+    sides = []
+    for seed, name in enumerate(names[:2]):
+        table = holdsup.simulate_scores({name: 0.7}, items=ITEMS, runs=RUNS, seed=seed).to_pydict()
+        parts = list(itertools.product(names[3:5], names[6:8]))
+        rows = {key: values * len(parts) for key, values in table.items()}
+        for place, column in enumerate(("metric", "task")):
+            rows[column] = [part[place] for part in parts for _ in table["score"]]
+        sides.append(rows)
+    return holdsup.gate_release(*sides, drop=0.02)
 
 
 def make_runs(names: Sequence[str], systems: int) -> dict[str, list[object]]:

@@ -81,6 +81,8 @@ if TYPE_CHECKING:
         decompose_variance as decompose_variance,
     )
     from holdsup.verdict.contest import Contest as Contest
+    from holdsup.verdict.gate import Gate as Gate, gate_release as gate_release
+    from holdsup.verdict.looking import order_items as order_items
     from holdsup.verdict.ranking import Ranking as Ranking, rank_systems as rank_systems
     from holdsup.verdict.tuning import (
         Tuning as Tuning,
@@ -102,6 +104,7 @@ _HOME = {
     "EstimateStudy": "holdsup.studies.tuning",
     "FitError": "holdsup.errors",
     "FormulaError": "holdsup.errors",
+    "Gate": "holdsup.verdict.gate",
     "HoldOut": "holdsup.splits",
     "HoldsupError": "holdsup.errors",
     "JKFold": "holdsup.splits",
@@ -141,9 +144,11 @@ _HOME = {
     "compare_systems": "holdsup.verdict",
     "decompose_variance": "holdsup.verdict",
     "fit_lmm": "holdsup.fit",
+    "gate_release": "holdsup.verdict.gate",
     "judge_tuning": "holdsup.verdict.tuning",
     "make_plan": "holdsup.studies",
     "optuna_objective": "holdsup.studies.tuning",
+    "order_items": "holdsup.verdict.looking",
     "plot": "holdsup.plots",
     "rank_systems": "holdsup.verdict.ranking",
     "read_measurements": "holdsup.measurements",

@@ -10,6 +10,7 @@ from holdsup.cli.options import (
     GroupedCommand,
     direction_option,
     join_properties,
+    looking_options,
     names_option,
     rows_options,
     scores_options,
@@ -23,10 +24,9 @@ AVERAGES = click.Choice(["macro", "micro"])
 @click.command(
     "compare",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by deterministic best bootstrap"},
+    groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks"},
     epilog="""\b
-    Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/
-              holdsup compare runs/*.csv --score ter --baseline A --margin 0.01""",
+    Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
 @click.argument("data", nargs=-1, required=True)
 @click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-runs, these-datasets, new-runs, new-settings.")
@@ -42,6 +42,7 @@ AVERAGES = click.Choice(["macro", "micro"])
     metavar="N",
     help="Check the likelihood ratio by N simulations.",
 )
+@looking_options
 @rows_options
 @direction_option
 @names_option("--lower", metavar="METRICS", help="Lower is better for these metrics: ter,wer.")

@@ -77,21 +77,31 @@ def end_with(error: BaseException) -> int:
         stopped = end.__cause__ or end  # click wraps what Python raises; a run says how to go on
         _complain(str(stopped) or "stopped")
         return 128 + int(getattr(stopped, "number", 2))
-    except HoldsupError as refused:
-        if os.environ.get("HOLDSUP_DEBUG"):
-            raise
-        _complain(str(refused))
-        return 1
     except BrokenPipeError:  # the reader (head, less) has seen enough
-        _forget_output()
+        forget_output()
         return 0
-    except OSError as failed:  # readers and writers of files name them; what is left is the terminal's side
-        _forget_output()
-        _complain(f"cannot write the output: {failed.strerror or failed}")
+    except Exception:
+        if isinstance(error, HoldsupError) and os.environ.get("HOLDSUP_DEBUG"):
+            raise
+        if not say_why(error):
+            raise
         return 1
-    except MemoryError:
+
+
+def say_why(error: BaseException) -> bool:
+    """Say in one line why there is no answer; return False where that is no fault of the user's."""
+    from holdsup.errors import HoldsupError
+
+    if isinstance(error, HoldsupError):
+        _complain(str(error))
+    elif isinstance(error, OSError):  # readers and writers of files name them; what is left is the terminal's side
+        forget_output()
+        _complain(f"cannot write the output: {error.strerror or error}")
+    elif isinstance(error, MemoryError):
         _complain("not enough memory for this table: give fewer rows or fewer columns")
-        return 1
+    else:
+        return False
+    return True
 
 
 def _complain(message: str) -> None:
@@ -102,6 +112,6 @@ def _complain(message: str) -> None:
     click.echo(f"holdsup: {visible(' '.join(message.split()))}", err=True)
 
 
-def _forget_output() -> None:
+def forget_output() -> None:
     """Let go of an output that takes no more, which Python would try to flush again at exit."""
     sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (stays open)

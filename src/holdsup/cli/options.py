@@ -146,6 +146,25 @@ def pairs_option(name: str, example: str, **more: Any) -> Callable[[F], F]:
     return click.option(name, multiple=True, callback=read, **more)
 
 
+def looking_options(command: F) -> F:
+    """Add the options of whoever looks before all scores are there, and may look again."""
+
+    def read(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> tuple[int, ...]:
+        names = split_names(given)
+        if not all(name.isdecimal() for name in names):
+            raise click.BadParameter("give planned numbers of runs, such as 4,6,8.")
+        return tuple(map(int, names))
+
+    return add_options(
+        command,
+        [
+            click.option("--peek", is_flag=True, help="Look early at items; the answer holds at each look."),
+            click.option("--looks", multiple=True, callback=read, metavar="RUNS",
+                         help="Look at planned numbers of runs: 4,6,8."),
+        ],
+    )  # fmt: skip
+
+
 def rows_options(command: F) -> F:
     """Add the options that choose rows, and say what a run is."""
     return add_options(

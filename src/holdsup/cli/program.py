@@ -13,7 +13,21 @@ import click
 
 from holdsup import __version__
 
-COMMANDS = ("check", "import", "compare", "variance", "rank", "qra", "contest", "tune", "run", "fit", "report", "demo")
+COMMANDS = (
+    "check",
+    "import",
+    "compare",
+    "gate",
+    "variance",
+    "rank",
+    "qra",
+    "contest",
+    "tune",
+    "run",
+    "fit",
+    "report",
+    "demo",
+)
 TRAINING = ("contest", "tune", "run", "demo")  # these run code that may need any package
 
 

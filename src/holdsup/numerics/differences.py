@@ -273,7 +273,7 @@ def compare_over_datasets(
     means: list[Floats] = []
     for scores, settings, own in zip((left, right), (left_settings, right_settings), nested, strict=True):
         if own:
-            means.append(_mean_of_settings(scores, settings))
+            means.append(mean_of_settings(scores, settings))
         else:
             arms.append(measure_arm(scores, settings, found))
             means.append(arms[-1].items)
@@ -283,7 +283,7 @@ def compare_over_datasets(
     return _answer(arms, spread, scale, level)
 
 
-def _mean_of_settings(scores: Floats, settings: Codes | None) -> Floats:
+def mean_of_settings(scores: Floats, settings: Codes | None) -> Floats:
     """Return the mean of each row over the settings that it has, each the mean of its columns."""
     codes = np.zeros(scores.shape[1], int) if settings is None else np.asarray(settings)
     there = ~np.isnan(scores)

@@ -12,6 +12,7 @@ from holdsup.plots.contest import panels_of_contest
 from holdsup.plots.coverage import panels_of_audit
 from holdsup.plots.drawing import draw_bytes, draw_svg
 from holdsup.plots.forest import panels_of_fit
+from holdsup.plots.gate import panels_of_gate
 from holdsup.plots.panels import Panel
 from holdsup.plots.ranking import panels_of_ranking
 from holdsup.plots.reproduction import panels_of_reproduction
@@ -32,6 +33,7 @@ FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
     "contest": panels_of_contest,
     "estimate-study": panels_of_estimates,
     "fit": panels_of_fit,
+    "gate": panels_of_gate,
     "qra": panels_of_reproduction,
     "rank": panels_of_ranking,
     "tune": panels_of_tuning,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from holdsup.rendering.numbers import format_number
@@ -23,14 +24,15 @@ class Gauge:
     right: str
     interval: str  # what the bar is, such as "95% CI"
     state: str = ""  # in which colour it is painted
+    bound: float = 0.0  # another value that is drawn as a line, such as how much worse may be
 
     def text(self, width: int, ink: Ink) -> str:
         """Return three lines: whose side is where, the picture, and the numbers below their marks."""
         margin = len(self.label) + 2
         room = min(WIDEST, max(NARROWEST, width - margin - len(self.interval) - 2))
-        shown = {place: self._write(place) for place in (self.low, 0.0, self.estimate, self.high)}
+        shown = {place: self._write(place) for place in (self.low, 0.0, self.bound, self.estimate, self.high)}
         edge = max(len(shown[self.low]), len(shown[self.high])) // 2 + 1  # numbers are centred below their marks
-        bottom, top = min(self.low, 0.0), max(self.high, 0.0)
+        bottom, top = min(self.low, self.bound, 0.0), max(self.high, self.bound, 0.0)
         span = (top - bottom) or 1.0
 
         def place(value: float) -> int:
@@ -39,10 +41,12 @@ class Gauge:
         line = [" "] * room
         line[place(self.low) : place(self.high) + 1] = ink.bar * (place(self.high) - place(self.low) + 1)
         zero = place(0.0)
-        line[zero] = ink.crossing if line[zero] == ink.bar else ink.zero
+        for at in (zero, place(self.bound)):
+            line[at] = ink.crossing if line[at] in (ink.bar, ink.crossing) else ink.zero
         line[place(self.low)], line[place(self.high)] = ink.left, ink.right
         line[place(self.estimate)] = ink.point
-        numbers = self._place_numbers({place(value): shown[value] for value in shown}, zero, room)
+        order = dict.fromkeys((self.low, self.high, self.estimate, self.bound, 0.0))
+        numbers = self._place_numbers(((place(value), shown[value]) for value in order), room)
         words = self._place_words(margin + zero, margin + room, ink)
         drawn = ink.paint(self.state, "".join(line).rstrip())
         tail = " " * (room - len("".join(line).rstrip()) + 2) + self.interval
@@ -70,19 +74,13 @@ class Gauge:
             after = f" {ink.arrows[1]}"
         return " " * (zero - display_width(before)) + before + ink.zero + after
 
-    def _place_numbers(self, places: dict[int, str], zero: int, room: int) -> str:
-        """Return the numbers, each centred below its mark; zero and then the estimate give way where they collide."""
-        wanted = sorted(places, key=lambda place: (places[place] == "0", place == self._middle(places)))
+    def _place_numbers(self, wanted: Iterable[tuple[int, str]], room: int) -> str:
+        """Return the numbers, each centred below its mark; where they collide, those that come later give way."""
         taken: list[tuple[int, int]] = []
         line = [" "] * (room + 8)
-        for place in wanted:
-            text = places[place]
+        for place, text in wanted:
             start = max(0, place - len(text) // 2)
             if all(start > stop + 1 or start + len(text) < begin for begin, stop in taken):
                 line[start : start + len(text)] = text
                 taken.append((start, start + len(text)))
         return "".join(line).rstrip()
-
-    def _middle(self, places: dict[int, str]) -> int:
-        ordered = sorted(place for place, text in places.items() if text != "0")
-        return ordered[len(ordered) // 2] if ordered else 0

@@ -118,6 +118,16 @@ REFERENCES = {
         "The Generalization of `Student's' Problem when Several Different Population Variances are Involved",
         "Biometrika", {"volume": "34", "number": "1/2", "pages": "28--35"},
     ),
+    "landemets1983": Reference(
+        "article", 1983, "K. K. Gordon Lan and David L. DeMets",
+        "Discrete Sequential Boundaries for Clinical Trials",
+        "Biometrika", {"volume": "70", "number": "3", "pages": "659--663"},
+    ),
+    "waudby2024": Reference(
+        "article", 2024, "Ian Waudby-Smith and Aaditya Ramdas",
+        "Estimating Means of Bounded Random Variables by Betting",
+        "Journal of the Royal Statistical Society Series B", {"volume": "86", "number": "1", "pages": "1--27"},
+    ),
     "holm1979": Reference(
         "article", 1979, "Sture Holm",
         "A Simple Sequentially Rejective Multiple Test Procedure",

@@ -71,6 +71,7 @@ class Asked:
             return None
         else:
             subject = [str(options.pop("formula")), "DATA"] if self.kind == "fit" else ["DATA"]
+            subject = ["CANDIDATE", "BASELINE"] if self.kind == "gate" else subject
         if self.kind == "rank":
             options.setdefault("folds", 0)
         given = [word for name, value in self._typed(options) for word in _type_option(name, value)]

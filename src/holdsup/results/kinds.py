@@ -26,6 +26,7 @@ KINDS: dict[str, Kind] = {
     "check": Kind("Is this table fit for use?", "holdsup.scores:Audit"),
     "fit": Kind("What does this linear mixed model say?", "holdsup.fit:LmmFit"),
     "compare": Kind("Is one system better than another?", "holdsup.verdict:Comparison"),
+    "gate": Kind("Is a candidate as good as a baseline, to within a drop?", "holdsup.verdict.gate:Gate"),
     "variance": Kind("Is one score of this evaluation reliable?", "holdsup.verdict:Decomposition"),
     "rank": Kind("Is one system the best on new datasets?", "holdsup.verdict.ranking:Ranking"),
     "qra": Kind("How closely was this result reproduced?", "holdsup.verdict:Reproduction"),

@@ -163,7 +163,7 @@ def find_design_faults(scores: Scores) -> Iterator[Caution]:
     yield from _item_per_dataset(scores)
     yield from _absent_from_datasets(scores)
     yield from _missing_cells(scores)
-    yield from _items_of_one_system(scores)
+    yield from find_items_of_one_system(scores)
 
 
 def _confounded(scores: Scores) -> Iterator[Caution]:
@@ -238,7 +238,8 @@ def _missing_cells(scores: Scores) -> Iterator[Caution]:
         )
 
 
-def _items_of_one_system(scores: Scores) -> Iterator[Caution]:
+def find_items_of_one_system(scores: Scores) -> Iterator[Caution]:
+    """Find the items that a single system was scored on."""
     items = scores.items
     if items is None or scores.system.count < 2:
         return

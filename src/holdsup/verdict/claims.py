@@ -34,6 +34,7 @@ from holdsup.numerics.differences import (
 from holdsup.numerics.proportions import PairedShares
 from holdsup.rendering.numbers import format_counted
 from holdsup.scores.suggestions import point_to_roles
+from holdsup.verdict.early import look_early
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
 from holdsup.verdict.settings import compare_new_settings
 from holdsup.verdict.trainings import can_repeat, has_nested_runs
@@ -54,6 +55,7 @@ class Rule(StrEnum):
     SEEDS = "two-way-paired"  # items, and runs that share a seed
     PAIRED = "paired-t"  # items, clusters or datasets
     SCORE = "score"  # shares of items, one run each
+    BETS = "bets"  # items one by one, looked at early
 
 
 Tested = tuple[Rule, str, Test]  # a rule, the same in words, and the test
@@ -99,6 +101,9 @@ def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, l
         rule, method, test = _test(evaluation, a, b, made, shared) if over is None else over.tested
         if evaluation.ends is not None and not evaluation.per_run:
             test = partial(_test_within, test, evaluation.ends[1] - evaluation.ends[0])
+        if (looking := evaluation.looking) is not None:
+            method, test = look_early(looking, evaluation, a, b, shared, made, method, test)
+            rule = rule if looking.looks else Rule.BETS
         found = _without_noise(test(0.0, level), a, b)
     except ValueError as error:
         raise ScoresError(f"{left!r} and {right!r} can't be compared: {str(error).rstrip('.')}") from error

@@ -17,6 +17,7 @@ from holdsup.scores import Scores
 from holdsup.scores.faults import refuse
 from holdsup.scores.refusals import find_broken_clusters, find_odd_scale
 from holdsup.scores.roles import RESPLIT
+from holdsup.verdict.looking import Looking
 from holdsup.verdict.phrases import name_items
 from holdsup.verdict.scales import Scale, find_ends, find_room, find_scale
 
@@ -102,6 +103,7 @@ class Evaluation:
     dataset_names: tuple[str, ...]  # their names
     nested_runs: bool = False  # whether it was declared that each dataset has its own runs, whatever their names
     by_items: bool = False  # whether items of several datasets weigh the same, not datasets
+    looking: Looking | None = None  # how early looks are taken, None where there is one look
 
     @cached_property
     def ends(self) -> tuple[float, float] | None:

@@ -192,7 +192,7 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
     if kept.all():
         return Distinct(evaluation, 0, frozenset(), tuple(cautions))
     distinct = lay_out_metric(scores.take(kept), evaluation.metric, nested_runs=evaluation.nested_runs)
-    distinct = replace(distinct, by_items=evaluation.by_items)
+    distinct = replace(distinct, by_items=evaluation.by_items, looking=evaluation.looking)
     return Distinct(distinct, int((~kept).sum()), frozenset(systems), tuple(cautions))
 
 

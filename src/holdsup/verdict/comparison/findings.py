@@ -34,6 +34,8 @@ from holdsup.verdict.repeats import COPY, Distinct, declare_deterministic, leave
 from holdsup.verdict.settings import mean_over_settings
 from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs
 
+EARLY = "looked at early: a CI of a mean would hold for a single look"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareQuestion:
@@ -107,7 +109,8 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
     if not pairs:
         return Found(distinct, (), refused)
     lower = question.directions.is_lower(evaluation.metric)
-    paper = find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
+    early = evaluation.looking is not None  # what is tested and shown is then what holds at every look
+    paper = None if early else find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
     asked = question.claim or STRONGEST
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",
@@ -117,7 +120,9 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
     scale = evaluation.scale
     unbound = (mean_of(evaluation, s, asked, level=question.level) for s in evaluation.systems)
     means = (
-        replace(scale.bound(mean, evaluation.independent(s), question.level), scale=scale.name)
+        replace(mean, low=math.nan, high=math.nan, note=EARLY)
+        if early
+        else replace(scale.bound(mean, evaluation.independent(s), question.level), scale=scale.name)
         for mean, s in zip(unbound, evaluation.systems, strict=True)
     )
     paper = None if paper is None else replace(paper, conditional=conditions.paper)
@@ -187,7 +192,9 @@ def judge_systems(
     """
     several = len(found.claims) > 1
     fits: OurFits | str = "pairs carry different claims, and a model has one"
-    if not several:
+    if found.evaluation.looking is not None:
+        fits = "a likelihood ratio holds for a single look, and several were planned"
+    elif not several:
         compute, failed = lambda: fit_ours(found.evaluation, *found.claims), "its computation failed"
         fits = find_extra("the likelihood ratio of the systems", compute, said, failed)
     own = [c for c in contrasts if c.metric == found.evaluation.metric]

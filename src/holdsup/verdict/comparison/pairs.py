@@ -230,7 +230,12 @@ def _without_noise(found: Differences, scale: Floats) -> Differences:
 def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
     """Return whether all pairs carry the claim, by the same test on the same items."""
     systems = evaluation.systems
-    if evaluation.resplit or evaluation.datasets is not None or claim in ("new-settings", "these-datasets"):
+    if (
+        evaluation.looking
+        or evaluation.resplit
+        or evaluation.datasets is not None
+        or claim in ("new-settings", "these-datasets")
+    ):
         return False
     known = all(system.repeats or system.deterministic for system in systems)
     if (claim == "new-runs" or evaluation.per_run) and not known:

@@ -38,6 +38,7 @@ from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
 from holdsup.verdict.evaluation import Evaluation, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
+from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
 
 AVERAGES = ("macro", "micro")
@@ -57,6 +58,8 @@ def compare_systems(
     last: str | None = None,
     nested_runs: bool = False,
     deterministic: str | Sequence[str] | None = (),
+    peek: bool = False,
+    looks: Sequence[int] = (),
     bootstrap: int = 0,
     lower_is_better: LowerIsBetter = None,
     level: float = 0.95,
@@ -85,6 +88,9 @@ def compare_systems(
         then two trainings; by default a run whose name recurs is one training that was evaluated on all
     deterministic : systems that score the same in every run, such as greedy decoding with fixed weights: their run
         variance is zero, and one run of them will do
+    peek : whether you look early, and may add items and look again: p and CI then hold at every look, for these runs,
+        if items are evaluated in the order that `order_items` draws from the seed
+    looks : numbers of runs, such as (4, 6, 8), at which you planned to look: p and CI then hold at all of them
     bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
     lower_is_better : who is called better; differences stay as they are. True for all metrics, False for none, or the
         names of those of which a lower one is better, such as ["ter"]; others by their names: ter, loss, rmse, latency
@@ -108,6 +114,8 @@ def compare_systems(
     check_processes(processes)
     check_progress(progress)
     by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
+    looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
+    claim = claim or ("these-runs" if peek and not looks else None)
     roles = roles if isinstance(data, Scores) else name_properties(by, roles)
     taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
@@ -127,7 +135,7 @@ def compare_systems(
         directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
     laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
-    evaluations = [replace(each, by_items=average == "micro") for each in laid_out]
+    evaluations = [replace(each, by_items=average == "micro", looking=looking) for each in laid_out]
     _check_systems(scores, question)
     if question.margin is not None:
         _check_width(evaluations, question.margin)
@@ -141,26 +149,29 @@ def compare_systems(
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     said += [line for each in asked for line in caution(each, level=level)]
-    said += [] if picked else quote_nearest(asked, question)
+    said += [] if picked or looking else quote_nearest(asked, question)
+    said += [looking.say()] if looking else []
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
     said += _caution_claim(claim, found[0].claims[0], said)
+    drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
         last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
         by=by, level=level,
         average=None if average == "macro" else average, margin=question.margin,
-        lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=seed if bootstrap else None,
+        lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
+        peek=peek or None, looks=",".join(map(str, looks)),
     )  # fmt: skip
     compared = Comparison(
-        asked=signed, seed=seed if bootstrap else None,
+        asked=signed, seed=drawn,
         rows=count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {})),
         claim=found[0].claims[0], level=level, lower_is_better=contrasts[0].lower_is_better, baseline=baseline,
         unit=evaluations[0].unit, average=average, best=() if picked is None else picked.runs,
         systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level), test=tests[0],
         tests=tests, contrasts=contrasts, conditional=conditional, paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),
-        next=(WITHOUT_PICK,) if picked and picked.passed_over else (),
+        next=(WITHOUT_PICK,) if picked and picked.passed_over else (looking.advise(),) if looking else (),
         datasets=found[0].datasets,
         left_out=sum(len(each.refused) for each in asked if each.pairs),
     )  # fmt: skip
@@ -168,6 +179,14 @@ def compare_systems(
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
         compared = replace(compared, next=advice.said, settled_by=advice.by)
     return replace(compared, cautions=_order(said))
+
+
+def _look(peek: bool, looks: Sequence[int], seed: int, *, alone: bool) -> Looking | None:
+    """Return how early looks are taken, None where they are not; they exclude other questions."""
+    looking = Looking.of(peek, looks, seed)
+    if looking is not None and not alone:
+        raise ScoresError("looking early excludes --by, --bootstrap and --best, whose tests are for a single look")
+    return looking
 
 
 def _caution_claim(asked: str | None, made: str, said: Sequence[Caution]) -> Iterator[Caution]:
