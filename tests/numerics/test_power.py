@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdsup.numerics.decisions import find_detectable
+from holdsup.numerics.power import find_detectable
 from holdsup.numerics.spread import Spread, cautious_df, find_clusters, measure_arm, measure_spread, total_variance
 
 ITEMS, TRIALS = 60, 1500

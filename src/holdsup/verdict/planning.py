@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from holdsup.numerics.decisions import find_detectable
+from holdsup.numerics.power import find_detectable
 from holdsup.numerics.settings import FacetPart, find_settings, measure_facets, measure_over_settings
 from holdsup.numerics.spread import Spread, find_clusters, measure_arm, measure_run_spread, measure_spread
 from holdsup.verdict.claims import align_seeds

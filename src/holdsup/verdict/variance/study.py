@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdsup.errors import ScoresError, list_names
-from holdsup.numerics.decisions import find_detectable
+from holdsup.numerics.power import find_detectable
 from holdsup.numerics.spread import Spread, cautious_df, total_variance
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.verdict.evaluation import Evaluation
