@@ -8,12 +8,10 @@ probability mean Phi((d - c) / s). Scores of 0 and 1 that have a test of their o
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from holdsup.numerics.arithmetic import find_root
@@ -118,31 +116,31 @@ def _binomial(share: Floats, count: Floats, probability: float) -> Floats:
     return np.asarray(np.where(count > 0, np.minimum(np.ceil(np.nan_to_num(found)), count), 0.0))
 
 
-def join_systems(spread: Spread, systems: int, alpha: float) -> tuple[Spread, float]:
-    """Return the parts and the level of one of all pairs of systems that are alike, as `compare` tests them together.
+def pool_systems(spread: Spread, systems: int) -> Spread:
+    """Return the parts of one pair of several systems that are alike, run variances moderated as `compare` does.
 
-    `spread` has the parts of two of them. Run variances are moderated, and the level is that of single-step max-t.
+    `spread` has the parts of two of them.
     """
-    if systems == 2:
-        return spread, alpha
-    left, right = (
-        np.array(side, dtype=np.intp) for side in zip(*itertools.combinations(range(systems), 2), strict=True)
-    )
+    if systems == 2 or len(spread.runs) != 2:
+        return spread
+    part, df = (np.full(systems, float(each[0])) for each in (spread.runs, spread.run_df))
+    pool = Pool.of([int(df[0]) + 1] * systems, df, part)
+    return pool.share(spread, part, df, np.asarray(0), np.asarray(1))
+
+
+def share_level(spread: Spread, systems: int, alpha: float) -> float:
+    """Return the level at which `compare` tests each pair of several systems that are alike: single-step max-t."""
+    left, right = np.triu_indices(systems, 1)
     new_runs = len(spread.runs) == 2
     part, noise, df = (
         np.full(systems, float(each[0]) if new_runs else 0.0) for each in (spread.runs, spread.noise, spread.run_df)
     )
-    counts = [int(df[0]) + 1] * systems
-    pool = Pool.of(counts, df, part)
-    covariance = np.diag(np.full(systems, float(spread.these) / 2))
+    pool = Pool.of([int(df[0]) + 1] * systems, df, part)
+    covariance = np.eye(systems) * float(spread.these) / 2
     parts = Systems(np.zeros(systems), part, noise, df, covariance, spread.item_df, pool, left, right)
-    whole = replace(
-        spread, estimate=np.zeros(len(left)), these=np.full(len(left), float(spread.these)),
-        noise=tuple(np.full(len(left), float(each)) for each in spread.noise),
-    )  # fmt: skip
-    family = draw_family(parts, whole, alpha, new_runs=new_runs)
-    one: tuple[NDArray[np.intp], NDArray[np.intp]] = (np.asarray(0), np.asarray(1))
-    return (pool.share(spread, part, df, *one) if new_runs else spread), family.share(alpha)
+    pairs = np.ones(len(left))
+    whole = replace(spread, estimate=0 * pairs, these=spread.these * pairs)
+    return draw_family(parts, whole, alpha, new_runs=new_runs).share(alpha)
 
 
 def _draw(spread: Spread) -> Spread:
