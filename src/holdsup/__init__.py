@@ -74,11 +74,13 @@ if TYPE_CHECKING:
     from holdsup.verdict import (
         Comparison as Comparison,
         Decomposition as Decomposition,
+        EvaluationPlan as EvaluationPlan,
         Reproduction as Reproduction,
         assess_repeatability as assess_repeatability,
         assess_reproduction as assess_reproduction,
         compare_systems as compare_systems,
         decompose_variance as decompose_variance,
+        plan_evaluation as plan_evaluation,
     )
     from holdsup.verdict.contest import Contest as Contest
     from holdsup.verdict.ranking import Ranking as Ranking, rank_systems as rank_systems
@@ -100,6 +102,7 @@ _HOME = {
     "Decomposition": "holdsup.verdict",
     "EarlyStopping": "holdsup.studies.tuning",
     "EstimateStudy": "holdsup.studies.tuning",
+    "EvaluationPlan": "holdsup.verdict",
     "FitError": "holdsup.errors",
     "FormulaError": "holdsup.errors",
     "HoldOut": "holdsup.splits",
@@ -144,6 +147,7 @@ _HOME = {
     "judge_tuning": "holdsup.verdict.tuning",
     "make_plan": "holdsup.studies",
     "optuna_objective": "holdsup.studies.tuning",
+    "plan_evaluation": "holdsup.verdict",
     "plot": "holdsup.plots",
     "rank_systems": "holdsup.verdict.ranking",
     "read_measurements": "holdsup.measurements",

@@ -13,7 +13,7 @@ import click
 
 from holdsup import __version__
 
-COMMANDS = ("check", "import", "compare", "variance", "rank", "qra", "contest", "tune", "run", "fit", "report", "demo")
+COMMANDS = tuple("check import plan compare variance rank qra contest tune run fit report demo".split())
 TRAINING = ("contest", "tune", "run", "demo")  # these run code that may need any package
 
 

@@ -99,7 +99,7 @@ def find_share_power(items: int, disagreement: float, difference: float, alpha: 
     disagreement : the share of items on which one system is right and the other wrong
     """
     first, second = _points(2, SHARE_POINTS)
-    apart = _binomial(first, np.float64(items), disagreement)
+    apart = _binomial(first, np.full_like(first, items), disagreement)
     wins = _binomial(second, apart, (1 + difference / disagreement) / 2)
     shares = PairedShares(items, wins, apart - wins)
     if margin:
