@@ -26,6 +26,7 @@ POWER = 0.8
 HOPELESS = 1e6  # standard errors: no such difference is looked for
 SURE = 10.0  # standard errors beyond which a difference is found for certain
 POINTS = 512  # draws, spread evenly: the power is then right to half a percent
+CELLS = 100_000  # p-values that are drawn for the level of a pair: its power is then right to a percent
 SHARE_POINTS = 4096  # of wins and losses, which are whole numbers
 
 
@@ -140,7 +141,7 @@ def share_level(spread: Spread, systems: int, alpha: float) -> float:
     parts = Systems(np.zeros(systems), part, noise, df, covariance, spread.item_df, pool, left, right)
     pairs = np.ones(len(left))
     whole = replace(spread, estimate=0 * pairs, these=spread.these * pairs)
-    return draw_family(parts, whole, alpha, new_runs=new_runs).share(alpha)
+    return draw_family(parts, whole, alpha, new_runs=new_runs, cells=CELLS).share(alpha)
 
 
 def _draw(spread: Spread) -> Spread:

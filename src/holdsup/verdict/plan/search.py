@@ -73,7 +73,7 @@ class Search:
 
     def power(self, runs: int, units: int | None, *, sure: bool = True) -> float:
         """Return how often a design answers as asked, by the test of `compare`."""
-        level = self.level(runs, units, sure=sure)
+        level = self.level(runs, sure=sure)
         if self.scored_once(runs):
             margin = self.target if self.goal == "equivalence" else 0.0
             d = 0.0 if margin else self.target
@@ -85,7 +85,7 @@ class Search:
 
     def half_width(self, runs: int, units: int | None) -> float:
         """Return half the width that the interval of a difference will have, at the level of all pairs."""
-        level = self.level(runs, units, sure=True)
+        level = self.level(runs, sure=True)
         if self.scored_once(runs):
             assert units is not None
             apart = self.basis.disagreement(0.0 if self.goal == "equivalence" else self.target, sure=True)
@@ -104,10 +104,11 @@ class Search:
         alone = self.basis.unit == "datasets" or self.basis.found.arms == 1
         return 2 if alone else self.systems
 
-    def level(self, runs: int, units: int | None, *, sure: bool) -> float:
-        """Return the level of one pair: as last drawn, else by Bonferroni's inequality."""
-        bound = self.alpha / math.comb(self.systems, 2)
-        return self.levels.get((runs, sure), bound) if self.pooled > 2 else bound
+    def level(self, runs: int, *, sure: bool) -> float:
+        """Return the level of one pair: of several systems as last drawn, for so many runs or nearly so many."""
+        if self.pooled == 2 or not self.levels:
+            return self.alpha / math.comb(self.systems, 2)
+        return self.levels[min(self.levels, key=lambda known: (abs(math.log(known[0] / runs)), known[1] != sure))]
 
     def draw_level(self, runs: int, units: int | None, *, sure: bool) -> None:
         """Draw the level of one pair of several systems anew, for a design."""
@@ -120,9 +121,8 @@ class Search:
         assert self.limits.units is not None
         least, found = self.limits.units[0], None
         for _ in range(ROUNDS):
-            before, found = found, find_fewest(
-                lambda n: self.power(runs, n, sure=sure) >= self.wanted, least, max(most, least)
-            )  # fmt: skip
+            before = found
+            found = find_fewest(lambda n: self.power(runs, n, sure=sure) >= self.wanted, least, max(most, least))
             if self.pooled == 2 or (before and found and abs(found - before) <= STEADY * before):
                 break
             self.draw_level(runs, found or most, sure=sure)
@@ -160,7 +160,8 @@ class Search:
         """Yield, for each number of runs, what the limits allow at most: for where nothing does."""
         for runs in self.limits.counts():
             if (units := self.affordable(runs)) != 0:
-                self.draw_level(runs, units, sure=True)
+                if (runs, True) not in self.levels:
+                    self.draw_level(runs, units, sure=True)
                 yield self.describe(runs, units)
 
     def describe(self, runs: int, units: int | None) -> PlannedDesign:
@@ -186,7 +187,6 @@ class Search:
             return self.power(runs, units) >= self.wanted
 
         found = find_fewest(enough, first, MOST_RUNS)
-        self.levels.clear()
         return found
 
     def beyond(self, fewest: int | None) -> PlannedDesign | None:
