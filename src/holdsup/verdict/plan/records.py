@@ -60,7 +60,7 @@ class PlanNumbers(Result):
     reachable_as_found: bool  # the same on the pilot's variances as they are found
     most_runs: int  # the limits that were looked within
     least_units: int | None  # of items or datasets
-    most_units: int | None
+    most_units: int | None  # the most of these
     fewest_runs: int | None  # the fewest runs with which some number of items will do; null where none do
     designs: tuple[PlannedDesign, ...]  # for each number of runs the fewest items that do, the cheapest first
     beyond: PlannedDesign | None = None  # where none of these does, one beyond the limits that does

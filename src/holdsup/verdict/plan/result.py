@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from holdsup.rendering import Answer, Cell, State, Table
+from holdsup.rendering import Answer, Cell, Page, State, Table
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.results import Method, write_caveats
 from holdsup.verdict.phrases import say_level, say_threshold
@@ -47,6 +47,11 @@ class EvaluationPlan(PlanNumbers):
             notes=_explain(self),
         )
         return (_tabulate(self, len(self.designs)), rests)
+
+    def page(self) -> Page:
+        """Return the whole plan; without a pilot no rows were used."""
+        page = PlanNumbers.page(self)
+        return page if self.asked.data else replace(page, rows="Planned without a pilot.")
 
     def describe_method(self) -> Method:
         """Return what was done, in words."""

@@ -179,15 +179,13 @@ class Search:
         """Return the fewest runs with which some number of items does, None if none do."""
         if not self.basis.new_runs:
             return self.limits.runs[0]
-        first = 2
 
         def enough(runs: int) -> bool:
             units = None if self.limits.units is None else MOST_ITEMS
             self.draw_level(runs, units, sure=True)
             return self.power(runs, units) >= self.wanted
 
-        found = find_fewest(enough, first, MOST_RUNS)
-        return found
+        return find_fewest(enough, 2, MOST_RUNS)
 
     def beyond(self, fewest: int | None) -> PlannedDesign | None:
         """Return a design that does, whatever the limits: half as many runs again as there must be."""
@@ -210,8 +208,10 @@ class Search:
                 yield PowerPoint(runs=runs, units=None, power=self.power(runs, None))
             return
         least, most = self.limits.units
-        needed = max(d.items or d.datasets or least for d in designs)
-        places = np.unique(np.round(np.geomspace(least, min(most, max(DEEP * needed, least)), POINTS)).astype(int))
+        all_needed = [d.items or d.datasets or least for d in designs]
+        needed = max(all_needed)
+        ends = max(least, min(all_needed) // DEEP), min(most, max(DEEP * needed, least))
+        places = np.unique(np.round(np.geomspace(*ends, POINTS)).astype(int))
         for runs in counts:
             if (runs, True) not in self.levels:
                 self.draw_level(runs, needed, sure=True)
