@@ -338,7 +338,7 @@ def _caution(basis: Basis, designs: tuple[PlannedDesign, ...]) -> Iterator[Cauti
         yield Caution(
             code="upper-limits",
             severity="note",
-            message="Planned on 80% upper limits of the pilot's variances.",
+            message="Planned on upper limits of the pilot's variances (83%).",
             effect="Four plans of five then have the power that they promise.",
         )
     if designs and designs[0].runs == 2 and basis.new_runs:

@@ -205,5 +205,5 @@ def _explain(found: PlanNumbers) -> tuple[str, ...]:
         "phi": "phi: reliability of one score.",
     }
     pilot = any(one.found is not None for one in found.assumptions.values())
-    limits = ("Planned with: the upper limit that the truth is below in 80% of pilots (of phi, the lower one).",)
+    limits = ("Planned with: a limit that the truth is below in five of six pilots (of phi, above in four of five).",)
     return (*(said[name] for name in names if name in said), *(limits if pilot else ()))
