@@ -302,7 +302,7 @@ def say_assumption(name: str, one: Assumption) -> str:
     value = format_number(one.value, uncertainty=one.value / 10 if one.source == "pilot" else None)
     where = {"given": "", "typical": " (typical)"}.get(one.source, "")
     if one.found is not None:
-        found = format_number(one.found, uncertainty=max(one.found, 1e-12) / 10)
+        found = format_number(one.found, uncertainty=one.found / 10)
         where = f" (pilot {found})"
     return WORDS[name].format(value, f"{one.value:.0%}") + where
 

@@ -149,13 +149,14 @@ def _tabulate(found: PlanNumbers, most: int) -> Table:
     columns += ([] if reliability else [f"half-width of {say_level(found.level)} CI"]) + (["cost"] if priced else [])
     rows = [list(_row(d, unit=unit, reliability=reliability, priced=priced)) for d in found.designs[:most]]
     more = len(found.designs) - most
-    order = "" if reliability else "The cheapest first." if priced else "The fewest scores first."
+    order = "The cheapest first." if priced else "The fewest scores first."
+    order = "" if reliability else order if found.reachable else "The most power first."
     return Table(
         name="designs",
         title="Designs that do" if found.reachable else "The best that the limits allow, and what would do",
         columns=tuple(columns),
         rows=tuple(map(tuple, rows)),
-        notes=(f"{order} {more} more: --full".strip(),) if more > 0 else (order,) if order and found.reachable else (),
+        notes=(f"{order} {more} more: --full".strip(),) if more > 0 else (order,) if order else (),
     )
 
 

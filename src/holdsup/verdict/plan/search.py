@@ -24,6 +24,7 @@ from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, find_fewest
 STEADY = 0.02  # share by which a number of items may move when the level of several pairs is drawn anew
 ROUNDS = 3
 CURVES, POINTS = 5, 12  # numbers of runs whose power is drawn, and points of each
+TRIED = (*range(1, 21), 25, 30, 40, 50, 75, 100)  # numbers of runs
 MORE = 1.5  # times the fewest runs: so many need no endless number of items
 USUAL = (2, 3, 5, 10)
 DEEP = 4  # times the most items of a design, as far as curves go
@@ -47,7 +48,7 @@ class Limits:
     def counts(self) -> list[int]:
         """Return the numbers of runs that are tried: all small ones, of larger ones some."""
         low, high = self.runs
-        return sorted({low, high, *(k for k in (*range(1, 13), 15, 20, 25, 30, 40, 50, 75, 100) if low <= k <= high)})
+        return sorted({low, high, *(k for k in TRIED if low <= k <= high)})
 
 
 @dataclass(frozen=True, slots=True)
