@@ -21,7 +21,7 @@ from holdsup.numerics.arithmetic import find_root
 from holdsup.numerics.decisions import decide_all
 from holdsup.verdict import plan_evaluation
 from holdsup.verdict.plan.basis import Basis, Variances
-from holdsup.verdict.plan.search import Limits, Search
+from holdsup.verdict.plan.search import Bounds, Search
 from together import Pairs, measure_pairs
 
 __all__ = ["CASES", "PILOTS", "Case", "Pilot", "find_rate", "list_powers"]
@@ -58,8 +58,8 @@ class Case:
     def search(self, target: float) -> Search:
         """Return the planner that knows the truth."""
         basis = Basis(self.variances(), "items", self.claim == "new-runs", {}, two_valued=self.shape == "0/1")
-        limits = Limits((self.runs, self.runs), (self.items, self.items))
-        return Search(basis, self.goal, target, 0.8, self.systems, 0.05, limits)
+        bounds = Bounds((self.runs, self.runs), (self.items, self.items))
+        return Search(basis, self.goal, target, 0.8, self.systems, 0.05, bounds)
 
     def target(self) -> float:
         """Return the difference, or the margin, with 80% power."""
@@ -189,7 +189,7 @@ def list_powers(pilot: Pilot, pilots: int, seed: int) -> Iterator[float]:
         known = case.variances()
         truth = Variances(known.run * (1 + pilot.unlike) / 2, known.item, known.noise)
         basis = Basis(truth, "items", case.claim == "new-runs", {}, two_valued=case.shape == "0/1")
-        asked = Search(basis, "difference", pilot.detect, 0.8, case.systems, 0.05, Limits((2, 2), (10, 10)))
+        asked = Search(basis, "difference", pilot.detect, 0.8, case.systems, 0.05, Bounds((2, 2), (10, 10)))
         asked.draw_level(best.runs, best.items, sure=True)
         yield asked.power(best.runs, best.items)
 

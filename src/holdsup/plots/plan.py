@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from holdsup.verdict import EvaluationPlan
 
 TALL = 2.0  # inches of the curves
+DECADES = 100  # times the fewest items, below which numbers between powers of ten are marked
 
 
 def panels_of_plan(result: EvaluationPlan) -> Iterator[Panel]:
@@ -72,9 +72,11 @@ def plot_power(result: EvaluationPlan, *, ax: Axes | None = None) -> Figure:
         tell(ring, ["the cheapest design that does"])
     if along:
         ax.set_xscale("log")
-        low, high = (math.log10(point.units or 1) for point in (result.curves[0], result.curves[-1]))
-        tens = [10**power for power in range(math.ceil(low), math.floor(high) + 1)]
-        ax.set_xticks(tens, [format_count(ten) for ten in tens])
+        low, high = result.curves[0].units or 1, result.curves[-1].units or 1
+        steps = (1, 2, 5) if high < DECADES * low else (1,)
+        marks = [step * 10**power for power in range(10) for step in steps if low <= step * 10**power <= high]
+        ax.set_xticks(marks, [format_count(mark) for mark in marks])
+        ax.minorticks_off()
     ax.set_ylim(0, 1)
     ax.set_xlabel(result.unit if along and result.unit else "runs of each system")
     ax.set_ylabel("reliability, phi" if result.goal == "reliability" else "power")

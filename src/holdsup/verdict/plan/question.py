@@ -18,7 +18,7 @@ from holdsup.verdict.intake import Intake, Where, list_where, take_in
 from holdsup.verdict.plan.basis import Basis, Variances, find_basis, read_pilot
 from holdsup.verdict.plan.records import Assumption, PlannedDesign, PowerPoint
 from holdsup.verdict.plan.result import EvaluationPlan
-from holdsup.verdict.plan.search import Limits, Search
+from holdsup.verdict.plan.search import Bounds, Search
 from holdsup.verdict.repeats import check_repeats, leave_out_copies
 from holdsup.verdict.variance import decompose_variance
 
@@ -119,8 +119,8 @@ def plan_evaluation(
         basis = _read(taken, datasets=datasets is not None, **options)
         systems = systems or taken.scores.only(taken.scores.usable).system.count
     count = _check_systems(2 if systems is None else systems)
-    limits = _find_limits(basis, runs, datasets or items, (cost_run, cost_item, budget), goal)
-    search = Search(basis, goal, target, power, count, 1 - level, limits)
+    bounds = _find_bounds(basis, runs, datasets or items, (cost_run, cost_item, budget), goal)
+    search = Search(basis, goal, target, power, count, 1 - level, bounds)
     found = _plan_reliability(search) if goal == "reliability" else _find_designs(search)
     pilot = None if taken is None else taken.scores
     asked = Asked.about(
@@ -137,8 +137,8 @@ def plan_evaluation(
         claim="new-datasets" if basis.unit == "datasets" else claim, systems=count, unit=basis.unit, budget=budget,
         reachable=any(d.reaches for d in found.designs), reachable_as_found=found.as_found,
         fewest_runs=found.fewest_runs, designs=found.designs, curves=found.curves, beyond=found.beyond,
-        most_runs=limits.runs[1],
-        least_units=limits.units[0] if limits.units else None, most_units=limits.units[1] if limits.units else None,
+        most_runs=bounds.runs[1],
+        least_units=bounds.units[0] if bounds.units else None, most_units=bounds.units[1] if bounds.units else None,
         assumptions=basis.assumptions,
     )  # fmt: skip
 
@@ -158,13 +158,13 @@ def _find_designs(search: Search) -> Found:
     fewest = search.fewest_runs()
     designs = [search.describe(*each) for each in search.frontier()]
     reached = any(d.reaches for d in designs)
-    if not reached:  # what the limits allow at most, and what more money would buy
+    if not reached:  # what the bounds allow at most, and what more money would buy
         designs.extend(sorted(search.best_within(), key=lambda d: -(d.power or 0.0)))
     else:
-        designs.sort(key=lambda d: search.cost(d.runs, d.items or d.datasets))
+        designs = sorted((d for d in designs if d.reaches), key=lambda d: search.cost(d.runs, d.items or d.datasets))
     curves = tuple(search.curves(designs))
     as_found = reached or any(
-        search.limits.budget is None or search.cost(*each) <= search.limits.budget
+        search.bounds.budget is None or search.cost(*each) <= search.bounds.budget
         for each in search.frontier(sure=False)
     )
     return Found(tuple(designs), as_found, fewest, curves, None if reached else search.beyond(fewest))
@@ -173,16 +173,16 @@ def _find_designs(search: Search) -> Found:
 def _plan_reliability(search: Search) -> Found:
     """Return how many runs an item's average needs: Spearman and Brown's formula on phi of one score."""
     assert search.basis.reliability is not None
-    units = search.limits.units[0] if search.limits.units else None
+    units = search.bounds.units[0] if search.bounds.units else None
     designs, curve = [], []
-    for runs in search.limits.counts():
+    for runs in search.bounds.counts():
         sure, likely = (runs * phi / (1 + (runs - 1) * phi) for phi in search.basis.reliability)
         cost = search.cost(runs, units)
-        paid = search.limits.budget is None or cost <= search.limits.budget
+        paid = search.bounds.budget is None or cost <= search.bounds.budget
         curve.append((PowerPoint(runs=runs, units=None, power=sure), likely >= search.target and paid))
         designs.append(
             PlannedDesign(
-                runs=runs, items=units, reliability=sure, cost=cost if search.limits.priced else None,
+                runs=runs, items=units, reliability=sure, cost=cost if search.bounds.priced else None,
                 reaches=sure >= search.target and paid,
             )
         )  # fmt: skip
@@ -246,7 +246,7 @@ def _check_systems(systems: object) -> int:
     return int(systems)  # type: ignore[call-overload,no-any-return]
 
 
-def _find_limits(basis: Basis, runs: Range, units: Range, prices: tuple[object, ...], goal: str) -> Limits:
+def _find_bounds(basis: Basis, runs: Range, units: Range, prices: tuple[object, ...], goal: str) -> Bounds:
     """Return within which designs are looked for."""
     for name, value in zip(("cost_run", "cost_item", "budget"), prices, strict=True):
         if value is not None:
@@ -268,7 +268,7 @@ def _find_limits(basis: Basis, runs: Range, units: Range, prices: tuple[object, 
         within = check_range(units, basis.unit, usual[0] if basis.unit == "datasets" else 2, usual)
     elif units is not None:
         raise ScoresError("the pilot has no items, one score a run: leave out --items")
-    return Limits((low, high), within, cost_run or 0.0, cost_item or 0.0, budget)
+    return Bounds((low, high), within, cost_run or 0.0, cost_item or 0.0, budget)
 
 
 def check_range(given: object, name: str, least: int, usual: tuple[int, int]) -> tuple[int, int]:

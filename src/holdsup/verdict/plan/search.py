@@ -31,7 +31,7 @@ DEEP = 4  # times the most items of a design, as far as curves go
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Bounds:
     """Within which designs are looked for, and what they cost."""
 
     runs: tuple[int, int]
@@ -61,16 +61,16 @@ class Search:
     wanted: float  # power
     systems: int
     alpha: float
-    limits: Limits
+    bounds: Bounds
     levels: dict[tuple[int, bool], float] = field(default_factory=dict)  # of a pair of several systems, as last drawn
 
     def cost(self, runs: int, units: int | None) -> float:
         """Return what a design costs; without prices, how many scores it has."""
         trained = self.systems * runs * (units or 1 if self.basis.unit == "datasets" else 1)
         scored = self.systems * runs * (units or 1)
-        if not self.limits.priced:
+        if not self.bounds.priced:
             return float(scored)
-        return trained * self.limits.cost_run + scored * self.limits.cost_item
+        return trained * self.bounds.cost_run + scored * self.bounds.cost_item
 
     def power(self, runs: int, units: int | None, *, sure: bool = True) -> float:
         """Return how often a design answers as asked, by the test of `compare`."""
@@ -119,8 +119,8 @@ class Search:
 
     def fewest(self, runs: int, most: int, *, sure: bool) -> int | None:
         """Return the fewest items or datasets with which so many runs do, None if `most` don't."""
-        assert self.limits.units is not None
-        least, found = self.limits.units[0], None
+        assert self.bounds.units is not None
+        least, found = self.bounds.units[0], None
         for _ in range(ROUNDS):
             before = found
             found = find_fewest(lambda n: self.power(runs, n, sure=sure) >= self.wanted, least, max(most, least))
@@ -131,8 +131,8 @@ class Search:
 
     def frontier(self, *, sure: bool = True) -> Iterator[tuple[int, int | None]]:
         """Yield numbers of runs with the fewest items that do; more runs only where they spare items."""
-        units, best = self.limits.units, math.inf
-        for runs in self.limits.counts():
+        units, best = self.bounds.units, math.inf
+        for runs in self.bounds.counts():
             if units is None:
                 self.draw_level(runs, None, sure=sure)
                 if self.power(runs, None, sure=sure) >= self.wanted:
@@ -146,7 +146,7 @@ class Search:
 
     def affordable(self, runs: int) -> int | None:
         """Return the most items that the budget pays for with so many runs, 0 for none; None without items."""
-        units, budget = self.limits.units, self.limits.budget
+        units, budget = self.bounds.units, self.bounds.budget
         if units is None:
             return None if budget is None or self.cost(runs, None) <= budget else 0
         if budget is None or self.cost(runs, units[1]) <= budget:
@@ -158,8 +158,8 @@ class Search:
         return low if low >= units[0] else 0
 
     def best_within(self) -> Iterator[PlannedDesign]:
-        """Yield, for each number of runs, what the limits allow at most: for where nothing does."""
-        for runs in self.limits.counts():
+        """Yield, for each number of runs, what the bounds allow at most: for where nothing does."""
+        for runs in self.bounds.counts():
             if (units := self.affordable(runs)) != 0:
                 if (runs, True) not in self.levels:
                     self.draw_level(runs, units, sure=True)
@@ -168,47 +168,47 @@ class Search:
     def describe(self, runs: int, units: int | None) -> PlannedDesign:
         """Return a design with what it gives and costs."""
         power, cost = self.power(runs, units), self.cost(runs, units)
-        within = self.limits.budget is None or cost <= self.limits.budget * (1 + 1e-9)
+        within = self.bounds.budget is None or cost <= self.bounds.budget * (1 + 1e-9)
         datasets = self.basis.unit == "datasets"
         return PlannedDesign(
             runs=runs, items=None if datasets else units, datasets=units if datasets else None, power=power,
-            half_width=self.half_width(runs, units), cost=cost if self.limits.priced else None,
+            half_width=self.half_width(runs, units), cost=cost if self.bounds.priced else None,
             reaches=power >= self.wanted and within,
         )  # fmt: skip
 
     def fewest_runs(self) -> int | None:
         """Return the fewest runs with which some number of items does, None if none do."""
         if not self.basis.new_runs:
-            return self.limits.runs[0]
+            return self.bounds.runs[0]
 
         def enough(runs: int) -> bool:
-            units = None if self.limits.units is None else MOST_ITEMS
+            units = None if self.bounds.units is None else MOST_ITEMS
             self.draw_level(runs, units, sure=True)
             return self.power(runs, units) >= self.wanted
 
         return find_fewest(enough, 2, MOST_RUNS)
 
     def beyond(self, fewest: int | None) -> PlannedDesign | None:
-        """Return a design that does, whatever the limits: half as many runs again as there must be."""
-        if fewest is None or (self.limits.units is None and not self.basis.new_runs):
+        """Return a design that does, whatever the bounds: half as many runs again as there must be."""
+        if fewest is None or (self.bounds.units is None and not self.basis.new_runs):
             return None
-        runs = math.ceil(fewest * MORE) if self.basis.new_runs else self.limits.runs[1]
-        units = None if self.limits.units is None else self.fewest(runs, MOST_ITEMS, sure=True)
-        return None if self.limits.units and units is None else self.describe(runs, units)
+        runs = math.ceil(fewest * MORE) if self.basis.new_runs else self.bounds.runs[1]
+        units = None if self.bounds.units is None else self.fewest(runs, MOST_ITEMS, sure=True)
+        return None if self.bounds.units and units is None else self.describe(runs, units)
 
     def curves(self, designs: Sequence[PlannedDesign]) -> Iterator[PowerPoint]:
         """Yield points of the power curves of some numbers of runs."""
         if not designs:
             return
-        low, high = self.limits.runs
+        low, high = self.bounds.runs
         shown = dict.fromkeys([designs[0].runs, min(d.runs for d in designs), *(k for k in USUAL if low <= k <= high)])
         counts = sorted(list(shown)[:CURVES])
-        if self.limits.units is None:
-            for runs in self.limits.counts():
+        if self.bounds.units is None:
+            for runs in self.bounds.counts():
                 self.draw_level(runs, None, sure=True)
                 yield PowerPoint(runs=runs, units=None, power=self.power(runs, None))
             return
-        least, most = self.limits.units
+        least, most = self.bounds.units
         all_needed = [d.items or d.datasets or least for d in designs]
         needed = max(all_needed)
         ends = max(least, min(all_needed) // DEEP), min(most, max(DEEP * needed, least))
