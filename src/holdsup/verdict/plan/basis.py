@@ -73,7 +73,7 @@ class Basis:
     def at(self, runs: int, units: int | None, *, sure: bool) -> Spread:
         """Return the parts of the variance of a difference in a design.
 
-        If it is to be `sure`, the variance is at its upper limit: the parts are raised together as far as Graybill and
+        If it is to be `sure`, the variance is at its upper bound: the parts are raised together as far as Graybill and
         Wang's (1980) limit of their sum, which is nearer than the sum of their limits.
         """
         return self.pair(runs, units, sure=sure).at(units, runs, new_runs=self.new_runs)

@@ -336,9 +336,9 @@ def _caution(basis: Basis, designs: tuple[PlannedDesign, ...]) -> Iterator[Cauti
         )
     if any(one.found is not None for one in basis.assumptions.values()):
         yield Caution(
-            code="upper-limits",
+            code="upper-bounds",
             severity="note",
-            message="Planned on upper limits of the pilot's variances (83%).",
+            message="Planned on upper bounds of the pilot's variances (83%).",
             effect="Four plans of five then have the power that they promise.",
         )
     if designs and designs[0].runs == 2 and basis.new_runs:

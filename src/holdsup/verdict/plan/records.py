@@ -37,7 +37,7 @@ class Assumption:
     """A number that the plan rests on."""
 
     value: float  # the value planned with
-    found: float | None = None  # what the pilot has, null without one: `value` is then an upper limit
+    found: float | None = None  # what the pilot has, null without one: `value` is then an upper bound
     source: str  # where it comes from: given, typical or pilot
 
 
@@ -56,13 +56,15 @@ class PlanNumbers(Result):
     systems: int  # number of systems that are compared
     unit: str | None  # what is planned beside runs: items, datasets, or null
     budget: float | None = None  # the most that it may cost, null without a limit
-    reachable: bool  # whether a design within the limits reaches what is asked for, on the variances planned with
+    reachable: (
+        bool  # whether a design within what is asked for reaches what is asked for, on the variances planned with
+    )
     reachable_as_found: bool  # the same on the pilot's variances as they are found
-    most_runs: int  # the limits that were looked within
+    most_runs: int  # the most runs that were tried
     least_units: int | None  # of items or datasets
     most_units: int | None  # the most of these
     fewest_runs: int | None  # the fewest runs with which some number of items will do; null where none do
     designs: tuple[PlannedDesign, ...]  # for each number of runs the fewest items that do, the cheapest first
-    beyond: PlannedDesign | None = None  # where none of these does, one beyond the limits that does
+    beyond: PlannedDesign | None = None  # where none of these does, one beyond what is asked for that does
     curves: tuple[PowerPoint, ...] = ()  # power along the number of items, for some numbers of runs
     assumptions: Mapping[str, Assumption]  # what the plan rests on, by name

@@ -20,7 +20,7 @@ class EvaluationPlan(PlanNumbers):
     """The designs that would answer, the cheapest first."""
 
     def answer(self) -> Answer:
-        """Return whether the limits allow a design that answers, and the cheapest."""
+        """Return whether there is a design that answers, and the cheapest."""
         return Answer(
             question=_ask(self),
             state=_find_state(self),
@@ -97,8 +97,12 @@ def _headline(found: PlanNumbers) -> str:
     if found.goal == "reliability":
         if found.reachable and first is not None:
             return f"The average over {_say_design(found, first)} has phi {say_phi(first)}."
-        enough = f"{found.fewest_runs} would do" if found.fewest_runs else f"{found.most_runs} runs are too few"
-        return f"{'Perhaps' if found.reachable_as_found else 'No'}: within these limits phi isn't sure; {enough}."
+        most = f"{format_counted(found.most_runs, 'run')} of each system"
+        if found.reachable_as_found:
+            return (
+                f"Averages over {most} or fewer may reach {say_threshold(found.target)}, but the pilot can't be sure."
+            )
+        return f"Averages over {most} or fewer don't reach {say_threshold(found.target)} within what is asked for."
     goal = _say_goal(found).removeprefix("a difference of ")
     verb = "show" if found.goal == "equivalence" else "detect"
     if found.reachable and first is not None:
