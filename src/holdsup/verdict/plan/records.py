@@ -56,9 +56,7 @@ class PlanNumbers(Result):
     systems: int  # number of systems that are compared
     unit: str | None  # what is planned beside runs: items, datasets, or null
     budget: float | None = None  # the most that it may cost, null without a limit
-    reachable: (
-        bool  # whether a design within what is asked for reaches what is asked for, on the variances planned with
-    )
+    reachable: bool  # whether a design within the bounds does, on the variances planned with
     reachable_as_found: bool  # the same on the pilot's variances as they are found
     most_runs: int  # the most runs that were tried
     least_units: int | None  # of items or datasets
