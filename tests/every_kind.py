@@ -38,6 +38,7 @@ def make_results(names: Sequence[str] = PLAIN, *, systems: int = 3) -> list[Resu
         holdsup.fit_lmm("score ~ system + (1 | item)", scores),
         holdsup.rank_systems(make_runs(names, systems), folds=0),
         make_gate(names),
+        holdsup.plan_evaluation(scores, **roles, replicates=[names[5]], detect=0.2, systems=2, runs=(3, 6)),
     ]  # fmt: skip
 
 

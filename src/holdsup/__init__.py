@@ -74,11 +74,13 @@ if TYPE_CHECKING:
     from holdsup.verdict import (
         Comparison as Comparison,
         Decomposition as Decomposition,
+        EvaluationPlan as EvaluationPlan,
         Reproduction as Reproduction,
         assess_repeatability as assess_repeatability,
         assess_reproduction as assess_reproduction,
         compare_systems as compare_systems,
         decompose_variance as decompose_variance,
+        plan_evaluation as plan_evaluation,
     )
     from holdsup.verdict.contest import Contest as Contest
     from holdsup.verdict.gate import Gate as Gate, gate_release as gate_release
@@ -102,6 +104,7 @@ _HOME = {
     "Decomposition": "holdsup.verdict",
     "EarlyStopping": "holdsup.studies.tuning",
     "EstimateStudy": "holdsup.studies.tuning",
+    "EvaluationPlan": "holdsup.verdict",
     "FitError": "holdsup.errors",
     "FormulaError": "holdsup.errors",
     "Gate": "holdsup.verdict.gate",
@@ -149,6 +152,7 @@ _HOME = {
     "make_plan": "holdsup.studies",
     "optuna_objective": "holdsup.studies.tuning",
     "order_items": "holdsup.verdict.looking",
+    "plan_evaluation": "holdsup.verdict",
     "plot": "holdsup.plots",
     "rank_systems": "holdsup.verdict.ranking",
     "read_measurements": "holdsup.measurements",

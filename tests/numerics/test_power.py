@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holdsup.numerics.decisions import find_detectable
+from holdsup.numerics.power import (
+    find_detectable,
+    find_equivalence_power,
+    find_power,
+    pool_systems,
+    share_level,
+)
 from holdsup.numerics.spread import Spread, cautious_df, find_clusters, measure_arm, measure_spread, total_variance
 
 ITEMS, TRIALS = 60, 1500
@@ -81,3 +87,37 @@ def test_any_small_table_has_an_answer_in_any_unit(alpha: float, unit: float) ->
         arms = [measure_arm(each, None, clusters) for each in scores]
         plain = find_detectable(measure_spread(arms, arms[0].items - arms[1].items, clusters), alpha)
         assert found == pytest.approx(unit * plain, rel=1e-6, abs=0)
+
+
+def plain(k: int = 4, items: int = 300) -> Spread:
+    noise = 0.1**2 / (k * items)
+    return Spread(
+        estimate=np.zeros(()), these=np.asarray(2 * 0.05**2 / items + 2 * noise), item_df=items - 1.0,
+        runs=(np.asarray(0.01**2 / k + noise),) * 2, noise=(np.asarray(noise),) * 2, run_df=(k - 1,) * 2,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+def test_what_is_detectable_with_some_power_has_that_power(power: float) -> None:
+    assert find_power(plain(), find_detectable(plain(), 0.05, power), 0.05) == pytest.approx(power, abs=1e-6)
+
+
+def test_where_nothing_differs_power_is_half_the_level_of_a_test_of_known_variance() -> None:
+    known = Spread(np.zeros(()), np.asarray(4.0), 1e8, (), (), ())
+    assert find_power(known, 0.0, 0.05) == pytest.approx(0.025, abs=1e-4)
+    assert find_equivalence_power(known, 2 * stats.norm.isf(0.05), 0.05) == pytest.approx(0.0, abs=1e-4)
+
+
+def test_moderated_parts_of_systems_that_are_alike_have_the_same_variance_and_more_degrees_of_freedom() -> None:
+    pooled = pool_systems(plain(), 5)
+    assert float(total_variance([pooled])) == pytest.approx(float(total_variance([plain()])), rel=1e-12)
+    assert float(cautious_df([pooled], 0.01)) > float(cautious_df([plain()], 0.01))
+    assert pool_systems(plain(), 2).runs == plain().runs
+
+
+def test_the_level_of_a_pair_is_that_at_which_all_pairs_keep_theirs() -> None:
+    """For three systems whose runs do not vary it is that of Tukey's studentized range."""
+    items = Spread(np.zeros(()), np.asarray(1.0), 1e6, (), (), ())
+    tukey = 2 * stats.norm.sf(stats.studentized_range.isf(0.05, 3, 1e6) / math.sqrt(2))
+    assert share_level(items, 3, 0.05) == pytest.approx(tukey, rel=0.08)  # of 10,000 draws
+    assert 0.05 / 10 < share_level(plain(), 5, 0.05) < 0.05 / 4

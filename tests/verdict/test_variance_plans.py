@@ -11,7 +11,7 @@ from scipy import stats
 
 import holdsup
 from holdsup.errors import ScoresError
-from holdsup.numerics.decisions import find_detectable
+from holdsup.numerics.power import find_detectable
 from holdsup.numerics.settings import FacetPart
 from holdsup.numerics.spread import Spread, total_variance
 from holdsup.verdict.claims import pair_systems

@@ -13,21 +13,7 @@ import click
 
 from holdsup import __version__
 
-COMMANDS = (
-    "check",
-    "import",
-    "compare",
-    "gate",
-    "variance",
-    "rank",
-    "qra",
-    "contest",
-    "tune",
-    "run",
-    "fit",
-    "report",
-    "demo",
-)
+COMMANDS = tuple("check import plan compare gate variance rank qra contest tune run fit report demo".split())
 TRAINING = ("contest", "tune", "run", "demo")  # these run code that may need any package
 
 

@@ -97,14 +97,14 @@ class Systems:
     right: Codes
 
 
-def draw_family(systems: Systems, spread: Spread, alpha: float, *, new_runs: bool) -> Family:
-    """Return the family of the pairs whose parts are in `spread`."""
+def draw_family(systems: Systems, spread: Spread, alpha: float, *, new_runs: bool, cells: int = CELLS) -> Family:
+    """Return the family of the pairs whose parts are in `spread`; `cells` p-values are drawn, at most."""
     count = len(systems.left)
     if count < 2 or count > MOST_PAIRS:
         return Family(count)
     rng = np.random.default_rng(0)
     systems = _by_means(systems)
-    draws = int(np.clip(CELLS // count, FEWEST_DRAWS, DRAWS))
+    draws = int(np.clip(cells // count, FEWEST_DRAWS, DRAWS))
     level = LIKELY * alpha / count
     sizes = np.diff([*range(0, draws, FEWEST_DRAWS), draws])
     smallest = [_draw(systems, spread, rng, size, level, new_runs=new_runs) for size in sizes]

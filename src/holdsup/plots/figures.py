@@ -14,6 +14,7 @@ from holdsup.plots.drawing import draw_bytes, draw_svg
 from holdsup.plots.forest import panels_of_fit
 from holdsup.plots.gate import panels_of_gate
 from holdsup.plots.panels import Panel
+from holdsup.plots.plan import panels_of_plan
 from holdsup.plots.ranking import panels_of_ranking
 from holdsup.plots.reproduction import panels_of_reproduction
 from holdsup.plots.style import INK, STATES, in_style, plain
@@ -34,6 +35,7 @@ FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
     "estimate-study": panels_of_estimates,
     "fit": panels_of_fit,
     "gate": panels_of_gate,
+    "plan": panels_of_plan,
     "qra": panels_of_reproduction,
     "rank": panels_of_ranking,
     "tune": panels_of_tuning,

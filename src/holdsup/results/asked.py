@@ -67,6 +67,8 @@ class Asked:
                 return None
             subject = [str(options["spec"])]
             options = {name: options[name] for name in BESIDE_SPEC if name in options}
+        elif self.data is None and self.kind == "plan":  # from what is known, without a pilot
+            subject = []
         elif self.data is None and "formula" not in options:
             return None
         else:

@@ -28,6 +28,7 @@ KINDS: dict[str, Kind] = {
     "compare": Kind("Is one system better than another?", "holdsup.verdict:Comparison"),
     "gate": Kind("Is a candidate as good as a baseline, to within a drop?", "holdsup.verdict.gate:Gate"),
     "variance": Kind("Is one score of this evaluation reliable?", "holdsup.verdict:Decomposition"),
+    "plan": Kind("What does an evaluation need to answer?", "holdsup.verdict:EvaluationPlan"),
     "rank": Kind("Is one system the best on new datasets?", "holdsup.verdict.ranking:Ranking"),
     "qra": Kind("How closely was this result reproduced?", "holdsup.verdict:Reproduction"),
     "qra_check": Kind("Are these measurements fit to be assessed?", "holdsup.measurements:MeasurementAudit"),

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdsup.errors import ScoresError, list_names
-from holdsup.numerics.decisions import find_detectable
+from holdsup.numerics.power import find_detectable
 from holdsup.numerics.spread import Spread, cautious_df, total_variance
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.verdict.evaluation import Evaluation
-from holdsup.verdict.planning import MOST_ITEMS, PairPlan, plan_pair
+from holdsup.verdict.planning import MOST_ITEMS, PairPlan, find_fewest, plan_pair
 from holdsup.verdict.variance.records import DifferencePlan
 
 USUAL = (2, 3, 5, 10)  # numbers of levels that are tried where none are asked for
@@ -150,19 +150,9 @@ def say_worth(pair: PairPlan) -> str:
         f"{pair.left} and {pair.right}{by}: three more runs {each}of each system would bring the standard error of "
         f"their difference from {format_number(now)} to {format_number(then)}"
     )
-    more = _items_for(pair, then)
-    if more is None:
+    items = find_fewest(lambda n: _standard_error(pair.planned(items=n)) <= then, pair.items, MOST_ITEMS)
+    if items is None:
         return f"{said}; no number of items would."
+    more = items - pair.items
     worth = f"as much as {format_counted(more, 'more item')} would" if more else "hardly less"
     return f"{said}, {worth}."
-
-
-def _items_for(pair: PairPlan, wanted: float) -> int | None:
-    """Return how many more items bring the standard error down to the one wanted, None if too many to count."""
-    noise = [np.minimum(part, lost) for part, lost in zip(pair.spread.runs, pair.spread.noise, strict=True)]
-    fixed = float(sum(part - lost for part, lost in zip(pair.spread.runs, noise, strict=True)))
-    shrinking = pair.items * float(pair.spread.items() + sum(noise))
-    if wanted**2 <= fixed:
-        return None
-    items = math.ceil(shrinking / (wanted**2 - fixed) * (1 - 1e-12))
-    return items - pair.items if items <= MOST_ITEMS else None

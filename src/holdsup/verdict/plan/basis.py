@@ -1,0 +1,318 @@
+"""What a plan rests on: the variances of runs and items, from a pilot, as given, or typical ones.
+
+Typical values were measured on tables that we collected, all scores between 0 and 1 (docs/plan.md lists them):
+
+- 100 BERTs on MNLI (McCoy et al. 2020): run sd .0016 at an accuracy of .84, a quarter of p(1 - p) new in every run;
+- linear classifiers trained on 1,000 of IMDB's reviews: run sd .005, half of p(1 - p) new in every run, different
+  systems right on the same reviews with a correlation of .3 to .8;
+- 768 settings of text classifiers on eight corpora (shipped): run sd .005 to .053, median .019; differences vary
+  between corpora by .020 to .030;
+- 6 AutoML systems on 44 datasets: differences of accuracy vary between datasets by .007 to .107, median .063;
+- 16 Pythia models on 65 tasks: by .029 to .092, median .048;
+- three translation systems (Hagmann et al. 2023): run sd .001 TER, 29% of the variance of differences new in every run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from holdsup.errors import ScoresError
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.spread import Spread, find_clusters, measure_arm, measure_spread
+from holdsup.rendering.numbers import format_counted, format_number
+from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.plan.records import Assumption
+from holdsup.verdict.planning import PairPlan, assume_pair, plan_pair
+from holdsup.verdict.trainings import has_nested_runs
+
+# Share of pilots whose limit of a variance is above the truth. Four plans of five are to keep what they promise; the
+# cheapest design is chosen for variances that look small, which takes three more in a hundred (docs/calibration.md).
+TRUST = 0.83
+FEWEST_ITEMS = 3  # of a pilot
+SD_RUN, SD_RUN_ON_DATASETS, SD_DATASET = 0.005, 0.02, 0.05  # typical values
+ACCURACY, NEW_SHARE = 0.8, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Variances:
+    """What makes scores of systems that are alike differ."""
+
+    run: float  # variance between the runs of a system
+    item: float  # variance of the difference of two systems, between items or datasets
+    noise: float  # variance of a score, apart from item and run
+    arms: int = 2  # how many of two systems vary from run to run on their own: one where runs are paired
+
+    def single(self) -> float:
+        """Return the variance of item differences with one run of each."""
+        return self.item + self.arms * self.noise
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """The variances that a plan rests on, how much larger they may be, and where they come from."""
+
+    found: Variances
+    unit: str | None  # items, datasets, or None where runs have one score each
+    new_runs: bool  # whether runs are drawn anew as a source of their own
+    assumptions: Mapping[str, Assumption]
+    raise_run: float = 0.0  # by how much the run variance may be larger: up to its limit
+    raise_item: float = 0.0  # the same for that of single item differences
+    cluster: float = 1.0  # items that are drawn together
+    two_valued: bool = False  # whether systems are right or wrong on an item
+    reliability: tuple[float, float] | None = None  # phi of a single score, at its limit and as found
+    items: int | None = None  # of the pilot, where a reliability is planned
+    averages: bool = True  # whether the noise of one run is known, so that designs with another number can be planned
+
+    def at(self, runs: int, units: int | None, *, sure: bool) -> Spread:
+        """Return the parts of the variance of a difference in a design.
+
+        If it is to be `sure`, the variance is at its upper bound: the parts are raised together as far as Graybill and
+        Wang's (1980) limit of their sum, which is nearer than the sum of their limits.
+        """
+        return self.pair(runs, units, sure=sure).at(units, runs, new_runs=self.new_runs)
+
+    def pair(self, runs: int, units: int | None, *, sure: bool) -> PairPlan:
+        """Return the parts of a pair of systems, as planned for a design."""
+        known, share = self.found, 0.0
+        by_run, by_item = known.arms * self.raise_run / runs, 0.0 if units is None else self.raise_item / units
+        if not self.new_runs:
+            by_run = 0.0
+        if sure and by_run + by_item > 0:
+            share = math.hypot(by_run, by_item) / (by_run + by_item)
+        run, item = known.run + share * self.raise_run, known.item + share * self.raise_item
+        return assume_pair(run, item, known.noise, arms=known.arms, cluster=self.cluster)
+
+    def disagreement(self, difference: float, *, sure: bool) -> float:
+        """Return the share of items on which one system is right and the other wrong."""
+        more = self.raise_item if sure else 0.0
+        return min(1.0, max(self.found.single() + more + difference**2, abs(difference) * (1 + 1e-9), 1e-6))
+
+
+def find_basis(
+    given: Mapping[str, float], *, difference: float, datasets: bool, new_runs: bool, reliability: bool
+) -> Basis:
+    """Return the variances that are given, and typical ones in place of others."""
+    said: dict[str, Assumption] = {}
+
+    def take(name: str, typical: float) -> float:
+        source = "given" if name in given else "typical"
+        said[name] = Assumption(value=given.get(name, typical), source=source)
+        return said[name].value
+
+    if datasets:
+        item, noise = take("sd_dataset", SD_DATASET) ** 2, take("sd_run", SD_RUN_ON_DATASETS) ** 2
+        return Basis(Variances(0.0, item, noise), "datasets", False, said)
+    two_valued = "sd_item" not in given
+    if not two_valued and "sd_run" not in given and new_runs:
+        raise ScoresError("--sd-item without --sd-run: how much runs vary depends on the scale, so give both")
+    if two_valued:
+        accuracy = take("accuracy", ACCURACY) if not {"disagreement"} <= given.keys() or reliability else math.nan
+        apart = take("disagreement", accuracy * (1 - accuracy))
+        if apart < difference:
+            raise ScoresError(
+                f"two systems that are {difference:g} apart differ on {difference:g} of the items or more, but "
+                f"--disagreement is {apart:g}: give a larger one"
+            )
+        single = apart - difference**2
+    else:
+        single = take("sd_item", math.nan) ** 2
+    noise = take("new_share", NEW_SHARE) * single / 2
+    run = take("sd_run", SD_RUN) ** 2 if new_runs or reliability else 0.0
+    phi = None
+    if reliability:
+        if not two_valued:
+            raise ScoresError("a reliability needs a pilot, or --accuracy: --sd-item says nothing about single scores")
+        phi = (accuracy * (1 - accuracy) - noise) / (accuracy * (1 - accuracy) + run)
+    return Basis(
+        Variances(run, single - 2 * noise, noise), "items", new_runs, said, two_valued=two_valued,
+        reliability=None if phi is None else (phi, phi),
+    )  # fmt: skip
+
+
+class Measured(NamedTuple):
+    """What one pair of a pilot shows, for one run or one item."""
+
+    arms: tuple[tuple[str, float, float, int], ...]  # of each: name, variance of run means, noise of a score, df
+    item: float  # variance of the difference between items, noise taken out
+    averaged: float  # the same with it, as measured: of means over the runs
+    df: float  # of `averaged`
+    units: int  # items or datasets
+
+
+def read_pilot(evaluation: Evaluation, *, datasets: bool, claim: str, sd_run: float | None) -> Basis:
+    """Return the variances that a pilot shows, and how much larger they may be."""
+    nested = datasets and all(has_nested_runs(evaluation, one) for one in evaluation.systems)
+    new_runs = claim == "new-runs" and not nested
+    able = _choose_systems(evaluation, need_runs=new_runs and sd_run is None)
+    pairs = [
+        _measure_datasets(a, b, nested=nested) if datasets else _measure_items(evaluation, a, b)
+        for a, b in itertools.pairwise(able)
+    ]
+    units = min(pair.units for pair in pairs)
+    if not evaluation.per_run and units < FEWEST_ITEMS:
+        raise _too_few(units, "item")
+    arms = {name: (v, noise, df) for pair in pairs for name, v, noise, df in pair.arms}
+    v, noise, df = _pool([each for each in arms.values() if each[2] > 0])
+    count = max(len(pair.arms) for pair in pairs)
+    run = max(0.0, v - noise / units)
+    most = max(0.0, v * (1 + _rise(df)) - noise / units) if df else 0.0
+    if sd_run is not None:
+        run = most = sd_run**2
+    item, averaged, item_df = (float(np.mean([getattr(p, name) for p in pairs])) for name in ("item", "averaged", "df"))
+    found = Variances(run, max(0.0, item), noise, arms=count)
+    rise = averaged * _rise(item_df) if item_df > 0 else 0.0
+    unit = "datasets" if datasets else None if evaluation.per_run else "items"
+    clusters = None if datasets or evaluation.clusters is None else len(np.unique(evaluation.clusters))
+    basis = Basis(
+        found, unit, new_runs, {}, raise_run=most - run, raise_item=rise,
+        cluster=1.0 if clusters is None else len(evaluation.clusters) / clusters,  # type: ignore[arg-type]
+        two_valued=evaluation.ends is not None and not datasets, averages=noise > 0 or evaluation.per_run,
+    )  # fmt: skip
+    return replace(basis, assumptions=dict(_name_pilot(basis, given=sd_run is not None)))
+
+
+def _name_pilot(basis: Basis, *, given: bool) -> Iterator[tuple[str, Assumption]]:
+    known = basis.found
+    if basis.new_runs:
+        limit = math.sqrt(known.run + basis.raise_run)
+        source = Assumption(value=limit, source="given") if given else Assumption(
+            value=limit, found=math.sqrt(known.run), source="pilot"
+        )  # fmt: skip
+        yield "sd_run", source
+    if basis.unit is None:
+        return
+    single = known.single() if basis.unit == "items" else known.item
+    values = single + basis.raise_item, single
+    if basis.two_valued:
+        yield "disagreement", Assumption(value=values[0], found=values[1], source="pilot")
+    else:
+        name = "sd_item" if basis.unit == "items" else "sd_dataset"
+        yield name, Assumption(value=math.sqrt(values[0]), found=math.sqrt(values[1]), source="pilot")
+    if known.noise > 0 and basis.unit == "items":
+        yield "new_share", Assumption(value=known.arms * known.noise / known.single(), source="pilot")
+
+
+def _choose_systems(evaluation: Evaluation, *, need_runs: bool) -> list[SystemRuns]:
+    """Return the systems that can be planned from, by their means."""
+    if len(evaluation.systems) < 2:
+        raise ScoresError("a pilot needs two systems: with one, items can't be told from how systems differ on them")
+    settings = next((one for one in evaluation.systems if one.setting_count > 1), None)
+    if settings is not None:
+        raise ScoresError(
+            f"the runs of {settings.name!r} differ in settings: plan for one setting (--where), or say which columns "
+            "only repeat a run (--replicates)"
+        )
+    able = [one for one in evaluation.systems if one.repeats] if need_runs else list(evaluation.systems)
+    if len(able) < 2:
+        raise ScoresError(
+            "the pilot has one run of each system, or of all but one, so how much runs vary isn't known: give "
+            "--sd-run, or plan for these runs alone (--claim these-runs)"
+        )
+    return sorted(able, key=lambda one: -one.mean())
+
+
+def _measure_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns) -> Measured:
+    try:
+        pair = plan_pair(evaluation, a.name, b.name)
+    except ValueError as error:
+        raise ScoresError(f"{a.name!r} and {b.name!r} can't be planned from: {error}") from error
+    names = (a.name, b.name) if len(pair.runs) == 2 else (f"{a.name} - {b.name}",)
+    differences = np.zeros(0)
+    if not evaluation.per_run:
+        with np.errstate(invalid="ignore"):
+            differences = np.nanmean(a.scores[a.has & b.has], axis=1) - np.nanmean(b.scores[a.has & b.has], axis=1)
+    return _measured(names, pair.spread, pair.runs, pair.items, differences)
+
+
+def _measure_datasets(a: SystemRuns, b: SystemRuns, *, nested: bool) -> Measured:
+    """Return what datasets show, each with the mean of its items, and runs of its own where these are `nested`."""
+    x, y = a.on_datasets, b.on_datasets
+    both = ~(np.isnan(x).all(1) | np.isnan(y).all(1))
+    x, y = x[both], y[both]
+    if len(x) < FEWEST_ITEMS:
+        raise _too_few(len(x), "dataset")
+    differences = np.nanmean(x, axis=1) - np.nanmean(y, axis=1)
+    if not nested:
+        clusters = find_clusters(None, len(x))
+        arms = [measure_arm(each, None, clusters) for each in (x, y)]
+        spread = measure_spread(arms, arms[0].items - arms[1].items, clusters)
+        return _measured((a.name, b.name), spread, (x.shape[1], y.shape[1]), len(x), differences)
+    noise, of_mean, arms_known = [], 0.0, []
+    for one, scores in ((a, x), (b, y)):
+        counts = (~np.isnan(scores)).sum(1)
+        several = counts > 1
+        within = float(np.nanvar(scores[several], axis=1, ddof=1).mean()) if several.any() else 0.0
+        noise.append(within)
+        of_mean += within * float((1 / counts).mean())
+        arms_known.append((one.name, within / len(x), within, int(several.sum())))
+    averaged = float(differences.var(ddof=1))
+    return Measured(tuple(arms_known), averaged - of_mean, averaged, _tailed(len(x) - 1.0, differences), len(x))
+
+
+def _too_few(count: int, noun: str) -> ScoresError:
+    few = format_counted(count, noun)
+    return ScoresError(f"the systems of the pilot have {few} in common: {FEWEST_ITEMS} or more are needed to plan from")
+
+
+def _measured(names: Sequence[str], spread: Spread, runs: Sequence[int], units: int, differences: Floats) -> Measured:
+    arms = tuple(
+        (name, float(part) * k, float(noise) * k * units, int(df))
+        for name, part, noise, df, k in zip(names, spread.runs, spread.noise, spread.run_df, runs, strict=False)
+    )
+    averaged = float(spread.these) * units
+    item = averaged - float(sum(spread.noise)) * units
+    return Measured(arms, item, averaged, _tailed(spread.item_df, differences) if averaged > 0 else 0.0, units)
+
+
+def _pool(known: Sequence[tuple[float, float, int]]) -> tuple[float, float, float]:
+    """Return the mean variance of run means, the mean noise, and Satterthwaite's df of the first."""
+    if not known:
+        return 0.0, 0.0, 0.0
+    v, noise, df = np.array(known).T
+    total, uncertainty = float(df @ v), float(df @ v**2)
+    return (
+        total / df.sum(),
+        float(df @ noise / df.sum()),
+        total**2 / uncertainty if uncertainty > 0 else float(df.sum()),
+    )
+
+
+def _tailed(df: float, differences: Floats) -> float:
+    """Return the df of the variance of differences with these tails: normal ones have a kurtosis of three."""
+    if len(differences) < FEWEST_ITEMS or (spread := differences.var()) == 0:
+        return df
+    kurtosis = float(((differences - differences.mean()) ** 4).mean() / spread**2)
+    return max(1.0, df * min(1.0, 2 / (kurtosis - 1)))
+
+
+def _rise(df: float) -> float:
+    """Return by which share a variance with so many degrees of freedom may be too small, in `TRUST` of pilots."""
+    return float(df / special.chdtri(df, TRUST)) - 1
+
+
+def say_assumption(name: str, one: Assumption) -> str:
+    """Return an assumption in words."""
+    value = format_number(one.value, uncertainty=one.value / 10 if one.source == "pilot" else None)
+    where = {"given": "", "typical": " (typical)"}.get(one.source, "")
+    if one.found is not None:
+        found = format_number(one.found, uncertainty=one.found / 10)
+        where = f" (pilot {found})"
+    return WORDS[name].format(value, f"{one.value:.0%}") + where
+
+
+WORDS = {
+    "sd_run": "run SD {0}",
+    "sd_item": "SD {0} of item differences",
+    "sd_dataset": "SD {0} of dataset differences",
+    "accuracy": "accuracy {0}",
+    "disagreement": "systems differ on {0} of items",
+    "new_share": "{1} of that new in each run",
+    "phi": "phi {0} of one score",
+}

@@ -1,0 +1,220 @@
+"""The designs that reach what is asked for: for each number of runs the fewest items, and what both cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from holdsup.numerics.distributions import t_quantile
+from holdsup.numerics.power import (
+    critical_differences,
+    find_equivalence_power,
+    find_power,
+    find_share_power,
+    pool_systems,
+    share_level,
+)
+from holdsup.verdict.plan.basis import Basis
+from holdsup.verdict.plan.records import PlannedDesign, PowerPoint
+from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, find_fewest
+
+STEADY = 0.02  # share by which a number of items may move when the level of several pairs is drawn anew
+ROUNDS = 3
+CURVES, POINTS = 5, 12  # numbers of runs whose power is drawn, and points of each
+TRIED = (*range(1, 21), 25, 30, 40, 50, 75, 100)  # numbers of runs
+MORE = 1.5  # times the fewest runs: so many need no endless number of items
+USUAL = (2, 3, 5, 10)
+DEEP = 4  # times the most items of a design, as far as curves go
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Within which designs are looked for, and what they cost."""
+
+    runs: tuple[int, int]
+    units: tuple[int, int] | None  # items or datasets
+    cost_run: float = 0.0
+    cost_item: float = 0.0
+    budget: float | None = None
+
+    @property
+    def priced(self) -> bool:
+        """Whether there are prices."""
+        return self.cost_run + self.cost_item > 0
+
+    def counts(self) -> list[int]:
+        """Return the numbers of runs that are tried: all small ones, of larger ones some."""
+        low, high = self.runs
+        return sorted({low, high, *(k for k in TRIED if low <= k <= high)})
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is asked of designs."""
+
+    basis: Basis
+    goal: str  # difference or equivalence
+    target: float
+    wanted: float  # power
+    systems: int
+    alpha: float
+    bounds: Bounds
+    levels: dict[tuple[int, bool], float] = field(default_factory=dict)  # of a pair of several systems, as last drawn
+
+    def cost(self, runs: int, units: int | None) -> float:
+        """Return what a design costs; without prices, how many scores it has."""
+        trained = self.systems * runs * (units or 1 if self.basis.unit == "datasets" else 1)
+        scored = self.systems * runs * (units or 1)
+        if not self.bounds.priced:
+            return float(scored)
+        return trained * self.bounds.cost_run + scored * self.bounds.cost_item
+
+    def power(self, runs: int, units: int | None, *, sure: bool = True) -> float:
+        """Return how often a design answers as asked, by the test of `compare`."""
+        level = self.level(runs, sure=sure)
+        if self.scored_once(runs):
+            margin = self.target if self.goal == "equivalence" else 0.0
+            d = 0.0 if margin else self.target
+            return find_share_power(units or 1, self.basis.disagreement(d, sure=sure), d, level, margin=margin)
+        spread = pool_systems(self.basis.at(runs, units, sure=sure), self.pooled)
+        if self.goal == "equivalence":
+            return find_equivalence_power(spread, self.target, level)
+        return find_power(spread, self.target, level)
+
+    def half_width(self, runs: int, units: int | None) -> float:
+        """Return half the width that the interval of a difference will have, at the level of all pairs."""
+        level = self.level(runs, sure=True)
+        if self.scored_once(runs):
+            assert units is not None
+            apart = self.basis.disagreement(0.0 if self.goal == "equivalence" else self.target, sure=True)
+            return t_quantile(1 - level / 2, math.inf) * math.sqrt(apart / units + 1 / units**2)
+        spread = pool_systems(self.basis.at(runs, units, sure=True), self.pooled)
+        return float(np.median(critical_differences(spread, level)))
+
+    def scored_once(self, runs: int) -> bool:
+        """Return whether the test is that of systems that are right or wrong once on each item."""
+        basis = self.basis
+        return basis.two_valued and not basis.new_runs and runs == 1 and basis.cluster == 1.0
+
+    @property
+    def pooled(self) -> int:
+        """How many systems are tested together; over datasets, or with paired runs, pairs stand alone."""
+        alone = self.basis.unit == "datasets" or self.basis.found.arms == 1
+        return 2 if alone else self.systems
+
+    def level(self, runs: int, *, sure: bool) -> float:
+        """Return the level of one pair: of several systems as last drawn, for so many runs or nearly so many."""
+        if self.pooled == 2 or not self.levels:
+            return self.alpha / math.comb(self.systems, 2)
+        return self.levels[min(self.levels, key=lambda known: (abs(math.log(known[0] / runs)), known[1] != sure))]
+
+    def draw_level(self, runs: int, units: int | None, *, sure: bool) -> None:
+        """Draw the level of one pair of several systems anew, for a design."""
+        if self.pooled > 2:
+            spread = self.basis.at(runs, units, sure=sure)
+            self.levels[runs, sure] = share_level(spread, self.systems, self.alpha)
+
+    def fewest(self, runs: int, most: int, *, sure: bool) -> int | None:
+        """Return the fewest items or datasets with which so many runs do, None if `most` don't."""
+        assert self.bounds.units is not None
+        least, found = self.bounds.units[0], None
+        for _ in range(ROUNDS):
+            before = found
+            found = find_fewest(lambda n: self.power(runs, n, sure=sure) >= self.wanted, least, max(most, least))
+            if self.pooled == 2 or (before and found and abs(found - before) <= STEADY * before):
+                break
+            self.draw_level(runs, found or most, sure=sure)
+        return found
+
+    def frontier(self, *, sure: bool = True) -> Iterator[tuple[int, int | None]]:
+        """Yield numbers of runs with the fewest items that do; more runs only where they spare items."""
+        units, best = self.bounds.units, math.inf
+        for runs in self.bounds.counts():
+            if units is None:
+                self.draw_level(runs, None, sure=sure)
+                if self.power(runs, None, sure=sure) >= self.wanted:
+                    yield runs, None
+                    return
+            elif (found := self.fewest(runs, units[1], sure=sure)) is not None and found < best:
+                best = found
+                yield runs, found
+                if found == units[0]:
+                    return
+
+    def affordable(self, runs: int) -> int | None:
+        """Return the most items that the budget pays for with so many runs, 0 for none; None without items."""
+        units, budget = self.bounds.units, self.bounds.budget
+        if units is None:
+            return None if budget is None or self.cost(runs, None) <= budget else 0
+        if budget is None or self.cost(runs, units[1]) <= budget:
+            return units[1]
+        low, high = 0, units[1]
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.cost(runs, middle) <= budget else (low, middle)
+        return low if low >= units[0] else 0
+
+    def best_within(self) -> Iterator[PlannedDesign]:
+        """Yield, for each number of runs, what the bounds allow at most: for where nothing does."""
+        for runs in self.bounds.counts():
+            if (units := self.affordable(runs)) != 0:
+                if (runs, True) not in self.levels:
+                    self.draw_level(runs, units, sure=True)
+                yield self.describe(runs, units)
+
+    def describe(self, runs: int, units: int | None) -> PlannedDesign:
+        """Return a design with what it gives and costs."""
+        power, cost = self.power(runs, units), self.cost(runs, units)
+        within = self.bounds.budget is None or cost <= self.bounds.budget * (1 + 1e-9)
+        datasets = self.basis.unit == "datasets"
+        return PlannedDesign(
+            runs=runs, items=None if datasets else units, datasets=units if datasets else None, power=power,
+            half_width=self.half_width(runs, units), cost=cost if self.bounds.priced else None,
+            reaches=power >= self.wanted and within,
+        )  # fmt: skip
+
+    def fewest_runs(self) -> int | None:
+        """Return the fewest runs with which some number of items does, None if none do."""
+        if not self.basis.new_runs:
+            return self.bounds.runs[0]
+
+        def enough(runs: int) -> bool:
+            units = None if self.bounds.units is None else MOST_ITEMS
+            self.draw_level(runs, units, sure=True)
+            return self.power(runs, units) >= self.wanted
+
+        return find_fewest(enough, 2, MOST_RUNS)
+
+    def beyond(self, fewest: int | None) -> PlannedDesign | None:
+        """Return a design that does, whatever the bounds: half as many runs again as there must be."""
+        if fewest is None or (self.bounds.units is None and not self.basis.new_runs):
+            return None
+        runs = math.ceil(fewest * MORE) if self.basis.new_runs else self.bounds.runs[1]
+        units = None if self.bounds.units is None else self.fewest(runs, MOST_ITEMS, sure=True)
+        return None if self.bounds.units and units is None else self.describe(runs, units)
+
+    def curves(self, designs: Sequence[PlannedDesign]) -> Iterator[PowerPoint]:
+        """Yield points of the power curves of some numbers of runs."""
+        if not designs:
+            return
+        low, high = self.bounds.runs
+        shown = dict.fromkeys([designs[0].runs, min(d.runs for d in designs), *(k for k in USUAL if low <= k <= high)])
+        counts = sorted(list(shown)[:CURVES])
+        if self.bounds.units is None:
+            for runs in self.bounds.counts():
+                self.draw_level(runs, None, sure=True)
+                yield PowerPoint(runs=runs, units=None, power=self.power(runs, None))
+            return
+        least, most = self.bounds.units
+        all_needed = [d.items or d.datasets or least for d in designs]
+        needed = max(all_needed)
+        ends = max(least, min(all_needed) // DEEP), min(most, max(DEEP * needed, least))
+        places = np.unique(np.round(np.geomspace(*ends, POINTS)).astype(int))
+        for runs in counts:
+            if (runs, True) not in self.levels:
+                self.draw_level(runs, needed, sure=True)
+            for units in places.tolist():
+                yield PowerPoint(runs=runs, units=units, power=self.power(runs, units))

@@ -1,0 +1,348 @@
+"""What an evaluation needs: designs that keep their promise, from what is known or from a pilot; what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from scipy import stats
+
+import holdsup
+from holdsup import plan_evaluation, simulate_scores
+from holdsup.errors import ScoresError
+from holdsup.numerics.spread import total_variance
+from holdsup.results import read_result, schema_of
+from holdsup.verdict.evaluation import lay_out
+from holdsup.verdict.plan.basis import read_pilot
+from holdsup.verdict.planning import plan_pair
+
+Run = Callable[..., Any]
+PILOT = simulate_scores({"A": 0.7, "B": 0.7}, items=80, runs=4, sd_system_item=0.1, sd_residual=0.1, seed=2)
+KNOWN: dict[str, Any] = {"sd_run": 0.004, "accuracy": 0.82, "disagreement": 0.15, "new_share": 0.5}
+
+
+def test_items_of_one_run_each_are_those_of_the_noncentral_t() -> None:
+    plan = plan_evaluation(detect=0.05, sd_item=0.3, claim="these-runs", runs=1)
+
+    def power(items: int) -> float:
+        critical = stats.t.isf(0.025, items - 1)
+        return float(stats.nct.sf(critical, items - 1, 0.05 * math.sqrt(items) / 0.3))
+
+    (best,) = plan.designs
+    assert best.items is not None
+    assert power(best.items) >= 0.795
+    assert power(best.items - 4) < 0.8
+
+
+def test_right_or_wrong_once_is_planned_by_the_score_test_itself() -> None:
+    """By adding up the probabilities of all wins and losses on 60 items."""
+    plan = plan_evaluation(detect=0.2, disagreement=0.3, claim="these-runs", runs=1, items=60)
+    share = (0.3 + 0.2) / 2
+    exact = sum(
+        stats.multinomial.pmf([b, c, 60 - b - c], 60, [share, 0.3 - share, 0.7])
+        for b, c in itertools.product(range(61), repeat=2)
+        if b + c <= 60 and (b - c) / math.sqrt(b + c + 1) >= stats.norm.isf(0.025)
+    )
+    assert plan.designs[0].power == pytest.approx(exact, abs=0.005)
+
+
+def test_equivalence_of_many_items_is_that_of_two_one_sided_z_tests() -> None:
+    plan = plan_evaluation(margin=0.02, sd_item=0.4, claim="these-runs", runs=1, items=4000)
+    wanted = 2 * stats.norm.cdf(0.02 / (0.4 / math.sqrt(4000)) - stats.norm.isf(0.05)) - 1
+    assert plan.designs[0].power == pytest.approx(wanted, abs=0.003)
+
+
+def test_over_datasets_pairs_have_the_t_test_of_datasets_by_bonferroni() -> None:
+    plan = plan_evaluation(detect=0.03, datasets=40, sd_dataset=0.05, sd_run=0.02, runs=4, systems=3)
+    (best,) = plan.designs
+    se = math.sqrt((0.05**2 + 2 * 0.02**2 / 4) / 40)
+    critical = stats.t.isf(0.05 / 6, 39)
+    assert (best.items, best.datasets, plan.claim) == (None, 40, "new-datasets")
+    assert best.power == pytest.approx(stats.nct.sf(critical, 39, 0.03 / se), abs=0.005)
+
+
+def test_runs_that_vary_put_a_difference_out_of_reach_of_any_number_of_items() -> None:
+    plan = plan_evaluation(detect=0.01, sd_run=0.006, sd_item=0.3, runs=(2, 5))
+    assert (plan.state, plan.reachable, plan.beyond is None) == ("no", False, False)
+    assert plan.fewest_runs is not None
+    assert plan.fewest_runs > 5
+    assert "won't do" in str(plan)
+    for runs, enough in ((plan.fewest_runs - 1, False), (plan.fewest_runs, True)):
+        many = plan_evaluation(detect=0.01, sd_run=0.006, sd_item=0.3, runs=runs, items=10_000_000)
+        assert many.reachable == enough
+
+
+def test_the_cheapest_design_is_the_cheapest() -> None:
+    plan = plan_evaluation(detect=0.02, cost_run=40, cost_item=0.02, runs=(2, 8), **KNOWN)
+    best = plan.designs[0]
+    assert best.items is not None
+    assert best.cost == pytest.approx(2 * best.runs * (40 + 0.02 * best.items))
+    costs = []
+    for runs in range(2, 9):
+        alone = plan_evaluation(detect=0.02, cost_run=40, cost_item=0.02, runs=runs, **KNOWN)
+        costs += [d.cost for d in alone.designs if d.reaches]
+    assert best.cost == min(costs)
+    fewer = plan_evaluation(detect=0.02, runs=best.runs, items=best.items - 1, **KNOWN)
+    assert fewer.designs[0].power is not None
+    assert fewer.designs[0].power < 0.8 <= (best.power or 0)
+
+
+def test_a_budget_that_does_not_reach_says_what_it_buys_and_what_would_do() -> None:
+    plan = plan_evaluation(detect=0.02, cost_run=40, cost_item=0.02, budget=500, **KNOWN)
+    assert plan.state == "no"
+    assert plan.designs[0].cost is not None
+    within = [d for d in plan.designs if d.cost is not None and d.cost <= 500]
+    assert within
+    assert not any(d.reaches for d in plan.designs)
+    assert plan.beyond is not None
+    assert plan_evaluation(detect=0.02, cost_run=40, budget=5, **KNOWN).headline.endswith("the smallest design.")
+
+
+def test_more_systems_need_more_and_keep_their_pairs_together() -> None:
+    needed = [
+        plan_evaluation(detect=0.03, systems=n, runs=4, **KNOWN).designs[0].items or 0 for n in (2, 3, 6)
+    ]  # fmt: skip
+    assert needed[0] < needed[1] < needed[2]
+
+
+def test_what_is_assumed_is_named_and_what_is_typical_is_a_caution() -> None:
+    plan = plan_evaluation(detect=0.02)
+    assert {name: one.source for name, one in plan.assumptions.items()} == dict.fromkeys(
+        ("accuracy", "disagreement", "new_share", "sd_run"), "typical"
+    )
+    (caution,) = (each for each in plan.cautions if each.code == "typical-values")
+    assert all(name in caution.message for name in ("accuracy", "disagreement", "new-share", "sd-run"))
+    assert str(plan).count("(typical)") == 4
+    assert not plan_evaluation(detect=0.02, **KNOWN).cautions
+
+
+# From a pilot
+
+
+def pilot_of(scores: Any, **options: Any) -> Any:
+    return lay_out(holdsup.read_scores(scores, **options))[0]
+
+
+def test_a_plan_of_what_there_is_has_the_variance_that_compare_finds() -> None:
+    """With as many runs and items as the pilot has: one calculation for the plan, the advice and the test."""
+    evaluation = pilot_of(PILOT)
+    basis = read_pilot(evaluation, datasets=False, claim="new-runs", sd_run=None)
+    here = basis.at(4, 80, sure=False)
+    assert float(total_variance([here])) == pytest.approx(
+        float(total_variance([plan_pair(evaluation, "A", "B").spread])), rel=1e-9
+    )
+
+
+def test_the_upper_limit_is_above_the_truth_in_four_pilots_of_five() -> None:
+    above = []
+    for seed in range(120):
+        table = simulate_scores(
+            {"A": 0.7, "B": 0.7}, items=60, runs=3, sd_run=0.03, sd_system_item=0.1, sd_residual=0.1, seed=seed
+        )
+        basis = read_pilot(pilot_of(table), datasets=False, claim="new-runs", sd_run=None)
+        truth = 2 * 0.03**2 / 6 + (2 * 0.1**2 + 2 * 0.1**2 / 6) / 300
+        above.append(float(total_variance([basis.at(6, 300, sure=True)])) >= truth)
+    assert 0.7 < np.mean(above) < 0.95  # 80%, and three standard errors; limits are a little cautious
+
+
+def test_a_pilot_is_planned_on_its_limits_and_unclear_where_these_decide() -> None:
+    safe = plan_evaluation(PILOT, detect=0.05)
+    assert safe.state == "yes"
+    assert all(one.found is None or one.value > one.found for one in safe.assumptions.values())
+    states = {plan_evaluation(PILOT, detect=d, items=200).state for d in (0.05, 0.03, 0.005)}
+    assert states == {"yes", "unclear", "no"}
+
+
+def test_systems_that_are_right_or_wrong_give_their_disagreement() -> None:
+    rng = np.random.default_rng(0)
+    right = rng.random((2, 400)) < 0.8
+    system, item = (axis.ravel() for axis in np.indices((2, 400)))
+    table = {"system": np.array(["A", "B"])[system], "item": item, "score": right.ravel().astype(int)}
+    plan = plan_evaluation(table, detect=0.05, claim="these-runs")
+    found = plan.assumptions["disagreement"]
+    assert found.found == pytest.approx((right[0] != right[1]).mean(), abs=0.01)
+    assert {design.runs for design in plan.designs} == {1}
+    with pytest.raises(ScoresError, match="one run of each system"):
+        plan_evaluation(table, detect=0.05)
+    known = plan_evaluation(table, detect=0.05, sd_run=0.004)
+    assert known.assumptions["sd_run"].source == "given"
+    assert known.claim == "new-runs"
+
+
+def test_shared_seeds_and_runs_without_items_have_designs_of_their_own() -> None:
+    shared = plan_evaluation(PILOT, detect=0.05, shared=["seed"])
+    assert shared.state == "yes"
+    rng = np.random.default_rng(1)
+    runs = {"system": ["A"] * 5 + ["B"] * 5, "seed": [*range(5), *range(5)], "score": rng.normal(0.7, 0.01, 10)}
+    alone = plan_evaluation(runs, detect=0.03)
+    assert alone.unit is None
+    assert all(design.items is None for design in alone.designs)
+    assert alone.curves[0].units is None
+
+
+@pytest.mark.parametrize("nested", [True, False])
+def test_datasets_of_a_pilot_have_runs_of_their_own_or_share_them(nested: bool) -> None:
+    rng = np.random.default_rng(4)
+    system, dataset, run = (axis.ravel() for axis in np.indices((2, 8, 3)))
+    score = 0.7 + rng.normal(0, 0.05, (2, 8))[system, dataset] + rng.normal(0, 0.01, len(run))
+    table = {
+        "system": np.array(["A", "B"])[system], "dataset": [f"d{i}" for i in dataset], "seed": run, "score": score,
+    }  # fmt: skip
+    plan = plan_evaluation(table, detect=0.05, datasets=(5, 500), nested_runs=nested)
+    assert plan.unit == "datasets"
+    assert plan.state == "yes"
+    assert ("sd_run" in plan.assumptions) == (not nested)
+    with pytest.raises(ScoresError, match="several datasets"):
+        plan_evaluation(table, detect=0.05)
+
+
+def test_a_reliability_is_planned_as_variance_has_it() -> None:
+    plan = plan_evaluation(PILOT, reliability=0.9)
+    found = holdsup.decompose_variance(PILOT, levels={"seed": [3]}, level=0.6)
+    phi = plan.assumptions["phi"]
+    worst = min(found.reliabilities, key=lambda one: one.low)
+    study = next(p for p in found.study if p.system == worst.system and p.counts == {"seed": 3})
+    assert (phi.value, phi.found) == (pytest.approx(worst.low), pytest.approx(worst.phi))
+    assert 3 * worst.phi / (1 + 2 * worst.phi) == pytest.approx(study.phi)
+    first = plan.designs[0]
+    assert first.reliability is not None
+    assert first.reliability >= 0.9
+    assert (first.runs - 1) * worst.low / (1 + (first.runs - 2) * worst.low) < 0.9
+    assert first.items == 80
+    assert plan_evaluation(reliability=0.9, accuracy=0.8).state == "yes"
+
+
+# What it looks like
+
+PLANS: dict[str, dict[str, Any]] = {
+    "yes": {"detect": 0.02, **KNOWN},
+    "priced": {"detect": 0.02, "cost_run": 40, "cost_item": 0.02, "budget": 2000, **KNOWN},
+    "no": {"detect": 0.005, "items": (500, 5000), **KNOWN},
+    "typical": {"detect": 0.01},
+    "hopeless": {"detect": 0.0001, "sd_run": 0.3, "sd_item": 0.5, "items": (10, 100)},
+    "margin": {"margin": 0.02, **KNOWN},
+    "datasets": {"detect": 0.02, "datasets": (5, 60)},
+    "reliability": {"reliability": 0.9, "accuracy": 0.8},
+    "unreliable": {"reliability": 0.99, "accuracy": 0.8, "runs": (1, 3)},
+    "pilot": {"data": PILOT, "detect": 0.05},
+    "unclear": {"data": PILOT, "detect": 0.03, "items": 200},
+    "systems": {"detect": 0.03, "systems": 4, **KNOWN},
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_an_answer_is_short_and_comes_back_from_its_json(name: str, tmp_path: Path) -> None:
+    plan = plan_evaluation(**PLANS[name])
+    assert len(plan.headline.split()) <= 25
+    text = str(plan)
+    assert len(text.splitlines()) <= 24
+    assert text.splitlines()[-1] == plan.signature
+    plan.write_json(tmp_path / "plan.json")
+    plain = json.loads((tmp_path / "plan.json").read_text())
+    jsonschema.validate(plain, schema_of(holdsup.EvaluationPlan))
+    assert {"runs", "items", "power", "half_width", "cost"} <= set(plain["designs"][0])
+    assert {"reachable", "assumptions", "state", "headline", "asked", "cautions", "signature"} <= set(plain)
+    assert read_result(tmp_path / "plan.json").to_dict() == plan.to_dict()
+    for written in (plan.answer().markdown(), plan.answer().latex(), plan.page().html(), plan.page().text()):
+        assert plan.headline.split()[0] in written
+    assert list(plan.to_frame(backend="pyarrow").column("runs").to_pylist()) == [d.runs for d in plan.designs]
+    assert plan.describe_method().sentences
+
+
+@pytest.mark.parametrize("name", ["yes", "typical", "margin", "datasets", "reliability"])
+def test_the_command_that_an_answer_names_gives_it_again(run: Run, name: str) -> None:
+    plan = plan_evaluation(**PLANS[name])
+    command = plan.asked.command()
+    assert command is not None
+    done = run(*command.split()[1:])
+    assert done.code == 0
+    assert done.out == str(plan)
+
+
+def test_a_pilot_on_the_command_line_gives_the_same_numbers(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "pilot.csv"
+    pa.csv.write_csv(PILOT.set_column(0, "system", PILOT["system"].cast("string")), file)
+    done = run("plan", file, "--detect", "0.05", "--items", "20..2000", "--format", "json", "--quiet")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["designs"] == plan_evaluation(PILOT, detect=0.05, items=(20, 2000)).to_dict()["designs"]
+
+
+BAD: dict[str, tuple[list[str], str]] = {
+    "no goal": ([], "a plan needs one goal, --detect, --margin or --reliability, but there is none"),
+    "two goals": (["--detect", ".01", "--margin", ".01"], "but there is 2 of them"),
+    "detect zero": (["--detect", "0"], "--detect is 0.0: give a positive difference in the unit of the scores"),
+    "detect negative": (["--detect", "-0.01"], "--detect is -0.01: give a positive difference"),
+    "margin negative": (["--margin", "-1"], "the margin is -1.0: give a positive number"),
+    "power": (["--detect", ".01", "--power", "1"], "power is 1.0; it must be a number between 0 and 1"),
+    "reliability": (["--reliability", "1.2"], "reliability is 1.2; it must be a number between 0 and 1"),
+    "sd": (["--detect", ".01", "--sd-run", "-1"], "--sd-run is -1.0; it must be a number, 0 or more"),
+    "sd of nothing": (["--detect", ".01", "--sd-item", "0", "--sd-run", "1"], "where nothing varies"),
+    "accuracy": (["--detect", ".01", "--accuracy", "82"], "--accuracy is 82.0: give a share between 0 and 1"),
+    "disagreement": (["--detect", ".2", "--disagreement", ".1"], "differ on 0.2 of the items or more"),
+    "reversed": (["--detect", ".01", "--items", "5000..500"], "--items is 5000..500, from more to fewer"),
+    "one run": (["--detect", ".01", "--runs", "1"], "--runs begins at 1: at least 2 are needed"),
+    "budget": (["--detect", ".01", "--budget", "9"], "--budget without prices: say what a run or an item costs"),
+    "costs": (["--detect", ".01", "--cost-run", "-2"], "--cost-run is -2.0; it must be a number, 0 or more"),
+    "systems": (["--detect", ".01", "--systems", "1"], "systems is 1: two to 45 can be planned for"),
+    "claim": (["--detect", ".01", "--claim", "all"], "the claim 'all' can't be planned for"),
+    "both kinds": (["--detect", ".01", "--sd-item", ".1", "--accuracy", ".8"], "give one of them"),
+    "scale": (["--detect", ".01", "--sd-item", ".1"], "--sd-item without --sd-run"),
+    "units": (["--detect", ".01", "--items", "9", "--datasets", "9"], "can't both be planned"),
+    "no pilot": (["--detect", ".01", "--score", "f1"], "--score is about a pilot, and there is none"),
+    "datasets": (["--detect", ".01", "--sd-dataset", ".1"], "--sd-dataset is for planning datasets"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_requests_get_one_line(run: Run, name: str) -> None:
+    options, line = BAD[name]
+    done = run("plan", *options)
+    assert done.code == 1
+    assert line in " ".join(done.err.split())
+    assert len(done.err.strip().splitlines()) == 1
+
+
+def test_a_range_that_is_none_is_wrong_usage(run: Run) -> None:
+    done = run("plan", "--detect", ".01", "--items", "many")
+    assert done.code == 2
+    assert "is neither a whole number nor a range such as 500..5000" in " ".join(done.err.split())
+
+
+def _few(items: int, runs: int = 3, systems: str = "AB") -> Any:
+    return simulate_scores(dict.fromkeys(systems, 0.7), items=items, runs=runs)
+
+
+@pytest.mark.parametrize(
+    ("table", "asked", "line"),
+    [
+        (_few(2), {}, "have 2 items in common: 3 or more are needed"),
+        (_few(20, runs=1), {}, "one run of each system"),
+        (_few(20, systems="A"), {}, "a pilot needs two systems"),
+        (_few(20), {"accuracy": 0.8}, "--accuracy describes scores that aren't there yet"),
+        (_few(20), {"datasets": 9}, "--datasets needs a pilot that has several datasets"),
+        (_few(20, runs=1), {"claim": "these-runs", "runs": 3}, "only one run can be planned"),
+    ],
+)
+def test_a_pilot_that_is_too_small_is_refused_in_words(table: Any, asked: dict[str, Any], line: str) -> None:
+    with pytest.raises(ScoresError, match=line):
+        plan_evaluation(table, detect=0.05, **asked)
+
+
+def test_settings_and_metrics_are_planned_one_by_one() -> None:
+    rows = [
+        {"system": s, "lr": lr, "seed": k, "item": i, "score": ((7 * i + 3 * k + lr + (s == "B")) % 11) / 11}
+        for s in "AB" for lr in (1, 2) for k in range(2) for i in range(9)
+    ]  # fmt: skip
+    with pytest.raises(ScoresError, match="differ in settings: plan for one setting"):
+        plan_evaluation(rows, detect=0.05, facets=["lr", "seed"])
+    with pytest.raises(ScoresError, match="has 2 metrics"):
+        plan_evaluation([{**row, "metric": "m" if row["lr"] == 1 else "n"} for row in rows], detect=0.05, facets="seed")
