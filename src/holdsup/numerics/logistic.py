@@ -38,7 +38,7 @@ class LogisticFit:
     method: str  # "quadrature" or "laplace"
     theta: Floats  # relative to the logit's scale, signs put right
     beta: Floats
-    covariance: Floats  # of beta, shape (p, p)
+    joint: Floats  # covariance of (theta, beta), theta as known where it is zero
     value: float  # -2 log-likelihood, without the binomial coefficients
     optimum: Optimum
     curvature: Floats  # Hessian of the criterion by (theta, beta) at the optimum
@@ -48,6 +48,11 @@ class LogisticFit:
     nodes: int  # of the quadrature over the coarser factor; 0 for Laplace
     modes: Floats  # of the effects outside, relative to theta
     criterion: Criterion
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of beta, shape (p, p)."""
+        return self.joint[len(self.theta) :, len(self.theta) :]
 
 
 class Criterion:
@@ -184,14 +189,17 @@ def _conclude(
     free = np.concatenate([found.theta[:k] != 0, np.ones(len(found.theta) - k, bool)])
     values, vectors = np.linalg.eigh(curvature[np.ix_(free, free)])
     inverse = (vectors / np.maximum(values, 1e-10 * values.max(initial=1e-300))) @ vectors.T
-    p = len(found.theta) - k
     theta = _rectify(model, found.theta[:k])
+    turned = np.concatenate([np.where(theta * found.theta[:k] < 0, -1.0, 1.0), np.ones(len(found.theta) - k)])
+    joint = np.zeros_like(curvature)
+    joint[np.ix_(free, free)] = 2 * inverse
+    joint *= np.outer(turned, turned)
     criterion.slopes(found.theta)  # the modes are left there
     return LogisticFit(
         method="laplace" if quadrature is None else "quadrature",
         theta=theta,
         beta=found.theta[k:],
-        covariance=2 * inverse[len(inverse) - p :, len(inverse) - p :],
+        joint=joint,
         value=value,
         optimum=replace(found, value=value, gradient=gradient),
         curvature=curvature,

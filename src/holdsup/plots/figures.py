@@ -32,6 +32,7 @@ FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
     "contest": panels_of_contest,
     "estimate-study": panels_of_estimates,
     "fit": panels_of_fit,
+    "glmm": panels_of_fit,
     "qra": panels_of_reproduction,
     "rank": panels_of_ranking,
     "tune": panels_of_tuning,
