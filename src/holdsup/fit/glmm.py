@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -12,17 +11,16 @@ from holdsup.arguments import check_level
 from holdsup.columns import open_tables
 from holdsup.design import Design, build_design, parse_formula
 from holdsup.design.variables import Variables, encode_variables
-from holdsup.errors import FitError, Separation, list_names
+from holdsup.errors import FitError, Separation
 from holdsup.fit.glmm_result import GlmmFit, describe_logistic
-from holdsup.fit.logistic_model import Cellular, LogisticEngine, LogisticModel, Outcomes, build_cells
+from holdsup.fit.logistic_checks import check_separation, measure_agreement, name_bimodal
+from holdsup.fit.logistic_model import LogisticEngine, LogisticModel, Outcomes, build_cells
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.logistic import Runaway, fit_logistic
-from holdsup.numerics.separation import find_separated
 from holdsup.progress import Progress, no_progress
 
 METHODS = ("auto", "quadrature", "laplace")
 WHOLE = 1e-6  # how far a proportion times its trials may be from a whole number
-LINEAR = "or fit the linear model on means, without --family (`fit_lmm`)"
 
 
 def fit_glmm(
@@ -126,56 +124,18 @@ def fit_outcomes(
         raise Separation(f"every outcome is a {'success' if share else 'failure'}: there is nothing to fit")
     cellular = build_cells(design, outcomes, penalty=penalty, nested=method != "laplace")
     if penalty is None:
-        _check_separation(design, cellular)
+        check_separation(design, cellular)
     try:
         found = fit_logistic(cellular.model, method=method, start=start)
     except Runaway as runaway:
-        raise _name_bimodal(design, outcomes, runaway) from runaway
-    if method == "quadrature" and found.method != method:
+        raise name_bimodal(design, outcomes, runaway) from runaway
+    if method == "quadrature" and found.method != method and design.random:
         raise FitError(
             "the random terms don't factor into one group and one within it, so there is no quadrature: "
             "use method='laplace' (--method laplace)"
         )
-    return describe_logistic(LogisticModel(design, LogisticEngine(found, cellular), outcomes, penalty), level=level)
-
-
-def _check_separation(design: Design, cellular: Cellular) -> None:
-    """Raise if a fixed effect has no finite estimate."""
-    cells, X = cellular.model.cells, cellular.model.X
-    rows, kind = np.unique(X, axis=0, return_inverse=True)
-    s, n = (np.bincount(kind.ravel(), cells.by_point(x)) for x in (cells.s, cells.n))
-    separated = find_separated(rows, s, n)
-    if not len(separated):
-        return
-    first = separated[0]
-    row = int(cellular.points.shown[np.flatnonzero(kind.ravel() == first)[0]])
-    named = []
-    for factor in dict.fromkeys(itertools.chain.from_iterable(design.formula.fixed)):
-        coded = design.variables.coded[factor]
-        if coded.factor is not None:
-            labels = design.variables.factors[coded.factor]
-            named.append(f"{factor} {labels.names[labels.codes[row]]}")
-    where = list_names(named) if named else "the rows beyond a value of a number"
-    raise Separation(
-        f"{where}: {s[first]:,.0f} of {n[first]:,.0f} outcomes are successes, so the log-odds run to infinity "
-        f"(separation); leave it out, give a penalty (--penalty 2.5), {LINEAR}"
-    )
-
-
-def _name_bimodal(design: Design, outcomes: Outcomes, runaway: Runaway) -> Separation:
-    """Return the error for a group whose levels are always right or always wrong."""
-    block = next(b for b in design.random if any(t == runaway.parameter for _, _, t in b.places))
-    codes, count = np.asarray(block.group.codes), block.group.count
-    trials = np.bincount(codes, outcomes.trials, count)
-    right = np.bincount(codes, outcomes.successes, count)
-    held = trials > 0
-    pure = int((held & ((right == 0) | (right == trials))).sum())
-    total = int(held.sum())
-    return Separation(
-        f"{pure:,} of {total:,} levels of {block.group.label} are always right or always wrong: their spread runs to "
-        f"{runaway.size:.2g} logits, and no normal distribution describes levels with two modes. This is no fit; "
-        f"leave out the term, {LINEAR}"
-    )
+    model = LogisticModel(design, LogisticEngine(found, cellular), outcomes, penalty)
+    return describe_logistic(model, level=level, agreement=measure_agreement(model))
 
 
 def refit_outcomes(fit: GlmmFit, successes: Floats) -> GlmmFit:

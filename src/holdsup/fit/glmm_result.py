@@ -9,8 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from holdsup.errors import ResultError
+from holdsup.fit.logistic_checks import SOME, Agreement
 from holdsup.fit.logistic_model import LATENT_SD, LogisticModel
 from holdsup.fit.logistic_words import (
+    caution_agreement,
     caution_laplace,
     describe_logistic_method,
     tabulate_odds,
@@ -65,7 +67,7 @@ class GlmmFit(LmmFit):
         return self.live
 
 
-def describe_logistic(model: LogisticModel, *, level: float) -> GlmmFit:
+def describe_logistic(model: LogisticModel, *, level: float, agreement: Agreement) -> GlmmFit:
     """Return the tables of a fitted model."""
     design, fit, outcomes = model.design, model.engine.fit, model.outcomes
     npar = len(fit.theta) + len(fit.beta)
@@ -81,6 +83,7 @@ def describe_logistic(model: LogisticModel, *, level: float) -> GlmmFit:
         seed=None,
         cautions=(
             *caution_fit(converged=fit.converged, reason=reason, singular=singular, dropped=dropped),
+            *caution_agreement(agreement.unanimous, agreement.cells, agreement.expected, far=agreement.excess > SOME),
             *(caution_laplace(fit.method, extreme_share(model)) if design.random else ()),
         ),
         rows=design.rows,

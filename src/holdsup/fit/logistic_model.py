@@ -38,6 +38,16 @@ class Outcomes:
         """How many trials there are."""
         return float(len(self.successes) if self.trials is None else self.trials.sum())
 
+    @property
+    def shares(self) -> Floats:
+        """The share of successes of each row."""
+        return self.successes if self.trials is None else self.successes / np.maximum(self.trials, 1)
+
+    def draw(self, probability: Floats, rng: np.random.Generator) -> Floats:
+        """Return successes drawn with these probabilities."""
+        trials = 1 if self.trials is None else self.trials.astype(np.int64)
+        return rng.binomial(trials, probability).astype(float)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cellular:

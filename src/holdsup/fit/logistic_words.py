@@ -134,3 +134,15 @@ def caution_laplace(method: str, share: float) -> Iterator[Caution]:
             message="The likelihood is Laplace's approximation: the random terms are not nested in one factor.",
             advice="With few outcomes for each level, spreads come out somewhat too small.",
         )
+
+
+def caution_agreement(unanimous: float, cells: float, expected: float, *, far: bool) -> Iterator[Caution]:
+    """Yield a caution where outcomes of one cell agree more than the fit expects."""
+    if far:
+        yield Caution(
+            code="repeats-agree",
+            message=f"{unanimous:,.0f} of {cells:,.0f} cells are all right or all wrong, {expected:,.0f} were expected.",
+            effect="Repeats of one item agree more than the fit says, so its standard errors are too small.",
+            advice="Add a random term for what repeats share, such as (1 | system:item).",
+            count=int(unanimous),
+        )

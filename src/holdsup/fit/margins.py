@@ -139,8 +139,6 @@ def _average(model: LogisticModel, factor: int | None, code: int) -> Average:
     weight = np.bincount(kind.ravel(), weight) / weight.sum()
     p, k = X.shape[1], cellular.model.parameters
     X, Z = distinct[:, :p], np.split(distinct[:, p:], np.cumsum([z.shape[1] for z in Z])[:-1], axis=1) if Z else []
-    nodes, share = np.polynomial.hermite_e.hermegauss(NODES)
-    share = share / share.sum()
 
     def average(x: Floats) -> float:
         variance = np.zeros(len(X))
@@ -149,10 +147,15 @@ def _average(model: LogisticModel, factor: int | None, code: int) -> Average:
             for i, j, parameter in block.places:
                 factor[i, j] = x[parameter]
             variance += ((z @ factor) ** 2).sum(axis=1)
-        eta = (X @ x[k:])[:, None] + np.sqrt(variance)[:, None] * nodes
-        return float(weight @ (expit(eta) @ share))
+        return float(weight @ average_over_effects(X @ x[k:], variance))
 
     return average
+
+
+def average_over_effects(eta: Floats, variance: Floats) -> Floats:
+    """Return the mean probability where normal effects of some variance are added to each log-odds."""
+    nodes, share = np.polynomial.hermite_e.hermegauss(NODES)
+    return np.asarray(expit(eta[:, None] + np.sqrt(variance)[:, None] * nodes) @ (share / share.sum()))
 
 
 def _point(model: LogisticModel) -> Floats:

@@ -40,6 +40,14 @@ class Term:
     count: int = 0  # how many levels it has
 
 
+def factor_of(term: Term, theta: Floats) -> Floats:
+    """Return the factor of the covariance of a term's columns."""
+    factor = np.zeros((term.columns.shape[1],) * 2)
+    for i, j, parameter in term.places:
+        factor[i, j] = theta[parameter]
+    return factor
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
     """A logistic mixed model on its cells."""
@@ -76,7 +84,7 @@ class Laplace:
         self.model, self.cells = model, model.cells
         cells = model.cells
         chain = sorted((t for t in model.terms if t.level is not None), key=lambda t: t.level or 0)
-        self.raw = np.hstack([t.columns for t in chain])  # columns of the chain before Lambda, shape (K, Q)
+        self.raw = np.hstack([np.empty((cells.points, 0)), *(t.columns for t in chain)])  # columns of the chain before Lambda, shape (K, Q)
         self.levels = [t.level or 0 for t in chain for _ in range(t.columns.shape[1])]
         self.places: list[tuple[int, int, int]] = []
         for t, start in zip(chain, _starts([t.columns.shape[1] for t in chain]), strict=True):
