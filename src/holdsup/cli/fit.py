@@ -33,7 +33,9 @@ from holdsup.cli.output import Output, output_options
     "--method", type=click.Choice(["auto", "quadrature", "laplace"]), default="auto",
     help="Of the likelihood [auto: quadrature where the terms allow it].",
 )  # fmt: skip
-@click.option("--penalty", type=float, metavar="SD", help="Normal prior on fixed effects, for separation (2.5 is usual).")
+@click.option(
+    "--penalty", type=float, metavar="SD", help="Normal prior on fixed effects, for separation (2.5 is usual)."
+)
 @output_options
 def command(
     formula: str, data: tuple[str, ...], ml: bool, weights: str | None, family: str | None, trials: str | None,
@@ -50,7 +52,12 @@ def command(
     from holdsup.errors import FitError
     from holdsup.fit import fit_glmm, fit_lmm
 
-    logistic = {"trials": trials, "failures": failures, "penalty": penalty, "method": None if method == "auto" else method}
+    logistic = {
+        "trials": trials,
+        "failures": failures,
+        "penalty": penalty,
+        "method": None if method == "auto" else method,
+    }
     if family is None:
         given = [f"--{name}" for name, value in logistic.items() if value is not None]
         if given:

@@ -160,7 +160,7 @@ def encode_variables(
     keep_zeros: bool = False,
     progress: Progress = no_progress,
 ) -> Variables:
-    """Return the variables of `formula` from tables that are open; rows without weight are left out or (`keep_zeros`) not."""
+    """Return the variables of `formula` from open tables; rows of no weight are left out, unless `keep_zeros`."""
     uses = uses_of(formula, weights)
     table = read_table(tables, labels=uses.labels, numbers=uses.numbers, either=uses.either, progress=progress)
     table = table.fold_truths(table.labels)

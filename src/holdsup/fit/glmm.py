@@ -39,8 +39,8 @@ def fit_glmm(
 
     Parameters
     ----------
-    formula : as for `fit_lmm`, ``passed ~ system + (1 | item) + (1 | system:item)``; the response is 0 or 1 in each row,
-        or with `trials` a number of successes or a proportion, or with `failures` a number of successes
+    formula : as for `fit_lmm`, ``passed ~ system + (1 | item) + (1 | system:item)``; the response is 0 or 1 in each
+        row, with `trials` a number of successes or a proportion, with `failures` a number of successes
     data : a path, a frame, a dict of columns: anything that `read_scores` takes
     family : "binomial", with the logit link
     trials : column of the number of trials of each row

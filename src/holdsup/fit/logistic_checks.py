@@ -1,4 +1,4 @@
-"""What no logistic mixed model describes: systems that are always right, items that are always right or always wrong."""
+"""What no logistic mixed model describes: systems that are always right, items that are always right or wrong."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 from scipy.special import expit
 
 from holdsup.design import Design
-from holdsup.errors import Separation, list_names
+from holdsup.errors import Separation
 from holdsup.fit.logistic_model import Cellular, LogisticModel, Outcomes
 from holdsup.numerics.laplace import factor_of
 from holdsup.numerics.logistic import Runaway
+from holdsup.numerics.outcomes import sum_by
 from holdsup.numerics.separation import find_separated
 
 LINEAR = "or fit the linear model on means, without --family (`fit_lmm`)"
@@ -76,14 +77,16 @@ def measure_agreement(model: LogisticModel) -> Agreement:
 
 def _finest(model: LogisticModel) -> str:
     chain, group = model.engine.cellular.chain, model.engine.cellular.group
-    return next((b.group.label for b, g in zip(model.design.random, group, strict=True) if chain and g == chain[0]), "row")
+    return next(
+        (b.group.label for b, g in zip(model.design.random, group, strict=True) if chain and g == chain[0]), "row"
+    )
 
 
 def check_separation(design: Design, cellular: Cellular) -> None:
     """Raise if a fixed effect has no finite estimate."""
     cells, X = cellular.model.cells, cellular.model.X
     rows, kind = np.unique(X, axis=0, return_inverse=True)
-    s, n = (np.bincount(kind.ravel(), cells.by_point(x)) for x in (cells.s, cells.n))
+    s, n = (sum_by(kind.ravel(), cells.by_point(x), len(rows)) for x in (cells.s, cells.n))
     separated = find_separated(rows, s, n)
     if not len(separated):
         return
@@ -95,7 +98,7 @@ def check_separation(design: Design, cellular: Cellular) -> None:
         if coded.factor is not None:
             labels = design.variables.factors[coded.factor]
             named.append(f"{factor} {labels.names[labels.codes[row]]}")
-    where = list_names(named) if named else "the rows beyond a value of a number"
+    where = ", ".join(named) if named else "the rows beyond a value of a number"
     raise Separation(
         f"{where}: {s[first]:,.0f} of {n[first]:,.0f} outcomes are successes, so the log-odds run to infinity "
         f"(separation); leave it out, give a penalty (--penalty 2.5), {LINEAR}"

@@ -60,7 +60,9 @@ class Cellular:
     group: tuple[int, ...]  # index of each random term's group
 
 
-def build_cells(design: Design, outcomes: Outcomes, *, penalty: float | None, nested: bool, merge: bool = True) -> Cellular:
+def build_cells(
+    design: Design, outcomes: Outcomes, *, penalty: float | None, nested: bool, merge: bool = True
+) -> Cellular:
     """Return a design as cells; `nested`: with two factors level by level at most, as the quadrature takes them."""
     codes = [labels.codes for labels in design.variables.factors]
     numbers = design.sample.numbers
@@ -155,7 +157,7 @@ class LogisticModel(Model):
 
     @cached_property
     def effects(self) -> tuple[tuple[Floats, Floats], ...]:
-        """The conditional modes of each random term of the formula and their covariances, (levels, k), (levels, k, k)."""
+        """The conditional modes of each random term, shape (levels, k), and their covariances, (levels, k, k)."""
         fit = self.engine.fit
         nested = len(self.engine.cellular.chain) <= 2
         cellular = build_cells(self.design, self.outcomes, penalty=self.penalty, nested=nested, merge=False)
@@ -164,7 +166,9 @@ class LogisticModel(Model):
         return tuple(_find_effects(self.design, cellular, laplace, fit.theta))
 
 
-def _find_effects(design: Design, cellular: Cellular, laplace: Laplace, theta: Floats) -> Iterator[tuple[Floats, Floats]]:
+def _find_effects(
+    design: Design, cellular: Cellular, laplace: Laplace, theta: Floats
+) -> Iterator[tuple[Floats, Floats]]:
     q2 = laplace.q2
     inverse = cho_solve((laplace.chol[:q2, :q2], True), np.eye(q2)) if q2 else np.empty((0, 0))
     TL = laplace.TL[:, :q2]

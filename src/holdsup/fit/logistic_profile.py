@@ -50,4 +50,4 @@ class LogisticProfile(Profile):
 def fixed_quantity(model: LogisticModel, number: int) -> Quantity:
     """Return a fixed effect of the formula as a quantity with limits."""
     slope = np.concatenate([np.zeros(len(model.engine.fit.theta)), model.transform[number]])
-    return Quantity(lambda point: float(slope @ point), lambda point: slope, -math.inf, math.inf)
+    return Quantity(lambda point: float(slope @ point), lambda _: slope, -math.inf, math.inf)

@@ -26,7 +26,10 @@ def write_logistic(fit: GlmmFit) -> Answer:
         question=QUESTION,
         state=None,
         headline=_headline(fit) if fit.converged else "The fit did not converge: don't use its numbers.",
-        parts=(tabulate_odds(fit.fixed, fit.level, most=MOST_EFFECTS), tabulate_rates(fit.rates[:MOST_EFFECTS], fit.level)),
+        parts=(
+            tabulate_odds(fit.fixed, fit.level, most=MOST_EFFECTS),
+            tabulate_rates(fit.rates[:MOST_EFFECTS], fit.level),
+        ),
         foot=(
             *([("holds for", say_covered(fit.levels))] if fit.levels else []),
             ("spread", f"{say_spread(fit.random)} (logits)"),
@@ -54,7 +57,8 @@ def _headline(fit: GlmmFit) -> str:
         ends = format_interval(100 * d.low, 100 * d.high)
         return (
             f"{fit.pair.variable} {fit.pair.level} succeeds in {_percent(rate)}, {size} points "
-            f"{'below' if d.estimate < 0 else 'above'} {fit.pair.reference}{chance} ({doubt} {ends}, {say_p(effect.p)})."
+            f"{'below' if d.estimate < 0 else 'above'} {fit.pair.reference}{chance} "
+            f"({doubt} {ends}, {say_p(effect.p)})."
         )
     if [effect.name for effect in fit.fixed] == [INTERCEPT]:
         (rate,) = fit.rates
@@ -116,7 +120,7 @@ def describe_logistic_method(fit: GlmmFit) -> Method:
 
 
 def caution_laplace(method: str, share: float) -> Iterator[Caution]:
-    """Yield a caution where Laplace's approximation is known to mislead; `share` is the most extreme rate of success."""
+    """Yield a caution where Laplace's approximation is known to mislead; `share` is the most extreme rate."""
     if method != "laplace":
         return
     if max(share, 1 - share) > EXTREME:
@@ -141,7 +145,7 @@ def caution_agreement(unanimous: float, cells: float, expected: float, *, far: b
     if far:
         yield Caution(
             code="repeats-agree",
-            message=f"{unanimous:,.0f} of {cells:,.0f} cells are all right or all wrong, {expected:,.0f} were expected.",
+            message=f"{unanimous:,.0f} of {cells:,.0f} cells are all right or all wrong, not {expected:,.0f}.",
             effect="Repeats of one item agree more than the fit says, so its standard errors are too small.",
             advice="Add a random term for what repeats share, such as (1 | system:item).",
             count=int(unanimous),

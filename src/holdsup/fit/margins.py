@@ -187,5 +187,3 @@ def _difference(
     tail, reach = normal_tail(estimate / se), t_quantile((1 + level) / 2, math.inf) * se
     name = f"{later[0]} - {earlier[0]}"
     return RateDifference(name, estimate, se, estimate - reach, estimate + reach, tail.p, tail.log10_p)
-
-

@@ -71,7 +71,9 @@ def _profile_logistic(model: LogisticModel, level: float, progress: Progress) ->
     for i, (group, term, parameter, quantity) in enumerate(wanted):
         progress(i, len(wanted), f"profile of {group} {term}")
         estimate = quantity.value(profile.optimum)
-        low, high = (-1.0, 1.0) if parameter == "correlation" and not abs(estimate) < SURE else profile.interval(quantity)
+        low, high = (
+            (-1.0, 1.0) if parameter == "correlation" and not abs(estimate) < SURE else profile.interval(quantity)
+        )
         found.append(ProfileInterval(group, term, parameter, estimate, low, high))
     return tuple(found)
 
@@ -87,7 +89,9 @@ def profile_share(
     _check(fit, level)
     model = fit.model()
     if isinstance(model, LogisticModel):
-        raise FitError("shares of a logistic fit's variance have no profile: see intraclass_correlations, bootstrap_fit")
+        raise FitError(
+            "shares of a logistic fit's variance have no profile: see intraclass_correlations, bootstrap_fit"
+        )
     known = [block.group.label for block in model.design.random]
     for group in groups:
         if group not in known:
@@ -113,12 +117,12 @@ def _check(fit: LmmFit, level: float | None) -> None:
         check_level(level, FitError)
 
 
-def _quantities(
-    block: RandomBlock, parameters: int, *, relative: bool = True
-) -> list[tuple[str, str, str, Quantity]]:
+def _quantities(block: RandomBlock, parameters: int, *, relative: bool = True) -> list[tuple[str, str, str, Quantity]]:
     names = [column.name for column in block.columns]
     rows = [_row(block, i, parameters) for i in range(len(names))]
-    found = [(block.group.label, name, "sd", _sd(row, relative=relative)) for name, row in zip(names, rows, strict=True)]
+    found = [
+        (block.group.label, name, "sd", _sd(row, relative=relative)) for name, row in zip(names, rows, strict=True)
+    ]
     if block.correlated:
         for i in range(len(names)):
             for j in range(i):
@@ -154,7 +158,7 @@ def _sigma(unit: float) -> Quantity:
 
 
 def _sd(row: Floats, *, relative: bool) -> Quantity:
-    """Return the standard deviation of a column; `relative` to the residual's, whose logarithm is the last coordinate."""
+    """Return the standard deviation of a column; where `relative`, to e to the last coordinate."""
     held = (np.abs(row).sum(axis=1) > 0).astype(float)
 
     def value(point: Floats) -> float:
@@ -164,7 +168,11 @@ def _sd(row: Floats, *, relative: bool) -> Quantity:
         vector = row @ point[:-1]
         length = float(np.linalg.norm(vector))
         direction = vector / length if length > TINY else held / math.sqrt(held.sum())
-        return np.append(direction @ row * math.exp(point[-1]), value(point)) if relative else np.append(direction @ row, 0.0)
+        return (
+            np.append(direction @ row * math.exp(point[-1]), value(point))
+            if relative
+            else np.append(direction @ row, 0.0)
+        )
 
     return Quantity(value, slope, 0.0, math.inf, nil=_conditions(row))
 

@@ -21,7 +21,7 @@ from scipy.linalg import cho_solve, lapack
 from scipy.sparse import issparse
 
 from holdsup.numerics.layout import Floats, Ints
-from holdsup.numerics.outcomes import Cells
+from holdsup.numerics.outcomes import Cells, sum_by
 
 TIGHT = 5e-7  # decrement of a step to the mode after which the next one is at rounding
 MOST_PASSES = 60
@@ -84,7 +84,9 @@ class Laplace:
         self.model, self.cells = model, model.cells
         cells = model.cells
         chain = sorted((t for t in model.terms if t.level is not None), key=lambda t: t.level or 0)
-        self.raw = np.hstack([np.empty((cells.points, 0)), *(t.columns for t in chain)])  # columns of the chain before Lambda, shape (K, Q)
+        self.raw = np.hstack(
+            [np.empty((cells.points, 0)), *(t.columns for t in chain)]
+        )  # columns of the chain before Lambda, shape (K, Q)
         self.levels = [t.level or 0 for t in chain for _ in range(t.columns.shape[1])]
         self.places: list[tuple[int, int, int]] = []
         for t, start in zip(chain, _starts([t.columns.shape[1] for t in chain]), strict=True):
@@ -118,14 +120,16 @@ class Laplace:
             self.rest_places += [(at + i, at + j, parameter) for i, j, parameter in t.places]
         self.rest_diagonal = all((rows == columns).all() for rows, columns, _ in self.rest_places)
 
-    # Lambda ------------------------------------------------------------------------------------------------------
+    # Lambda
 
     def _columns(self, theta: Floats) -> list[_Column]:
         factor = np.zeros((self.raw.shape[1],) * 2)
         for i, j, parameter in self.places:
             factor[i, j] = theta[parameter]
         z = self.raw @ factor
-        return [_Column(level, float(z[0, c]) if self.flat[c] else None, z[:, c]) for c, level in enumerate(self.levels)]
+        return [
+            _Column(level, float(z[0, c]) if self.flat[c] else None, z[:, c]) for c, level in enumerate(self.levels)
+        ]
 
     def _rest_factor(self, theta: Floats) -> Floats:
         """Return the factor of the other factors' covariance: its diagonal if there is nothing else."""
@@ -144,7 +148,7 @@ class Laplace:
         rest = matrix[:, : self.q2] * self.L2 if self.rest_diagonal else matrix[:, : self.q2] @ self.L2
         return np.hstack([rest, matrix[:, self.q2 :]])
 
-    # One pass over the cells ---------------------------------------------------------------------------------------
+    # One pass over the cells
 
     def _predict(self, u: Sequence[Floats], tail: Floats) -> Floats:
         cells = self.cells
@@ -188,7 +192,7 @@ class Laplace:
                 found.append(cells.by_node(x * column.z[cells.point], column.level))
         return found
 
-    # Elimination -----------------------------------------------------------------------------------------------------
+    # Elimination
 
     def _rows(self, x: Floats, level: int) -> Floats:
         """Return sums of a value of cells over nodes, as rows of the matrix of the others.
@@ -240,7 +244,7 @@ class Laplace:
     def _out_of(self, rows: Floats, x: Floats) -> Floats:
         """Return the sum of rows, each times a value of its node."""
         if rows.ndim == 1:
-            return np.bincount(self.cells.point, rows * x[self.cells.leaf], self.cells.points)
+            return sum_by(self.cells.point, rows * x[self.cells.leaf], self.cells.points)
         return np.asarray(x @ rows)
 
     def _factor(self, at: _Pass) -> None:
@@ -311,7 +315,7 @@ class Laplace:
             found[c] = y / self.d[c]
         return found, solved
 
-    # The mode ----------------------------------------------------------------------------------------------------------
+    # The mode
 
     def _set(self, theta: Floats) -> None:
         """Put Lambda at theta, and the modes to what they should be near there."""
@@ -355,7 +359,7 @@ class Laplace:
         self.mode_found = last
         return at
 
-    # Value and gradient --------------------------------------------------------------------------------------------------
+    # Value and gradient
 
     @property
     def beta(self) -> Floats:
@@ -373,7 +377,9 @@ class Laplace:
         cells, eta = self.cells, self._predict(self.u, self.tail)
         # s eta - n log(1 + e^eta) = (s - n) eta + n log mu
         loglik = float(cells.mass @ ((cells.s - cells.n) * eta + cells.n * np.log(at.mu)))
-        value = -2 * loglik + float(self.tail[: self.q2] @ self.tail[: self.q2]) + float(self.model.prior @ self.beta**2)
+        value = (
+            -2 * loglik + float(self.tail[: self.q2] @ self.tail[: self.q2]) + float(self.model.prior @ self.beta**2)
+        )
         for column, u, d in zip(self.columns, self.u, self.d, strict=True):
             value += float(cells.weight[column.level] @ (u**2 + np.log(d)))
         value += 2 * float(np.log(np.diag(self.chol)[: self.q2]).sum())
@@ -422,7 +428,7 @@ class Laplace:
         by_d, by_B, by_C = self._run_back(by_S)
         E = None if self.direct else self.P
         by_point = np.diag(by_S) if E is None else np.einsum("ij,ij->i", E @ by_S, E)
-        by_w = cells.mass * by_point[cells.point]
+        by_w: Floats = cells.mass * by_point[cells.point]
         for c, column in enumerate(columns):
             rows = self._at_cells(by_B[c], column.level)  # of the column's rows, at the cells
             z = column.z[cells.point] if column.flat is None else column.flat
@@ -444,7 +450,7 @@ class Laplace:
         """Return at the cells the adjoint of the product of two columns, times the one that is not `c`."""
         cells, other = self.cells, self.columns[e]
         z = other.z[cells.point] if other.flat is None else other.flat
-        return adjoint[cells.cellnode[min(self.levels[e], self.levels[c])]] * z
+        return np.asarray(adjoint[cells.cellnode[min(self.levels[e], self.levels[c])]] * z)
 
     def _at_cells(self, rows: Floats, level: int) -> Floats:
         """Return the product of the node's row with the cell's point."""
@@ -458,7 +464,7 @@ class Laplace:
         return np.asarray(np.einsum("ij,ij->i", rows[cells.cellnode[level]], self.P[cells.point]))
 
     def _run_back(self, by_S: Floats) -> tuple[list[Floats], list[Floats], dict[tuple[int, int], Floats]]:
-        """Return the derivatives of log|H| by what each column began with: d, B and C before anything was eliminated."""
+        """Return the derivatives of log|H| by d, B and C of each column, before anything was eliminated."""
         cells, columns = self.cells, self.columns
         by_d: list[Floats] = [np.empty(0)] * len(columns)
         by_B: list[Floats] = [np.empty(0)] * len(columns)
@@ -492,7 +498,7 @@ class Laplace:
             by_d[c], by_B[c] = at_d, at_B
         return by_d, by_B, by_C
 
-    # What the optimum implies -----------------------------------------------------------------------------------------
+    # What the optimum implies
 
     def precision(self) -> Floats:
         """Return the precision of the fixed effects, random effects eliminated and theta as known."""

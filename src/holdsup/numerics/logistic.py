@@ -74,8 +74,7 @@ class Criterion:
         return x[: self.parameters], x[self.parameters :]
 
     def information(self, x: Floats) -> None:
-        """Return the Hessian, where it is known without asking for it."""
-        return None
+        """Return nothing: the Hessian is not known without differences."""
 
 
 def fit_logistic(model: Model, *, method: str = "auto", start: Floats | None = None) -> LogisticFit:

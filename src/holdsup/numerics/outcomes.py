@@ -62,6 +62,11 @@ def compact(codes: Any) -> tuple[Ints, int]:
     return inverse.ravel().astype(np.int64), len(values)
 
 
+def sum_by(codes: Ints, values: Floats | None, count: int) -> Floats:
+    """Return the sum of values (or how many there are) for each code."""
+    return np.asarray(np.bincount(codes, values, count), dtype=np.float64)
+
+
 def find_chain(groups: Sequence[tuple[Any, int]], *, least: int) -> list[int]:
     """Return the largest group and, finest first, the groups that it is nested in and that have `least` levels."""
     order = sorted(range(len(groups)), key=lambda g: -groups[g][1])
@@ -119,7 +124,7 @@ class Cells:
         """Return the sum of a value of cells over each point, trees counted as often as they occur."""
         if self.dense:
             return np.asarray(self.weight[0] @ x.reshape(self.leaves, self.points))
-        return np.bincount(self.point, x * self.mass, self.points)
+        return sum_by(self.point, x * self.mass, self.points)
 
     def rise(self, x: Floats, low: int, high: int) -> Floats:
         """Return sums over the nodes of a level, from values (or rows) of a lower one."""
@@ -141,7 +146,7 @@ class Cells:
         if self.dense:
             return self.rise(x.reshape(self.leaves, self.points), 0, level)
         nodes = len(self.weight[level])
-        flat = np.bincount(self.cellnode[level] * self.points + self.point, x, nodes * self.points)
+        flat = sum_by(self.cellnode[level] * self.points + self.point, x, nodes * self.points)
         return flat.reshape(nodes, self.points)
 
 
@@ -159,16 +164,14 @@ def make_cells(
         place = np.empty(A, np.int64)
         place[order] = np.arange(A)
         leaf = place[leaf]
-    key, ones = leaf * K + points.codes, trials is None
-    if A * K <= DENSE_TABLE * len(key):
-        n = np.bincount(key, trials, A * K).astype(float)
-        s = np.bincount(key, successes, A * K)
+    key = leaf * K + points.codes
+    if DENSE_TABLE * len(key) >= A * K:
+        n, s = sum_by(key, trials, A * K), sum_by(key, successes, A * K)
         occurs = np.arange(A * K) if (n > 0).mean() >= FULL else np.flatnonzero(n)
         n, s = n[occurs], s[occurs]
     else:
         occurs, inverse = np.unique(key, return_inverse=True)
-        n = np.bincount(inverse, None if ones else trials).astype(float)
-        s = np.bincount(inverse, successes)
+        n, s = sum_by(inverse, trials, len(occurs)), sum_by(inverse, successes, len(occurs))
     leaf, point = np.divmod(occurs, K)
     levels = ancestors[:, order]
     nodes = [_runs(row) for row in levels]

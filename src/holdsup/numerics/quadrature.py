@@ -1,14 +1,17 @@
-"""The likelihood of right and wrong answers by quadrature: items and systems within items exactly, the rest by Laplace.
+"""The likelihood of right and wrong by quadrature: items and systems within items exactly, the rest by Laplace.
 
-Given the effects v of runs and datasets the likelihood is a product over items, and given an item's effect x the effects
-of systems on it are independent:
+Given the effects v of runs and datasets the likelihood is a product over items, and given an item's effect x the
+effects of systems on it are independent:
 
     G(o) = sum_j log int N(x; 0, s1^2) prod_(units p of j) f_p(x) dx,   f_p(x) = int N(t; 0, s2^2) e^(g_p(x + t)) dt,
 
-o = X beta + Z Lambda v at the points and g_p the log-likelihood of a unit's cells. Units with the same cells share f_p, so
-it is computed once for each *kind* of unit on a grid that all items share: the rule is the trapezoid's, which for such
-integrands converges as fast as Gauss's and whose error shows when the spacing is halved. The others are added by Laplace's
-approximation of int exp(G - v'v/2) dv, with the exact Hessian of G: F = -2 G + v'v + log|I - Lambda'Z'G''Z Lambda|.
+o = X beta + Z Lambda v at the points and g_p the log-likelihood of a unit's cells. Units with the same cells share
+f_p, so it is computed once for each *kind* of unit on a grid that all items share: the rule is the trapezoid's, which
+for such integrands converges as fast as Gauss's and whose error shows when the spacing is halved. The others are added
+by Laplace's approximation of int exp(G - v'v/2) dv, with the exact Hessian of G:
+
+    F = -2 G + v'v + log|I - Lambda'Z'G''Z Lambda|   at its mode.
+
 docs/maths/logistic.md derives the gradient.
 """
 
@@ -22,12 +25,13 @@ from scipy.sparse import csr_matrix
 
 from holdsup.numerics.laplace import Laplace, Model
 from holdsup.numerics.layout import Floats, Ints
-from holdsup.numerics.outcomes import Cells
+from holdsup.numerics.outcomes import Cells, sum_by
 
 SPACING = 0.8  # of the grid, in standard deviations of the narrowest posterior
 REACH = 8.5  # standard deviations that the grid covers on each side
 LATTICE = 0.35  # standard deviation of both effects from which their grids are one
 INNER = 9  # nodes of Gauss and Hermite's for smaller ones
+MOST_KNOWN = 10.0  # of a unit's effect (the information of its cells), for which these are enough
 NEGLIGIBLE = 1e-10  # share of an item's posterior that is left out of covariances
 MOST_WORK = 3e7  # numbers of one evaluation, beyond which it is not worth its time
 MOST_OTHERS = 300  # effects outside
@@ -66,14 +70,25 @@ def find_units(cells: Cells) -> _Units:
     return _Units(shown[:, :, 0].astype(np.int64), shown[:, :, 1], shown[:, :, 2], has, cells.weight[-1])
 
 
+def _trapezoid(spacing: float) -> tuple[Floats, Floats]:
+    """Return equally spaced nodes, and their weights for a standard normal."""
+    steps = int(np.ceil(REACH / spacing))
+    nodes = spacing * np.arange(-steps, steps + 1)
+    return np.asarray(nodes), np.asarray(np.exp(-(nodes**2) / 2) * (spacing / np.sqrt(2 * np.pi)))
+
+
 class _Direct:
     """A grid for items, and nodes about each of its values for the units: any standard deviations, zero too."""
 
-    def __init__(self, outer: float, inner: float | None, spacing: float) -> None:
-        steps = int(np.ceil(REACH / spacing))
-        self.u = spacing * np.arange(-steps, steps + 1)
-        self.log_weight = np.log(spacing) - self.u**2 / 2 - np.log(2 * np.pi) / 2
-        self.t, weight = (np.zeros(1), np.ones(1)) if inner is None else np.polynomial.hermite_e.hermegauss(INNER)
+    def __init__(self, outer: float, inner: float | None, spacing: float, step: float = 0.0, nodes: int = 0) -> None:
+        self.u, weight = _trapezoid(spacing)
+        self.log_weight = np.log(weight)
+        if inner is None:
+            self.t, weight = np.zeros(1), np.ones(1)
+        elif nodes:
+            self.t, weight = np.polynomial.hermite_e.hermegauss(nodes)
+        else:
+            self.t, weight = _trapezoid(step)
         self.weight = weight / weight.sum()
         self.y = np.add.outer(outer * self.u, (inner or 0.0) * self.t).ravel()
 
@@ -108,7 +123,8 @@ class _Lattice:
     def spread(self, x: Floats) -> Floats:
         return np.asarray(x @ self.kernel.T)
 
-    def slopes(self, by_y: Floats, by_weight: Floats, by_kernel: Floats) -> list[float]:
+    def slopes(self, by_y: Floats, by_weight: Floats, by_kernel: Floats | None) -> list[float]:
+        assert by_kernel is not None
         first = by_weight @ (self.u**2 / self.outer**3 - 1 / self.outer)
         second = (by_kernel * self.kernel * (self.apart**2 / self.inner**3 - 1 / self.inner)).sum()
         return [float(first), float(second)]
@@ -154,7 +170,7 @@ class Quadrature:
             return False
         grid = self._grid(self.laplace.theta)
         P, R = self.units.point.shape
-        return max(P * R * len(grid.y) * (1 + self.q2 / 10), self.units.has.nnz * len(grid.u) / 4) <= MOST_WORK
+        return bool(max(P * R * len(grid.y) * (1 + self.q2 / 10), self.units.has.nnz * len(grid.u) / 4) <= MOST_WORK)
 
     def _grid(self, theta: Floats) -> _Direct | _Lattice:
         sizes = np.abs(theta[self.chain])
@@ -162,10 +178,11 @@ class Quadrature:
         spacing = SPACING * widths[0] / self.refinement
         if len(sizes) == 1:
             return _Direct(sizes[0], None, min(spacing, 2 / self.refinement / max(sizes[0], 2.0)))
+        step = SPACING * widths[1] / self.refinement
         if sizes.min() < LATTICE:
-            return _Direct(sizes[0], sizes[1], spacing)
-        step = min(SPACING * widths[1] * sizes[1], spacing * sizes[0]) / (self.refinement if self.refinement > 1 else 1)
-        return _Lattice(sizes[0], sizes[1], spacing, step)
+            few = sizes[1] < LATTICE and self.known[1] < MOST_KNOWN
+            return _Direct(sizes[0], sizes[1], spacing, step, int(INNER * np.sqrt(self.refinement)) if few else 0)
+        return _Lattice(sizes[0], sizes[1], spacing, min(step * sizes[1], spacing * sizes[0]))
 
     def _integrate(self, grid: _Direct | _Lattice, o: Floats) -> _State:
         units = self.units
@@ -192,7 +209,7 @@ class Quadrature:
 
     def _at_points(self, x: Floats) -> Floats:
         """Return the sums over points of what kinds have, shape (P, R)."""
-        return np.bincount(self.units.point.ravel(), x.ravel(), self.model.cells.points)
+        return sum_by(self.units.point.ravel(), x.ravel(), self.model.cells.points)
 
     def _hessian(self, at: _State, grid: _Direct | _Lattice) -> Floats:
         """Return Z'G''Z, by the law of total covariance: cells within units, units within items, items."""
@@ -222,7 +239,7 @@ class Quadrature:
 
     def _mode(self, grid: _Direct | _Lattice, fixed: Floats) -> _State:
         """Move v to the maximum of G - v'v/2; steps by the curvature known so far while they shrink."""
-        L2, Z = self.L2, self.laplace.rest
+        Z = self.laplace.rest
         before, fresh = np.inf, False
         for _ in range(MOST_STEPS):
             at = self._integrate(grid, fixed + Z @ self._scale(self.v))
@@ -311,7 +328,7 @@ class Quadrature:
         by_a = by_a - 2 * by_phi[:, None, :] * turned
         by_f = (by_logf - by_phi * inner) / at.f
         by_psi = at.E * grid.spread(by_phi / at.f)
-        by_weight = -np.bincount(self._nodes_of_pairs(shape[1]), by_log, shape[1])
+        by_weight = -sum_by(self._nodes_of_pairs(shape[1]), by_log, shape[1])
         extra = 2 * by_psi[:, None, :] * spread * -at.w - own * by_psi[:, None, :] * at.bend
         return self._run_back(grid, at, by_f, by_a, by_weight, extra, (by_phi / at.f, psi))
 
@@ -319,9 +336,7 @@ class Quadrature:
         first = self.pairs.indptr[:-1]
         return np.asarray(self.pairs.indices[first] % Q)
 
-    def _differentiate_integral(
-        self, grid: _Direct | _Lattice, at: _State, direction: Floats
-    ) -> tuple[Floats, Floats]:
+    def _differentiate_integral(self, grid: _Direct | _Lattice, at: _State, direction: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of -2 G + direction . dG/do by o and by the standard deviations of the chain."""
         units = self.units
         by_logf = -2 * at.share
