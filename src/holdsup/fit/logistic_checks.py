@@ -15,6 +15,7 @@ from holdsup.fit.logistic_model import Cellular, LogisticModel, Outcomes
 from holdsup.numerics.laplace import factor_of
 from holdsup.numerics.logistic import Runaway
 from holdsup.numerics.outcomes import sum_by
+from holdsup.numerics.quadrature import normal_nodes
 from holdsup.numerics.separation import find_separated
 
 LINEAR = "or fit the linear model on means, without --family (`fit_lmm`)"
@@ -59,11 +60,11 @@ def measure_agreement(model: LogisticModel) -> Agreement:
     variance = np.zeros(cells.points)
     for term in cellwise.terms:
         variance += ((term.columns @ factor_of(term, fit.theta)) ** 2).sum(axis=1)
-    nodes, weight = np.polynomial.hermite_e.hermegauss(NODES)
+    nodes, weight = normal_nodes(NODES)
     eta = (cellwise.X[first] @ fit.beta)[:, None] + np.sqrt(variance[first])[:, None] * nodes
     alike, place = np.unique(np.stack([kinds, n], axis=1), axis=0, return_inverse=True)
     of, size = alike[:, 0].astype(int), alike[:, 1][:, None]
-    expected = (expit(eta[of]) ** size + expit(-eta[of]) ** size) @ (weight / weight.sum())
+    expected = (expit(eta[of]) ** size + expit(-eta[of]) ** size) @ weight
     unanimous = float(mass @ ((s == 0) | (s == n)))
     found = Agreement(float(mass.sum()), unanimous, float(mass @ expected[place.ravel()]))
     if found.excess > FAR:

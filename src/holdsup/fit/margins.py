@@ -15,6 +15,7 @@ from holdsup.errors import FitError, list_names
 from holdsup.fit.logistic_model import LogisticModel
 from holdsup.numerics.distributions import normal_tail, t_quantile
 from holdsup.numerics.layout import Floats
+from holdsup.numerics.quadrature import normal_nodes
 
 if TYPE_CHECKING:
     from holdsup.fit.glmm_result import GlmmFit
@@ -154,8 +155,8 @@ def _average(model: LogisticModel, factor: int | None, code: int) -> Average:
 
 def average_over_effects(eta: Floats, variance: Floats) -> Floats:
     """Return the mean probability where normal effects of some variance are added to each log-odds."""
-    nodes, share = np.polynomial.hermite_e.hermegauss(NODES)
-    return np.asarray(expit(eta[:, None] + np.sqrt(variance)[:, None] * nodes) @ (share / share.sum()))
+    nodes, share = normal_nodes(NODES)
+    return np.asarray(expit(eta[:, None] + np.sqrt(variance)[:, None] * nodes) @ share)
 
 
 def _point(model: LogisticModel) -> Floats:

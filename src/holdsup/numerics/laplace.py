@@ -428,12 +428,13 @@ class Laplace:
         by_d, by_B, by_C = self._run_back(by_S)
         E = None if self.direct else self.P
         by_point = np.diag(by_S) if E is None else np.einsum("ij,ij->i", E @ by_S, E)
-        by_w: Floats = cells.mass * by_point[cells.point]
+        by_w = np.asarray(cells.mass * by_point[cells.point], dtype=np.float64)
         for c, column in enumerate(columns):
-            rows = self._at_cells(by_B[c], column.level)  # of the column's rows, at the cells
+            others = self._at_cells(by_B[c], column.level)
             z = column.z[cells.point] if column.flat is None else column.flat
-            total = 2 * by_d[c][cells.cellnode[column.level]] * z + rows
-            by_w += (total - by_d[c][cells.cellnode[column.level]] * z) * z
+            own = by_d[c][cells.cellnode[column.level]] * z
+            by_w += (own + others) * z
+            total = 2 * own + others
             for e in range(c):
                 total = total + self._across(by_C[e, c], e, c)
             for e in range(c + 1, len(columns)):
@@ -453,14 +454,14 @@ class Laplace:
         return np.asarray(adjoint[cells.cellnode[min(self.levels[e], self.levels[c])]] * z)
 
     def _at_cells(self, rows: Floats, level: int) -> Floats:
-        """Return the product of the node's row with the cell's point."""
+        """Return for each cell the product of its node's row with its point."""
         cells = self.cells
         if rows.ndim == 1:
             return rows
         if self.direct:
             return rows[cells.cellnode[level], cells.point]
         if len(rows) * cells.points <= 4 * len(cells.s):
-            return (rows @ self.P.T)[cells.cellnode[level], cells.point]
+            return np.asarray((rows @ self.P.T)[cells.cellnode[level], cells.point])
         return np.asarray(np.einsum("ij,ij->i", rows[cells.cellnode[level]], self.P[cells.point]))
 
     def _run_back(self, by_S: Floats) -> tuple[list[Floats], list[Floats], dict[tuple[int, int], Floats]]:

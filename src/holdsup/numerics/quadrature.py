@@ -18,13 +18,14 @@ docs/maths/logistic.md derives the gradient.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix
 
 from holdsup.numerics.laplace import Laplace, Model
-from holdsup.numerics.layout import Floats, Ints
+from holdsup.numerics.layout import Floats, Ints, run_starts
 from holdsup.numerics.outcomes import Cells, sum_by
 
 SPACING = 0.8  # of the grid, in standard deviations of the narrowest posterior
@@ -32,7 +33,8 @@ REACH = 8.5  # standard deviations that the grid covers on each side
 LATTICE = 0.35  # standard deviation of both effects from which their grids are one
 INNER = 9  # nodes of Gauss and Hermite's for smaller ones
 MOST_KNOWN = 10.0  # of a unit's effect (the information of its cells), for which these are enough
-NEGLIGIBLE = 1e-10  # share of an item's posterior that is left out of covariances
+AT_A_TIME = 1000  # items whose pairs are computed together
+NEGLIGIBLE = 1e-9  # share of an item's posterior that is left out of covariances
 MOST_WORK = 3e7  # numbers of one evaluation, beyond which it is not worth its time
 MOST_OTHERS = 300  # effects outside
 MOST_STEPS = 50
@@ -70,6 +72,13 @@ def find_units(cells: Cells) -> _Units:
     return _Units(shown[:, :, 0].astype(np.int64), shown[:, :, 1], shown[:, :, 2], has, cells.weight[-1])
 
 
+@cache
+def normal_nodes(count: int) -> tuple[Floats, Floats]:
+    """Return Gauss and Hermite's nodes and weights for a standard normal."""
+    nodes, weight = np.polynomial.hermite_e.hermegauss(count)
+    return np.asarray(nodes), np.asarray(weight / weight.sum())
+
+
 def _trapezoid(spacing: float) -> tuple[Floats, Floats]:
     """Return equally spaced nodes, and their weights for a standard normal."""
     steps = int(np.ceil(REACH / spacing))
@@ -86,7 +95,7 @@ class _Direct:
         if inner is None:
             self.t, weight = np.zeros(1), np.ones(1)
         elif nodes:
-            self.t, weight = np.polynomial.hermite_e.hermegauss(nodes)
+            self.t, weight = normal_nodes(nodes)
         else:
             self.t, weight = _trapezoid(step)
         self.weight = weight / weight.sum()
@@ -143,6 +152,19 @@ class _State:
     omega: Floats  # posterior of each item on the grid, shape (items, Q)
     share: Floats  # summed over the items that have a kind, shape (P, Q)
     a: Floats  # mean residuals given an item's effect, shape (P, R, Q)
+
+
+@dataclass(slots=True, eq=False)
+class _Pairs:
+    """Some items, each with the nodes that matter to it."""
+
+    of: csr_matrix  # how many units of each kind a pair has at its node, shape (pairs, P Q)
+    node: Ints
+    item: Ints  # counted from the first of these items
+    starts: Ints  # the first pair of each item
+    mass: Floats  # posterior mass of each pair, multiplicity of the item included
+    items: Floats  # multiplicity of each item
+    left: Floats  # mean residuals of the others' columns less their mean over the item, shape (pairs, q2)
 
 
 class Quadrature:
@@ -219,23 +241,27 @@ class Quadrature:
         inside[:, diagonal, diagonal] -= (at.w * over[:, None, :]).sum(axis=2)
         H = np.einsum("prk,prs,psl->kl", self.Z, inside, self.Z, optimize=True)
         self._pair(at)
-        return np.asarray(H + self.alpha.T @ (self.alpha * self.pair_mass[:, None]) - self._between())
+        for each in self.pairs:
+            H = H + each.left.T @ (each.left * each.mass[:, None])
+        return np.asarray(H)
 
     def _pair(self, at: _State) -> None:
-        """List (item, node) pairs that matter, and the mean residuals of the others' columns there."""
+        """List (item, node) pairs that matter, with the mean residuals of the others' columns there, less the item's."""
         units, Q = self.units, at.omega.shape[1]
-        self.item, node = np.nonzero(at.omega > NEGLIGIBLE)
-        rows = units.has[self.item]
-        columns = rows.indices * np.int64(Q) + np.repeat(node, np.diff(rows.indptr))
-        self.pairs = csr_matrix((rows.data, columns, rows.indptr), shape=(len(node), at.f.size))
-        self.pair_mass = at.omega[self.item, node] * units.mass[self.item]
         A = np.einsum("prq,prk->pqk", at.a, self.Z, optimize=True).reshape(-1, self.q2)
-        self.alpha = np.asarray(self.pairs @ A)
-        starts = np.flatnonzero(np.concatenate([[True], self.item[1:] != self.item[:-1]]))
-        self.mean = np.add.reduceat(self.alpha * self.pair_mass[:, None], starts, axis=0) / units.mass[:, None]
-
-    def _between(self) -> Floats:
-        return np.asarray(self.mean.T @ (self.mean * self.units.mass[:, None]))
+        self.pairs: list[_Pairs] = []
+        for first in range(0, len(at.omega), AT_A_TIME):
+            omega = at.omega[first : first + AT_A_TIME]
+            item, node = np.nonzero(omega > NEGLIGIBLE)
+            rows = units.has[first + item]
+            place = rows.indices * np.int64(Q) + np.repeat(node, np.diff(rows.indptr))
+            of = csr_matrix((rows.data, place, rows.indptr), shape=(len(node), at.f.size))
+            left = np.asarray(of @ A)
+            mass = omega[item, node] * units.mass[first + item]
+            starts = run_starts(item)
+            mean = np.add.reduceat(left * mass[:, None], starts, axis=0)
+            left -= (mean / units.mass[first : first + AT_A_TIME, None])[item]
+            self.pairs.append(_Pairs(of, node, item, starts, mass, units.mass[first : first + AT_A_TIME], left))
 
     def _mode(self, grid: _Direct | _Lattice, fixed: Floats) -> _State:
         """Move v to the maximum of G - v'v/2; steps by the curvature known so far while they shrink."""
@@ -315,26 +341,24 @@ class Quadrature:
         inner = grid.integrate(at.E * psi) / at.f
         turned = np.einsum("prs,psq->prq", Mp, at.a)
         phi = inner - (turned * at.a).sum(axis=1)
-        left = self.alpha - self.mean[self.item]
-        toward = left @ M
-        y = ((self.alpha - 2 * self.mean[self.item]) @ M * self.alpha).sum(axis=1) + self.pairs @ phi.ravel()
-        starts = np.flatnonzero(np.concatenate([[True], self.item[1:] != self.item[:-1]]))
-        average = np.add.reduceat(y * self.pair_mass, starts) / units.mass
-        by_log = self.pair_mass * (y - average[self.item])
-        by_logf = -np.asarray(self.pairs.T @ by_log).reshape(shape)
-        by_A = -np.asarray(self.pairs.T @ (2 * self.pair_mass[:, None] * toward)).reshape(*shape, self.q2)
-        by_a = np.einsum("pqk,prk->prq", by_A, self.Z, optimize=True)
+        by_logf, by_weight = np.zeros(at.f.size), np.zeros(shape[1])
+        by_A = np.zeros((at.f.size, self.q2))
+        for each in self.pairs:
+            toward = each.left @ M
+            y = np.einsum("ij,ij->i", toward, each.left) + each.of @ phi.ravel()
+            y -= (np.add.reduceat(y * each.mass, each.starts) / each.items)[each.item]
+            y *= each.mass
+            toward *= 2 * each.mass[:, None]
+            by_logf -= each.of.T @ y
+            by_A -= each.of.T @ toward
+            by_weight -= sum_by(each.node, y, shape[1])
         by_phi = -at.share
+        by_a = np.einsum("pqk,prk->prq", by_A.reshape(*shape, self.q2), self.Z, optimize=True)
         by_a = by_a - 2 * by_phi[:, None, :] * turned
-        by_f = (by_logf - by_phi * inner) / at.f
+        by_f = (by_logf.reshape(shape) - by_phi * inner) / at.f
         by_psi = at.E * grid.spread(by_phi / at.f)
-        by_weight = -sum_by(self._nodes_of_pairs(shape[1]), by_log, shape[1])
         extra = 2 * by_psi[:, None, :] * spread * -at.w - own * by_psi[:, None, :] * at.bend
         return self._run_back(grid, at, by_f, by_a, by_weight, extra, (by_phi / at.f, psi))
-
-    def _nodes_of_pairs(self, Q: int) -> Ints:
-        first = self.pairs.indptr[:-1]
-        return np.asarray(self.pairs.indices[first] % Q)
 
     def _differentiate_integral(self, grid: _Direct | _Lattice, at: _State, direction: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of -2 G + direction . dG/do by o and by the standard deviations of the chain."""
