@@ -19,6 +19,7 @@ from holdsup.fit.glmm_result import GlmmFit
 from holdsup.fit.likelihood import LikelihoodRatioTest, embed, likelihood_ratio_test
 from holdsup.fit.prediction import covariance, covariances, refit, simulate
 from holdsup.fit.result import LmmFit, Model
+from holdsup.fit.words import say_method
 from holdsup.numerics.drawing import Truth
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.refits import Refits
@@ -55,7 +56,7 @@ class BootstrapTest:
             test.null, test.alternative, self.statistic, test.df, PValue(self.p),
             PValue(test.p), format_count(self.draws), format_count(self.failed),
         )  # fmt: skip
-        return Table(title=f"Bootstrap likelihood-ratio test ({test.method.upper()})", columns=columns, rows=(row,))
+        return Table(title=f"Bootstrap likelihood-ratio test ({say_method(test.method)})", columns=columns, rows=(row,))
 
     def __str__(self) -> str:
         return render_text(self.table())
@@ -271,7 +272,7 @@ class BootstrapFits:
         percent = f"{100 * self.level:g}%"
         failed = f"; {self.failed:,} had no certain optimum and are left out" if self.failed else ", none failed"
         return Table(
-            title=f"Bootstrap of {self.fit.formula} ({self.fit.method.upper()})",
+            title=f"Bootstrap of {self.fit.formula} ({say_method(self.fit.method)})",
             columns=("", "estimate", "se", f"{percent} CI"),
             rows=tuple(
                 (

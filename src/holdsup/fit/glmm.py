@@ -93,9 +93,9 @@ def _read_outcomes(variables: Variables, *, failures: bool, response: str) -> tu
                 "the column of trials (--trials COL), or of failures"
             )
         return Outcomes(y, None), plain
+    column = variables.weights_column or ""
     if failures:
         n = y + n
-    column = variables.weights_column
     if ((n % 1) != 0).any():
         raise FitError(f"{column} holds {n[(n % 1) != 0][0]:g}: trials are whole numbers")
     if (y % 1 != 0).any():  # proportions
@@ -111,7 +111,7 @@ def _read_outcomes(variables: Variables, *, failures: bool, response: str) -> tu
     if (y < 0).any() or (y > n).any():
         worst = np.flatnonzero((y < 0) | (y > n))[0]
         raise FitError(f"{response} is {y[worst]:g} of {n[worst]:g} trials: successes can't be fewer than 0 or more")
-    return Outcomes(y, n), plain
+    return Outcomes(y, n, ("failures" if failures else "trials", column)), plain
 
 
 def fit_outcomes(
@@ -150,7 +150,12 @@ def refit_outcomes(fit: GlmmFit, successes: Floats) -> GlmmFit:
         )
     start = np.concatenate([model.engine.fit.theta, model.engine.fit.beta])
     return fit_outcomes(
-        model.design, Outcomes(successes, trials), method=fit.method, penalty=fit.penalty, level=fit.level, start=start
+        model.design,
+        replace(model.outcomes, successes=successes),
+        method=fit.method,
+        penalty=fit.penalty,
+        level=fit.level,
+        start=start,
     )
 
 

@@ -124,10 +124,11 @@ def binomial_constant(model: LogisticModel) -> float:
 
 
 def _signature(model: LogisticModel, level: float, criterion: float) -> Asked:
-    formula, column = model.design.formula.text, model.design.variables.weights_column
+    fit, given = model.engine.fit, model.outcomes.given
     return Asked.about(
-        "glmm", family="binomial", method=model.engine.fit.method, formula=formula, trials=column,
-        penalty=model.penalty, level=level, n=model.design.rows.used, criterion=f"{criterion:.10g}",
+        "glmm", formula=model.design.formula.text, family="binomial", **dict([given] if given else []),
+        method=fit.method if model.design.random else None, penalty=model.penalty, level=level,
+        n=model.design.rows.used, criterion=f"{criterion:.10g}",
     )  # fmt: skip
 
 

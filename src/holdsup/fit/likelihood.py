@@ -17,6 +17,7 @@ from holdsup.fit.fitting import fit_by, fit_design
 from holdsup.fit.glmm import fit_formula
 from holdsup.fit.glmm_result import GlmmFit
 from holdsup.fit.result import LmmFit, Model, describe
+from holdsup.fit.words import say_method
 from holdsup.numerics.distributions import Tail, chi2_tail
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.mixed import NothingLeft, fit_moments
@@ -47,7 +48,7 @@ class LikelihoodRatioTest:
         reference = "mixture of chi-squares" if self.on_boundary else "chi-square"
         row = (self.null, self.alternative, self.statistic, self.df, reference, PValue(self.p))
         columns = ("null", "alternative", "statistic", "df", "reference", "p")
-        return Table(title=f"Likelihood-ratio test ({self.method.upper()})", columns=columns, rows=(row,))
+        return Table(title=f"Likelihood-ratio test ({say_method(self.method)})", columns=columns, rows=(row,))
 
     def __str__(self) -> str:
         return render_text(self.table())

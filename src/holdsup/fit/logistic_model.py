@@ -32,6 +32,7 @@ class Outcomes:
 
     successes: Floats  # of each row, shape (n,)
     trials: Floats | None  # None where every row is one trial
+    given: tuple[str, str] | None = None  # "trials" or "failures", and the column that tells them
 
     @property
     def total(self) -> float:

@@ -103,7 +103,7 @@ def tabulate_rates(rates: Sequence[Rate], level: float) -> Table:
 
 def describe_logistic_method(fit: GlmmFit) -> Method:
     """Return what was done, for a paper."""
-    how = "Laplace's approximation of the likelihood"
+    how = "Laplace's approximation of the likelihood" if fit.method == "laplace" else "maximum likelihood"
     if fit.method == "quadrature":
         how = f"maximum likelihood, random effects integrated out on {fit.nodes} nodes"
     penalty = "" if fit.penalty is None else f" and a normal prior of sd {fit.penalty:g} on the fixed effects"

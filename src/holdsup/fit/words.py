@@ -119,6 +119,11 @@ def tabulate_effects(fixed: Sequence[Contrast], level: float, *, most: int | Non
     )  # fmt: skip
 
 
+def say_method(method: str) -> str:
+    """Return how a likelihood is called in a title: ML, REML, quadrature, laplace."""
+    return method.upper() if method in ("ml", "reml") else method
+
+
 def caution_fit(*, converged: bool, reason: str, singular: bool, dropped: tuple[str, ...]) -> Iterator[Caution]:
     """Yield what limits a fit: `reason` is why the search ended, `dropped` are columns that could not be estimated."""
     if not converged:

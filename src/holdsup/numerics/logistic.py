@@ -195,7 +195,7 @@ def _conclude(
     joint *= np.outer(turned, turned)
     criterion.slopes(found.theta)  # the modes are left there
     return LogisticFit(
-        method="laplace" if quadrature is None else "quadrature",
+        method="quadrature" if quadrature else "laplace" if model.terms else "ml",
         theta=theta,
         beta=found.theta[k:],
         joint=joint,
