@@ -54,8 +54,8 @@ GLMER = {  # nodes, optimizer
 GOALS = {"few": 30, "many": 100, "wide": 1000}
 SETUP = """import holdsup, pandas
 frame = pandas.read_parquet({path!r})
-holdsup.fit_glmm("y ~ 1 + (1|g)", {{"y": [0, 1, 1, 0] * 4, "g": list("aabbccdd") * 2}})  # what is imported late is imported
-"""
+holdsup.fit_glmm("y ~ 1 + (1|g)", {{"y": [0, 1, 1, 0] * 4, "g": list("aabbccdd") * 2}})
+"""  # what is imported late is imported
 OURS = """fit = holdsup.fit_glmm({formula!r}, frame, method={method!r})
 return [fit.criterion, fit.method, [c.sd for c in fit.random[:-1]], fit.optimizer.evaluations]"""
 STATSMODELS = """

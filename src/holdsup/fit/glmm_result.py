@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -124,9 +124,10 @@ def binomial_constant(model: LogisticModel) -> float:
 
 
 def _signature(model: LogisticModel, level: float, criterion: float) -> Asked:
-    fit, given = model.engine.fit, model.outcomes.given
+    fit = model.engine.fit
+    given: dict[str, Any] = dict([model.outcomes.given] if model.outcomes.given else [])
     return Asked.about(
-        "glmm", formula=model.design.formula.text, family="binomial", **dict([given] if given else []),
+        "glmm", formula=model.design.formula.text, family="binomial", **given,
         method=fit.method if model.design.random else None, penalty=model.penalty, level=level,
         n=model.design.rows.used, criterion=f"{criterion:.10g}",
     )  # fmt: skip

@@ -135,7 +135,7 @@ def caution_laplace(method: str, share: float) -> Iterator[Caution]:
             code="laplace",
             severity="note",
             about="table:random",
-            message="The likelihood is Laplace's approximation: the random terms are not nested in one factor.",
+            message="The likelihood is Laplace's approximation: these terms and rows allow no (quick) quadrature.",
             advice="With few outcomes for each level, spreads come out somewhat too small.",
         )
 

@@ -17,6 +17,9 @@ START, START_OTHERS = 1.0, 0.3  # standard deviations from which the search star
 NEAR = 1e-2  # decrease left at the joint mode, from where the search goes on with beta
 NEAR_ZERO = 0.02  # a standard deviation below is zero if the criterion is as good there
 AS_GOOD = 1e-6
+OFF_ZERO, LEAVE_ZERO = 0.03, 0.1  # where it is seen whether the criterion falls away from zero, and whither to go then
+CURVED = 10.0  # about the second derivative there
+MOST_RESTARTS = 4
 SETTLED = 1e-5  # change of the criterion by halving the spacing
 MOST_REFINED = 16.0
 RUNAWAY = 6.0  # a standard deviation in logits that no normal distribution of effects explains
@@ -46,7 +49,6 @@ class LogisticFit:
     converged: bool
     evaluations: int
     nodes: int  # of the quadrature over the coarser factor; 0 for Laplace
-    modes: Floats  # of the effects outside, relative to theta
     criterion: Criterion
 
     @property
@@ -94,7 +96,7 @@ def fit_logistic(model: Model, *, method: str = "auto", start: Floats | None = N
             found = _search(model, criterion, x, H)
             value = found.value
             quadrature.refinement *= 2
-            finer = criterion.slopes(found.theta)[0]
+            finer, _ = quadrature.evaluate(*criterion.split(found.theta), slopes=False)
             settled = abs(finer - value) < SETTLED
             if settled or quadrature.refinement >= MOST_REFINED:
                 break
@@ -159,16 +161,31 @@ def _join(H: Floats, laplace: Laplace) -> Floats:
 
 
 def _search(model: Model, criterion: Criterion, x: Floats, H: Floats) -> Optimum:
-    """Return the minimum from a start, with standard deviations that may as well be zero at zero."""
-    found = minimize(criterion, x, enough=ROUGHLY, curvature=H)  # type: ignore[arg-type]
-    for parameter, (number, _) in _diagonals(model).items():
-        if 0 < abs(found.theta[parameter]) < NEAR_ZERO:
-            theta = found.theta.copy()
-            theta[[p for i, j, p in model.terms[number].places if (i, i, parameter) in model.terms[number].places
-                   and i == j]] = 0.0  # fmt: skip
-            value, gradient = criterion.slopes(theta)
+    """Return the minimum from a start, with standard deviations that may as well be zero at zero.
+
+    Zero is stationary whatever the data. A search that ends near it is looked at again from a little away, and goes on
+    where the criterion falls.
+    """
+    for _ in range(MOST_RESTARTS):
+        found = minimize(criterion, x, enough=ROUGHLY, curvature=H)  # type: ignore[arg-type]
+        x, H, left = found.theta.copy(), found.curvature.copy(), False
+        for parameter, (number, _) in _diagonals(model).items():
+            if abs(found.theta[parameter]) >= NEAR_ZERO:
+                continue
+            places = model.terms[number].places
+            column = next(j for i, j, p in places if p == parameter)
+            nil, off = found.theta.copy(), found.theta.copy()
+            nil[[p for i, j, p in places if column in (i, j)]] = 0.0
+            off[parameter] = OFF_ZERO
+            if criterion.slopes(off)[1][parameter] < 0:
+                x[parameter], left = LEAVE_ZERO, True
+                H[parameter], H[:, parameter], H[parameter, parameter] = 0.0, 0.0, CURVED
+                continue
+            value, gradient = criterion.slopes(nil)
             if value <= found.value + AS_GOOD:
-                found = replace(found, theta=theta, value=value, gradient=gradient)
+                found = replace(found, theta=nil, value=value, gradient=gradient)
+        if not left:
+            break
     return found
 
 
@@ -180,7 +197,7 @@ def _conclude(
         intercept = (model.terms[number].columns == 1).all()
         if intercept and abs(found.theta[parameter]) > RUNAWAY:
             raise Runaway(parameter, abs(float(found.theta[parameter])))
-    value, gradient = criterion.slopes(found.theta)
+    value, gradient = found.value, found.gradient
     curvature = differentiate(criterion, found.theta, gradient)  # type: ignore[arg-type]
     decrease, converged = certify(found.theta, gradient, curvature)
     if not converged and decrease < CERTAIN:
@@ -193,7 +210,6 @@ def _conclude(
     joint = np.zeros_like(curvature)
     joint[np.ix_(free, free)] = 2 * inverse
     joint *= np.outer(turned, turned)
-    criterion.slopes(found.theta)  # the modes are left there
     return LogisticFit(
         method="quadrature" if quadrature else "laplace" if model.terms else "ml",
         theta=theta,
@@ -206,7 +222,6 @@ def _conclude(
         converged=converged,
         evaluations=laplace.evaluations + (quadrature.evaluations if quadrature else 0),
         nodes=quadrature.nodes[0] if quadrature else 0,
-        modes=quadrature.v if quadrature else laplace.tail[: laplace.q2],
         criterion=criterion,
     )
 

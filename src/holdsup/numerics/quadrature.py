@@ -35,7 +35,7 @@ INNER = 9  # nodes of Gauss and Hermite's for smaller ones
 MOST_KNOWN = 10.0  # of a unit's effect (the information of its cells), for which these are enough
 AT_A_TIME = 1000  # items whose pairs are computed together
 NEGLIGIBLE = 1e-9  # share of an item's posterior that is left out of covariances
-MOST_WORK = 3e7  # numbers of one evaluation, beyond which it is not worth its time
+MOST_WORK = 1e7  # numbers of one evaluation, beyond which it is not worth its time
 MOST_OTHERS = 300  # effects outside
 MOST_STEPS = 50
 ENOUGH = 1e-13  # decrease of a step to the mode of v after which it is found
@@ -246,7 +246,7 @@ class Quadrature:
         return np.asarray(H)
 
     def _pair(self, at: _State) -> None:
-        """List (item, node) pairs that matter, with the mean residuals of the others' columns there, less the item's."""
+        """List (item, node) pairs that matter, and mean residuals of the others' columns there, less the item's."""
         units, Q = self.units, at.omega.shape[1]
         A = np.einsum("prq,prk->pqk", at.a, self.Z, optimize=True).reshape(-1, self.q2)
         self.pairs: list[_Pairs] = []
@@ -333,7 +333,7 @@ class Quadrature:
 
     def _differentiate_determinant(self, grid: _Direct | _Lattice, at: _State, M: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of -tr(M Z'G''Z) by o and by the standard deviations of the chain."""
-        units, shape = self.units, at.f.shape
+        shape = at.f.shape
         Mp = np.einsum("prk,kl,psl->prs", self.Z, M, self.Z, optimize=True)
         spread = np.einsum("prs,psm->prm", Mp, at.rho)
         own = np.einsum("prr->pr", Mp)[:, :, None]
