@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["crossed_evaluation", "large_evaluation", "many_slopes"]
+__all__ = ["crossed_evaluation", "large_evaluation", "many_slopes", "right_or_wrong"]
 
 
 def crossed_evaluation(items: int = 11_490, *, seed: int = 1) -> pa.Table:
@@ -85,3 +85,22 @@ def large_evaluation(items: int = 100_000, *, seed: int = 5) -> pa.Table:
 
 def _labels(codes: np.ndarray, names: list[str]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(codes.astype(np.int32), names).cast(pa.string())
+
+
+def right_or_wrong(
+    size: tuple[int, int, int], sd: tuple[float, float, float], highest: float, *, seed: int
+) -> pa.Table:
+    """Return 0/1 outcomes of systems on items in runs, with normal effects of items, systems on items, and runs."""
+    rng = np.random.default_rng(seed)
+    s, i, r = np.indices(size).reshape(3, -1)
+    log_odds = np.linspace(highest - 1, highest, size[0])[s]
+    log_odds += sd[0] * rng.normal(size=size[1])[i] + sd[1] * rng.normal(size=size[:2])[s, i]
+    log_odds += sd[2] * rng.normal(size=(size[0], size[2]))[s, r]
+    return pa.table(
+        {
+            "system": [f"s{code:02d}" for code in s],
+            "item": [f"q{code:05d}" for code in i],
+            "run": [f"r{code}" for code in r],
+            "y": (rng.random(len(s)) < 1 / (1 + np.exp(-log_odds))).astype(np.int64),
+        }
+    )

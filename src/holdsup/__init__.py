@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Store as Store,
         run_plan as run_plan,
     )
-    from holdsup.fit import LmmFit as LmmFit, fit_lmm as fit_lmm
+    from holdsup.fit import GlmmFit as GlmmFit, LmmFit as LmmFit, fit_glmm as fit_glmm, fit_lmm as fit_lmm
     from holdsup.measurements import Measurement as Measurement, read_measurements as read_measurements
     from holdsup.plots import plot as plot
     from holdsup.report import write_paper as write_paper, write_report as write_report
@@ -113,6 +113,7 @@ _HOME = {
     "JKFold": "holdsup.splits",
     "JKSearchCV": "holdsup.studies.tuning",
     "KFold": "holdsup.splits",
+    "GlmmFit": "holdsup.fit",
     "LmmFit": "holdsup.fit",
     "Measurement": "holdsup.measurements",
     "MeasurementError": "holdsup.errors",
@@ -146,6 +147,7 @@ _HOME = {
     "audit_scores": "holdsup.scores",
     "compare_systems": "holdsup.verdict",
     "decompose_variance": "holdsup.verdict",
+    "fit_glmm": "holdsup.fit",
     "fit_lmm": "holdsup.fit",
     "gate_release": "holdsup.verdict.gate",
     "judge_tuning": "holdsup.verdict.tuning",

@@ -70,6 +70,10 @@ class FitError(HoldsupError):
     """A model cannot be fitted, or a fit cannot answer."""
 
 
+class Separation(FitError):
+    """An estimate runs to infinity: outcomes that are always right, or always wrong."""
+
+
 class NotNested(FitError):
     """Two fits cannot be compared: other rows, another response, or neither contains the other."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import holdsup
@@ -246,3 +247,65 @@ def test_a_bad_formula_is_one_line(run: Run, table: Path, formula: str, message:
     done = run("fit", formula, table)
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
     assert message in done.err
+
+
+@pytest.fixture
+def outcomes(tmp_path: Path) -> Path:
+    """Right and wrong of two systems on 40 items in 4 runs."""
+    state = np.random.RandomState(5)
+    s, i, r = np.indices((2, 40, 4)).reshape(3, -1)
+    y = state.random_sample(len(s)) < 1 / (1 + np.exp(-0.5 - 0.8 * s - state.standard_normal(40)[i]))
+    file = tmp_path / "outcomes.csv"
+    lines = [f"{'AB'[a]},q{b},{c},{d:d},{1 - d:d}" for a, b, c, d in zip(s, i, r, y.astype(int), strict=True)]
+    file.write_text("\n".join(["system,item,run,passed,failed", *lines]) + "\n")
+    return file
+
+
+def test_a_logistic_fit_is_printed_saved_and_asked_again_by_its_own_command(
+    run: Run, outcomes: Path, tmp_path: Path
+) -> None:
+    formula = "passed ~ system + (1 | item)"
+    done = run("fit", formula, outcomes, "--family", "binomial")
+    assert done.code == 0
+    assert done.out.startswith("What does this logistic mixed model say?\nsystem B succeeds in ")
+    assert "points above A" in done.out.replace("\n", " ")
+    assert (
+        run("fit", formula, outcomes, "--family", "binomial", "--format", "json", "-o", tmp_path / "fit.json").code == 0
+    )
+    fit = holdsup.read_result(tmp_path / "fit.json")
+    assert fit.to_dict() == holdsup.fit_glmm(formula, str(outcomes)).to_dict()
+    assert fit.asked.command() == "holdsup fit 'passed ~ system + (1 | item)' DATA --family binomial"
+    counts = holdsup.fit_glmm(formula, str(outcomes), failures="failed", method="laplace")
+    assert counts.asked.command() == (
+        "holdsup fit 'passed ~ system + (1 | item)' DATA --method laplace --family binomial --failures failed"
+    )
+    assert counts.criterion == pytest.approx(holdsup.fit_glmm(formula, str(outcomes), method="laplace").criterion)
+    for form, part in (("markdown", "| effect |"), ("latex", "\\begin{tabular}")):
+        assert part in run("fit", formula, outcomes, "--family", "binomial", "--format", form).out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--trials", "run"], "add --family binomial"),
+        (["--penalty", "2"], "add --family binomial"),
+        (["--family", "binomial", "--ml"], "--ml belongs to a linear model"),
+        (["--family", "binomial", "--penalty", "0"], "a standard deviation above zero"),
+    ],
+)
+def test_options_of_the_other_model_are_one_line(run: Run, outcomes: Path, options: list[str], message: str) -> None:
+    done = run("fit", "passed ~ system + (1 | item)", outcomes, *options)
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert message in done.err
+
+
+def test_a_table_whose_samples_repeat_each_other_is_named_and_not_fitted(run: Run) -> None:
+    file = Path(__file__).resolve().parents[3] / "shared/data/shapes/crux.csv.gz"
+    if not file.is_file():
+        pytest.skip("the shared data are not beside the clone")
+    done = run("fit", "passed ~ task + (1|item)", file, "--family", "binomial")
+    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+    assert "1,314 of 1,600 cells" in done.err
+    assert "linear model on means" in done.err
+    nested = run("fit", "passed ~ task + (1|item) + (1|task:item)", file, "--family", "binomial")
+    assert "1,314 of 1,600 levels of task:item are always right or always wrong" in nested.err

@@ -105,12 +105,12 @@ class Design:
         return dense_columns(self.layout.fixed, self.sample.numbers, codes, len(self.sample.response))
 
 
-def build_design(formula: Formula, variables: Variables) -> Design:
-    """Return the design of a parsed formula on variables that were read."""
+def build_design(formula: Formula, variables: Variables, *, observed: float | None = None) -> Design:
+    """Return the design of a parsed formula on variables that were read, of `observed` outcomes if not one a row."""
     fixed = code_terms(formula.fixed, variables.coded)
     pool = NumberPool(variables.numbers, variables.summaries)
     centred = center_columns(fixed, [labels.count for labels in variables.factors], pool)
-    blocks = _random_blocks(formula.random, variables, pool)
+    blocks = _random_blocks(formula.random, variables, pool, variables.rows.used if observed is None else observed)
     parameters = sum(len(block.places) for block in blocks)
     lower = np.full(parameters, -np.inf)
     lower[[t for block in blocks for i, j, t in block.places if i == j]] = 0.0
@@ -147,7 +147,9 @@ def _power_of_two(size: float) -> float:
     return float(2.0 ** round(math.log2(size)))
 
 
-def _random_blocks(terms: Sequence[RandomTerm], variables: Variables, pool: NumberPool) -> tuple[RandomBlock, ...]:
+def _random_blocks(
+    terms: Sequence[RandomTerm], variables: Variables, pool: NumberPool, observed: float
+) -> tuple[RandomBlock, ...]:
     """Return the random terms with their columns, groups and parameters; ``a:b`` and ``b:a`` are one group."""
     groups: dict[frozenset[str], Group] = {}
     blocks: list[RandomBlock] = []
@@ -159,7 +161,7 @@ def _random_blocks(terms: Sequence[RandomTerm], variables: Variables, pool: Numb
                 term.group, tuple(variables.factors[variables.grouping[name]] for name in term.group)
             )
         columns = code_terms(term.terms, variables.coded)
-        _check_group(groups[key], len(columns) if term.correlated else 1, variables.rows.used)
+        _check_group(groups[key], len(columns) if term.correlated else 1, observed)
         # Column by column, as lme4 orders the parameters.
         pairs = [(i, j) for j in range(len(columns)) for i in range(j, len(columns)) if i == j or term.correlated]
         places = tuple((i, j, parameters + t) for t, (i, j) in enumerate(pairs))
@@ -182,7 +184,7 @@ def _check_repetition(earlier: RandomBlock, later: RandomBlock) -> None:
         raise FormulaError(f"{what}: their variances can't be separated, so leave one out")
 
 
-def _check_group(group: Group, width: int, rows: int) -> None:
+def _check_group(group: Group, width: int, rows: float) -> None:
     """Raise if a group cannot have variances: `width` effects that may be correlated vary together."""
     if group.count < 2:
         raise FormulaError(f"the group {group.label!r} has only one level: a variance needs at least two")

@@ -153,13 +153,18 @@ def uses_of(formula: Formula, weights: str | None) -> Uses:
 
 
 def encode_variables(
-    formula: Formula, tables: list[OpenTable], *, weights: str | None = None, progress: Progress = no_progress
+    formula: Formula,
+    tables: list[OpenTable],
+    *,
+    weights: str | None = None,
+    keep_zeros: bool = False,
+    progress: Progress = no_progress,
 ) -> Variables:
-    """Return the variables of `formula` from tables that are open."""
+    """Return the variables of `formula` from open tables; rows of no weight are left out, unless `keep_zeros`."""
     uses = uses_of(formula, weights)
     table = read_table(tables, labels=uses.labels, numbers=uses.numbers, either=uses.either, progress=progress)
     table = table.fold_truths(table.labels)
-    places, rows = complete_rows({**table.gaps(), **weight_gaps(table, weights)})
+    places, rows = complete_rows({**table.gaps(), **({} if keep_zeros else weight_gaps(table, weights))})
     if not rows.used:
         raise no_complete_row(formula)
     if rows.used < rows.planned:

@@ -21,11 +21,21 @@ if TYPE_CHECKING:
         marginal_means as marginal_means,
     )
     from holdsup.fit.fitting import fit_lmm as fit_lmm, fit_within as fit_within
+    from holdsup.fit.glmm import fit_glmm as fit_glmm
+    from holdsup.fit.glmm_result import GlmmFit as GlmmFit
     from holdsup.fit.likelihood import (
         LikelihoodRatioTest as LikelihoodRatioTest,
         RandomTermTest as RandomTermTest,
         likelihood_ratio_test as likelihood_ratio_test,
         random_term_tests as random_term_tests,
+    )
+    from holdsup.fit.margins import (
+        OddsRatio as OddsRatio,
+        Rate as Rate,
+        RateDifference as RateDifference,
+        marginal_differences as marginal_differences,
+        marginal_probabilities as marginal_probabilities,
+        odds_ratios as odds_ratios,
     )
     from holdsup.fit.prediction import (
         LevelEffects as LevelEffects,
@@ -54,7 +64,10 @@ __all__, __getattr__ = load_lazily(
         "bootstrap": "BootstrapFits BootstrapInterval BootstrapTest bootstrap_fit bootstrap_test",
         "contrasts": "JointTest contrast joint_test marginal_means",
         "fitting": "fit_lmm fit_within",
+        "glmm": "fit_glmm",
+        "glmm_result": "GlmmFit",
         "likelihood": "LikelihoodRatioTest RandomTermTest likelihood_ratio_test random_term_tests",
+        "margins": "OddsRatio Rate RateDifference marginal_differences marginal_probabilities odds_ratios",
         "prediction": "LevelEffects Predictions RSquared fitted_values intraclass_correlations predict r_squared "
         "random_effects refit residuals simulate",
         "profile": "ProfileInterval profile_intervals profile_share",

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from holdsup.arguments import check_level
-from holdsup.errors import FitError, NotNested, list_names
+from holdsup.errors import FitError, NotNested, Separation, list_names
 from holdsup.fit.contrasts import effect_weights
-from holdsup.fit.fitting import fit_by, fit_response
+from holdsup.fit.fitting import fit_by
+from holdsup.fit.glmm_result import GlmmFit
 from holdsup.fit.likelihood import LikelihoodRatioTest, embed, likelihood_ratio_test
-from holdsup.fit.prediction import covariance, simulate
+from holdsup.fit.prediction import covariance, covariances, refit, simulate
 from holdsup.fit.result import LmmFit, Model
+from holdsup.fit.words import say_method
 from holdsup.numerics.drawing import Truth
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.refits import Refits
@@ -54,7 +56,7 @@ class BootstrapTest:
             test.null, test.alternative, self.statistic, test.df, PValue(self.p),
             PValue(test.p), format_count(self.draws), format_count(self.failed),
         )  # fmt: skip
-        return Table(title=f"Bootstrap likelihood-ratio test ({test.method.upper()})", columns=columns, rows=(row,))
+        return Table(title=f"Bootstrap likelihood-ratio test ({say_method(test.method)})", columns=columns, rows=(row,))
 
     def __str__(self) -> str:
         return render_text(self.table())
@@ -92,8 +94,10 @@ def bootstrap_test(
     analytic = likelihood_ratio_test(small, large)
     if not analytic.df:
         raise NotNested(f"{small.formula!r} and {large.formula!r} have the same parameters: there is nothing to test")
-    small, large = fit_by(small, analytic.method), fit_by(large, analytic.method)
-    within = embed(small.model(), large.model())
+    within = None
+    if not isinstance(large, GlmmFit):
+        small, large = fit_by(small, analytic.method), fit_by(large, analytic.method)
+        within = embed(small.model(), large.model())
     if within is None:
         statistics = _by_rows(small, large, draws, seed, progress)
     else:
@@ -160,7 +164,10 @@ def _by_rows(small: LmmFit, large: LmmFit, draws: int, seed: int, progress: Prog
         progress(d, draws, "bootstrap fits, row by row")
         state = np.random.SeedSequence(seed, spawn_key=(d,)).generate_state(1)
         (response,) = simulate(small, seed=int(state[0]))
-        null, alternative = fit_response(small, response), fit_response(large, response)
+        try:
+            null, alternative = refit(small, response), refit(large, response)
+        except Separation:
+            continue
         difference = null.criterion - alternative.criterion
         if null.converged and alternative.converged and difference > -ROUNDING:
             statistics[d] = max(0.0, difference)
@@ -265,7 +272,7 @@ class BootstrapFits:
         percent = f"{100 * self.level:g}%"
         failed = f"; {self.failed:,} had no certain optimum and are left out" if self.failed else ", none failed"
         return Table(
-            title=f"Bootstrap of {self.fit.formula} ({self.fit.method.upper()})",
+            title=f"Bootstrap of {self.fit.formula} ({say_method(self.fit.method)})",
             columns=("", "estimate", "se", f"{percent} CI"),
             rows=tuple(
                 (
@@ -309,6 +316,8 @@ def bootstrap_fit(
         raise FitError("1 draw was asked for, and CIs need at least 2 (1000 is usual)")
     if level is not None:
         check_level(level, FitError)
+    if isinstance(fit, GlmmFit):
+        return _refit_outcomes(fit, draws, seed, fit.level if level is None else level, progress)
     engine = fit.model().engine
     theta = engine.optimum.theta
     truth = Truth(theta, engine.solution.beta, fit.model().engine_sigma)
@@ -339,3 +348,28 @@ def _collect(fit: LmmFit, refits: Refits, seed: int, level: float) -> BootstrapF
         effects=refits.beta[kept] @ T.T + model.design.shift_of(model.engine.kept),
         errors=T @ refits.covariance[kept] @ T.T,
     )
+
+
+def _refit_outcomes(fit: GlmmFit, draws: int, seed: int, level: float, progress: Progress) -> BootstrapFits:
+    """Return a logistic model fitted to outcomes that were drawn row by row."""
+    found: list[LmmFit] = []
+    for d in range(draws):
+        progress(d, draws, "bootstrap fits, row by row")
+        state = np.random.SeedSequence(seed, spawn_key=(d,)).generate_state(1)
+        try:
+            drawn = refit(fit, simulate(fit, seed=int(state[0]))[0])
+        except Separation:
+            continue
+        if drawn.converged:
+            found.append(drawn)
+    progress(draws, draws, "bootstrap fits, row by row")
+    if len(found) < 2:
+        raise FitError(f"{draws - len(found):,} of {draws:,} draws had no certain optimum")
+    models = [each.model() for each in found]
+    return BootstrapFits(
+        fit=fit, draws=draws, failed=draws - len(found), seed=seed, level=level,
+        covariances=tuple(map(np.stack, zip(*(covariances(each) for each in found), strict=True))),
+        sigma2=np.full(len(found), fit.sigma**2),
+        effects=np.stack([model.beta for model in models]),
+        errors=np.stack([model.covariance for model in models]),
+    )  # fmt: skip

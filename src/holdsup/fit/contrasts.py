@@ -69,6 +69,8 @@ def joint_test(fit: LmmFit, names: Sequence[str] | None = None, *, matrix: Float
 
 def _denominator(degrees: list[float]) -> float:
     """Return the df of F from those of its independent parts (lmerTest, JSS 82(13), eq. 12)."""
+    if math.isinf(min(degrees)):
+        return math.inf
     if len(degrees) == 1 or max(degrees) - min(degrees) < 1e-8 * max(degrees):
         return float(np.mean(degrees))
     if min(degrees) <= 2:

@@ -14,7 +14,10 @@ from holdsup.design.groups import RandomBlock
 from holdsup.design.matrices import code_fitted_rows
 from holdsup.errors import FitError, NotNested
 from holdsup.fit.fitting import fit_by, fit_design
+from holdsup.fit.glmm import fit_formula
+from holdsup.fit.glmm_result import GlmmFit
 from holdsup.fit.result import LmmFit, Model, describe
+from holdsup.fit.words import say_method
 from holdsup.numerics.distributions import Tail, chi2_tail
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.mixed import NothingLeft, fit_moments
@@ -32,7 +35,7 @@ class LikelihoodRatioTest:
 
     null: str  # the smaller formula
     alternative: str  # the larger formula
-    method: str  # "ml" or "reml", by which both were fitted for the test
+    method: str  # "ml" or "reml", by which both were fitted for the test; "quadrature" or "laplace" of logistic fits
     statistic: float  # difference of their criteria
     df: int  # difference of their numbers of parameters
     p: float  # p-value
@@ -45,7 +48,7 @@ class LikelihoodRatioTest:
         reference = "mixture of chi-squares" if self.on_boundary else "chi-square"
         row = (self.null, self.alternative, self.statistic, self.df, reference, PValue(self.p))
         columns = ("null", "alternative", "statistic", "df", "reference", "p")
-        return Table(title=f"Likelihood-ratio test ({self.method.upper()})", columns=columns, rows=(row,))
+        return Table(title=f"Likelihood-ratio test ({say_method(self.method)})", columns=columns, rows=(row,))
 
     def __str__(self) -> str:
         return render_text(self.table())
@@ -77,9 +80,18 @@ def likelihood_ratio_test(small: LmmFit, large: LmmFit) -> LikelihoodRatioTest:
     """
     a, b = small.model().design, large.model().design
     _check_same_data(a, b)
+    logistic = isinstance(small, GlmmFit)
+    if logistic != isinstance(large, GlmmFit):
+        raise NotNested("one of the fits is logistic and the other is linear")
+    if logistic and a.random and small.method != large.method:
+        raise NotNested(
+            f"one likelihood is by {small.method}, the other by {large.method}: fit both with method='laplace'"
+        )
     if large.npar < small.npar:
         raise NotNested(f"{small.formula!r} has more parameters than {large.formula!r}: give the smaller fit first")
     _check_nested(a, b)
+    if logistic:
+        return _compare(small, large)
     same_fixed = _fixed_names(a) == _fixed_names(b)  # by name: REML criteria of other columns have other scales
     method = small.method if same_fixed and small.method == large.method else "ml"
     return _compare(fit_by(small, method), fit_by(large, method))
@@ -110,6 +122,8 @@ def reduce_terms(fit: LmmFit) -> Iterator[Reduction]:
 
 def _without(fit: LmmFit, formula: Formula) -> LmmFit:
     """Return the fit of a formula with fewer random terms, from the larger one's cross-products if they hold it."""
+    if isinstance(fit, GlmmFit):
+        return fit_formula(fit, formula)
     model = fit.model()
     design = build_design(formula, model.design.variables)
     parameters = embed_terms(design.random, model.design.random)

@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from holdsup.design.groups import RandomBlock
 from holdsup.design.matrices import CodedRows, Design, code_fitted_rows, code_rows
 from holdsup.errors import FitError
 from holdsup.fit.fitting import fit_response
+from holdsup.fit.glmm import refit_outcomes
+from holdsup.fit.glmm_result import GlmmFit
+from holdsup.fit.logistic_model import LogisticModel
+from holdsup.fit.margins import average_over_effects
 from holdsup.fit.result import LmmFit
+from holdsup.fit.words import INTERCEPT
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.mixed import PredictedEffects, predict_effects
 from holdsup.progress import Progress, no_progress
@@ -33,7 +39,9 @@ class Predictions:
     rows: Rows  # how many there are, and why others are not
 
 
-def predict(fit: LmmFit, data: Any, *, random: bool = True, progress: Progress = no_progress) -> Predictions:
+def predict(
+    fit: LmmFit, data: Any, *, random: bool = True, scale: str = "response", progress: Progress = no_progress
+) -> Predictions:
     """Return predictions for the rows of a table.
 
     Parameters
@@ -41,21 +49,39 @@ def predict(fit: LmmFit, data: Any, *, random: bool = True, progress: Progress =
     random : whether to add the predicted effects of the levels that the fit has seen; a level that it
         has not seen counts as an average one. Without them: the mean over all levels, for which the table
         needs no columns of groups.
+    scale : "response", or "link" for the log-odds of a logistic fit, whose response is a probability
     """
+    if scale not in ("response", "link"):
+        raise FitError(f"scale is {scale!r}; it can be 'response' or 'link'")
     coded = code_rows(fit.model().design, data, random=random, progress=progress)
     values = _predicted(fit, coded, random=random)
+    if isinstance(fit, GlmmFit) and scale == "response":
+        values = expit(values) if random else average_over_effects(values, _variances(fit, data, len(values)))
     unseen = sum((levels < 0).astype(np.int64) for levels in coded.levels)
     return Predictions(values, np.zeros(len(values), np.int64) + unseen, coded.places, coded.rows)
 
 
 def fitted_values(fit: LmmFit) -> Floats:
     """Return the fitted value of each row used, random effects included."""
-    return _predicted(fit, code_fitted_rows(fit.model().design), random=True)
+    values = _predicted(fit, code_fitted_rows(fit.model().design), random=True)
+    return np.asarray(expit(values)) if isinstance(fit, GlmmFit) else values
 
 
 def residuals(fit: LmmFit) -> Floats:
     """Return response minus fitted value of each row used."""
-    return np.asarray(fit.model().design.variables.response - fitted_values(fit))
+    observed = fit.model().outcomes.shares if isinstance(fit, GlmmFit) else fit.model().design.variables.response
+    return np.asarray(observed - fitted_values(fit))
+
+
+def _variances(fit: GlmmFit, data: Any, rows: int) -> Floats:
+    """Return z'Sigma z of each row of a table, over all random terms."""
+    found = np.zeros(rows)
+    blocks, sigmas = fit.model().design.random, covariances(fit)
+    if all(column.name == INTERCEPT for block in blocks for column in block.columns):  # no need for the table's groups
+        return found + sum(float(sigma[0, 0]) for sigma in sigmas)
+    for columns, sigma in zip(code_rows(fit.model().design, data).columns, sigmas, strict=True):
+        found += np.einsum("ni,ij,nj->n", columns, sigma, columns)
+    return found
 
 
 def _predicted(fit: LmmFit, coded: CodedRows, *, random: bool) -> Floats:
@@ -70,7 +96,10 @@ def _predicted(fit: LmmFit, coded: CodedRows, *, random: bool) -> Floats:
 
 
 def simulate(fit: LmmFit, draws: int = 1, *, seed: int = 0) -> Floats:
-    """Return responses drawn from the fitted model, new random effects included; shape (draws, n)."""
+    """Return responses drawn from the fitted model, new random effects included; shape (draws, n).
+
+    Those of a logistic fit are numbers of successes.
+    """
     if not isinstance(draws, int) or draws < 1:
         raise FitError(f"{draws!r} draws were asked for: give a whole number, at least 1")
     if not isinstance(seed, int) or seed < 0:
@@ -80,7 +109,8 @@ def simulate(fit: LmmFit, draws: int = 1, *, seed: int = 0) -> Floats:
     rng = np.random.default_rng(seed)
     mean = coded.fixed[:, model.engine.kept] @ model.beta
     weights = model.design.sample.weights
-    noise = fit.sigma if weights is None else model.engine_sigma / np.sqrt(weights)
+    logistic = isinstance(fit, GlmmFit)
+    noise = 0.0 if logistic else fit.sigma if weights is None else model.engine_sigma / np.sqrt(weights)
     drawn = np.empty((draws, len(mean)))
     factors = [_root(sigma) for sigma in covariances(fit)]
     for d in range(draws):
@@ -88,6 +118,8 @@ def simulate(fit: LmmFit, draws: int = 1, *, seed: int = 0) -> Floats:
         for block, columns, levels, root in zip(model.design.random, coded.columns, coded.levels, factors, strict=True):
             effects = rng.normal(size=(block.group.count, len(root))) @ root.T
             drawn[d] += (columns * effects[levels]).sum(axis=1)
+        if isinstance(fit, GlmmFit):
+            drawn[d] = fit.model().outcomes.draw(expit(drawn[d]), rng)
     return drawn
 
 
@@ -100,7 +132,8 @@ def _root(sigma: Floats) -> Floats:
 def refit(fit: LmmFit, response: Floats) -> LmmFit:
     """Return the same model fitted to another response: one value for each row that the fit used."""
     try:
-        return fit_response(fit, np.asarray(response, dtype=float))
+        values = np.asarray(response, dtype=float)
+        return refit_outcomes(fit, values) if isinstance(fit, GlmmFit) else fit_response(fit, values)
     except (TypeError, ValueError) as error:
         raise FitError(f"refit needs an array of numbers, not {response!r:.40}") from error
 
@@ -127,6 +160,8 @@ class LevelEffects:
 def random_effects(fit: LmmFit, *, with_sd: bool = True) -> tuple[LevelEffects, ...]:
     """Return the predicted effects (BLUPs) of every random term, with their conditional standard deviations."""
     model = fit.model()
+    if isinstance(model, LogisticModel):
+        return tuple(_level_effects(b, *found) for b, found in zip(model.design.random, model.effects, strict=True))
     predicted = predict_effects(model.engine, with_spread=with_sd)
     return tuple(_block(model.design, block, predicted) for block in model.design.random)
 
@@ -139,10 +174,14 @@ def _block(design: Design, block: RandomBlock, predicted: PredictedEffects) -> L
         if predicted.covariances:
             spread[levels] = predicted.covariances[effects][host][:, columns][:, :, columns]
     T = block.transform
-    sd = np.sqrt(np.diagonal(T @ spread @ T.T, axis1=1, axis2=2))
+    return _level_effects(block, values @ T.T, T @ spread @ T.T)
+
+
+def _level_effects(block: RandomBlock, values: Floats, covariances: Floats) -> LevelEffects:
+    sd = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
     names = tuple(column.name for column in block.columns)
     labels = tuple(block.group.level_names())
-    return LevelEffects(block.group.label, block.group.variables, labels, names, values @ T.T, sd)
+    return LevelEffects(block.group.label, block.group.variables, labels, names, values, sd)
 
 
 def find_hosts(design: Design, block: RandomBlock) -> Iterator[tuple[Ints, int, Ints, list[int]]]:

@@ -11,6 +11,8 @@ import numpy as np
 from holdsup.arguments import check_level
 from holdsup.design.groups import RandomBlock
 from holdsup.errors import FitError, list_names
+from holdsup.fit.logistic_model import LogisticModel
+from holdsup.fit.logistic_profile import LogisticProfile, fixed_quantity
 from holdsup.fit.result import LmmFit, Model
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.profiling import Profile, Quantity
@@ -25,9 +27,9 @@ TINY = 1e-6  # a relative standard deviation below this is one of zero, with no 
 class ProfileInterval:
     """The profile-likelihood interval of one standard deviation, correlation or share of variance."""
 
-    group: str  # the grouping factor, "Residual" for the residual
-    term: str  # what varies; for a correlation both terms
-    parameter: str  # "sd", "correlation" or "share"
+    group: str  # the grouping factor, "Residual" for the residual, "fixed" for a fixed effect
+    term: str  # what varies, or the effect; for a correlation both terms
+    parameter: str  # "sd", "correlation" or "share"; of a logistic fit also "effect"
     estimate: float  # its value at the optimum
     low: float  # lower end of the CI
     high: float  # its upper end
@@ -42,6 +44,8 @@ def profile_intervals(
     """
     _check(fit, level)
     model = fit.model()
+    if isinstance(model, LogisticModel):
+        return _profile_logistic(model, level or fit.level, progress)
     wanted = [q for block in model.design.random for q in _quantities(block, len(model.engine.optimum.theta))]
     wanted.append(("Residual", "", "sd", _sigma(math.sqrt(model.design.weight_unit))))
     found = []
@@ -58,6 +62,22 @@ def profile_intervals(
     return tuple(found)
 
 
+def _profile_logistic(model: LogisticModel, level: float, progress: Progress) -> tuple[ProfileInterval, ...]:
+    """Return the intervals of a logistic fit: its fixed effects have a likelihood that is no parabola, too."""
+    wide = len(model.engine.fit.theta) + len(model.engine.fit.beta) - 1  # coordinates but the last
+    wanted = [q for block in model.design.random for q in _quantities(block, wide, relative=False)]
+    wanted += [("fixed", name, "effect", fixed_quantity(model, i)) for i, name in enumerate(model.names)]
+    profile, found = LogisticProfile(model, level=level), []
+    for i, (group, term, parameter, quantity) in enumerate(wanted):
+        progress(i, len(wanted), f"profile of {group} {term}")
+        estimate = quantity.value(profile.optimum)
+        low, high = (
+            (-1.0, 1.0) if parameter == "correlation" and not abs(estimate) < SURE else profile.interval(quantity)
+        )
+        found.append(ProfileInterval(group, term, parameter, estimate, low, high))
+    return tuple(found)
+
+
 def profile_share(
     fit: LmmFit, *groups: str, level: float | None = None, reaches: tuple[float, float] | None = None
 ) -> ProfileInterval:
@@ -68,6 +88,10 @@ def profile_share(
     """
     _check(fit, level)
     model = fit.model()
+    if isinstance(model, LogisticModel):
+        raise FitError(
+            "shares of a logistic fit's variance have no profile: see intraclass_correlations, bootstrap_fit"
+        )
     known = [block.group.label for block in model.design.random]
     for group in groups:
         if group not in known:
@@ -93,10 +117,12 @@ def _check(fit: LmmFit, level: float | None) -> None:
         check_level(level, FitError)
 
 
-def _quantities(block: RandomBlock, parameters: int) -> list[tuple[str, str, str, Quantity]]:
+def _quantities(block: RandomBlock, parameters: int, *, relative: bool = True) -> list[tuple[str, str, str, Quantity]]:
     names = [column.name for column in block.columns]
     rows = [_row(block, i, parameters) for i in range(len(names))]
-    found = [(block.group.label, name, "sd", _sd(row)) for name, row in zip(names, rows, strict=True)]
+    found = [
+        (block.group.label, name, "sd", _sd(row, relative=relative)) for name, row in zip(names, rows, strict=True)
+    ]
     if block.correlated:
         for i in range(len(names)):
             for j in range(i):
@@ -131,17 +157,22 @@ def _sigma(unit: float) -> Quantity:
     return Quantity(value, slope, -math.inf, math.inf, shown=lambda s: unit * math.exp(s))
 
 
-def _sd(row: Floats) -> Quantity:
+def _sd(row: Floats, *, relative: bool) -> Quantity:
+    """Return the standard deviation of a column; where `relative`, to e to the last coordinate."""
     held = (np.abs(row).sum(axis=1) > 0).astype(float)
 
     def value(point: Floats) -> float:
-        return float(np.linalg.norm(row @ point[:-1]) * math.exp(point[-1]))
+        return float(np.linalg.norm(row @ point[:-1]) * (math.exp(point[-1]) if relative else 1.0))
 
     def slope(point: Floats) -> Floats:
         vector = row @ point[:-1]
         length = float(np.linalg.norm(vector))
         direction = vector / length if length > TINY else held / math.sqrt(held.sum())
-        return np.append(direction @ row * math.exp(point[-1]), value(point))
+        return (
+            np.append(direction @ row * math.exp(point[-1]), value(point))
+            if relative
+            else np.append(direction @ row, 0.0)
+        )
 
     return Quantity(value, slope, 0.0, math.inf, nil=_conditions(row))
 

@@ -166,10 +166,10 @@ def describe(model: Model, *, method: str, level: float) -> LmmFit:
         dropped=dropped,
         levels={block.group.label: block.group.count for block in design.random},
         fixed=tuple(model.combine(row, name, level) for row, name in zip(units, model.names, strict=True)),
-        random=tuple(_random(model)),
+        random=tuple(describe_random(model)),
         optimizer=_record(design, engine),
         level=level,
-        pair=_find_pair(model),
+        pair=find_pair(model),
         live=model,
     )
 
@@ -182,7 +182,7 @@ def _signature(design: Design, method: str, level: float, n: int, criterion: flo
     )
 
 
-def _find_pair(model: Model) -> LevelPair | None:
+def find_pair(model: Model) -> LevelPair | None:
     """Return the levels that the only effect beside the intercept compares, if it compares two."""
     formula, effects = model.design.formula, [model.design.fixed[i] for i in model.engine.kept]
     if len(effects) != 2 or formula.fixed[0] != INTERCEPT or len(formula.fixed[1]) != 1:
@@ -195,7 +195,8 @@ def _find_pair(model: Model) -> LevelPair | None:
     return LevelPair(str(formula.response), factor.variable, level, reference)
 
 
-def _random(model: Model) -> list[RandomComponent]:
+def describe_random(model: Model) -> list[RandomComponent]:
+    """Return the variance components, that of the residual last."""
     rows = []
     for block in model.design.random:
         factor = model.engine_sigma * block.factor(model.engine.optimum.theta)

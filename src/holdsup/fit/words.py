@@ -36,8 +36,8 @@ def write_answer(
         headline=_headline(fixed, pair, level) if converged else "The fit did not converge: don't use its numbers.",
         parts=(tabulate_effects(fixed, level, most=MOST_EFFECTS),),
         foot=(
-            *([("holds for", _covered(levels))] if levels else []),
-            ("spread", _spread(random)),
+            *([("holds for", say_covered(levels))] if levels else []),
+            ("spread", say_spread(random)),
             *([("rows", rows.sentence())] if rows.used < rows.planned else []),
             *write_caveats(cautions),
         ),
@@ -55,11 +55,7 @@ def _headline(fixed: Sequence[Contrast], pair: LevelPair | None, level: float) -
     """Return what the only effect is, or how many of several differ from zero."""
     effects = [effect for effect in fixed if effect.name != INTERCEPT]
     if len(effects) > 1:
-        clear = sum(effect.p <= 1 - level for effect in effects)
-        return (
-            f"{clear} of {len(effects)} effects {'differs' if clear == 1 else 'differ'} from zero "
-            f"(p at most {f'{1 - level:.3g}'.removeprefix('0')})."
-        )
+        return count_clear(fixed, level)
     effect = (effects or fixed)[0]
     size = format_number(abs(effect.estimate) if pair else effect.estimate, uncertainty=(effect.high - effect.low) / 2)
     doubt = f"{say_level(level)} CI {format_interval(effect.low, effect.high)}"
@@ -76,14 +72,24 @@ def _headline(fixed: Sequence[Contrast], pair: LevelPair | None, level: float) -
     return f"{who} is {side} in {pair.response}{chance} ({doubt})."
 
 
-def _covered(levels: Mapping[str, int]) -> str:
+def count_clear(fixed: Sequence[Contrast], level: float) -> str:
+    """Return how many effects differ from zero."""
+    effects = [effect for effect in fixed if effect.name != INTERCEPT]
+    clear = sum(effect.p <= 1 - level for effect in effects)
+    return (
+        f"{clear} of {len(effects)} effect{'' if len(effects) == 1 else 's'} {'differs' if clear == 1 else 'differ'} "
+        f"from zero (p at most {f'{1 - level:.3g}'.removeprefix('0')})."
+    )
+
+
+def say_covered(levels: Mapping[str, int]) -> str:
     """Return which factors may have new levels: the random ones."""
     counted = [f"{name} ({count:,} here)" for name, count in levels.items()]
     listed = f"{', '.join(counted[:-1])} and {counted[-1]}" if len(counted) > 1 else counted[0]
     return f"new levels of {listed}; only these fixed effects"
 
 
-def _spread(random: Sequence[RandomComponent]) -> str:
+def say_spread(random: Sequence[RandomComponent]) -> str:
     """Return the standard deviations in one line."""
     *groups, noise = random
     named = [f"{c.group}{'' if c.term == INTERCEPT else f' {c.term}'} {_sd(c.sd, noise.sd)}" for c in groups]
@@ -111,6 +117,11 @@ def tabulate_effects(fixed: Sequence[Contrast], level: float, *, most: int | Non
         ),
         notes=(f"{len(fixed) - most} more: --full",) if most is not None and len(fixed) > most else (),
     )  # fmt: skip
+
+
+def say_method(method: str) -> str:
+    """Return how a likelihood is called in a title: ML, REML, quadrature, laplace."""
+    return method.upper() if method in ("ml", "reml") else method
 
 
 def caution_fit(*, converged: bool, reason: str, singular: bool, dropped: tuple[str, ...]) -> Iterator[Caution]:

@@ -103,7 +103,12 @@ def _attempt(
 def independent_columns(moments: Moments) -> Ints:
     """Return the fixed columns that are no combination of earlier ones; the later one goes, as in lme4."""
     q2, p = moments.q2, moments.p
-    gram = moments.C[q2 : q2 + p, q2 : q2 + p]
+    return find_independent(moments.C[q2 : q2 + p, q2 : q2 + p])
+
+
+def find_independent(gram: Floats) -> Ints:
+    """Return the columns that are no combination of earlier ones, from their cross-products."""
+    p = len(gram)
     left = gram.copy()  # of which the columns kept so far explain nothing
     kept: list[int] = []
     # A squared length is known to about p roundings of the whole: below that, nothing is new.

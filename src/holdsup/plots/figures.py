@@ -36,6 +36,7 @@ FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
     "fit": panels_of_fit,
     "gate": panels_of_gate,
     "plan": panels_of_plan,
+    "glmm": panels_of_fit,
     "qra": panels_of_reproduction,
     "rank": panels_of_ranking,
     "tune": panels_of_tuning,

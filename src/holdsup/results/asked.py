@@ -22,6 +22,7 @@ SPECIFIED = ("contest", "tune")  # a file says all that is asked, but for these 
 BESIDE_SPEC = ("level", "curve", "sequential", "threshold")
 # Kinds of results that another command than their name gives, and how.
 GIVEN_BY = {
+    "glmm": ("fit",),
     "qra_check": ("qra", "--validate"),
     **{f"qra_{kind}": ("qra", "--kind", kind) for kind in ("scores", "labels", "findings")},
 }
@@ -72,7 +73,7 @@ class Asked:
         elif self.data is None and "formula" not in options:
             return None
         else:
-            subject = [str(options.pop("formula")), "DATA"] if self.kind == "fit" else ["DATA"]
+            subject = [str(options.pop("formula")), "DATA"] if self.kind in ("fit", "glmm") else ["DATA"]
             subject = ["CANDIDATE", "BASELINE"] if self.kind == "gate" else subject
         if self.kind == "rank":
             options.setdefault("folds", 0)
@@ -88,6 +89,8 @@ class Asked:
                     yield "nuisance", columns
             else:
                 yield role, columns
+        if self.kind == "glmm" and options.get("method") == "laplace":  # which may not be what it does by itself
+            yield "method", "laplace"
         if options.get("method") == "ml":
             yield "ml", True
         if "runs" in options:  # which are measurements then

@@ -25,6 +25,7 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "check": Kind("Is this table fit for use?", "holdsup.scores:Audit"),
     "fit": Kind("What does this linear mixed model say?", "holdsup.fit:LmmFit"),
+    "glmm": Kind("What does this logistic mixed model say?", "holdsup.fit:GlmmFit"),
     "compare": Kind("Is one system better than another?", "holdsup.verdict:Comparison"),
     "gate": Kind("Is a candidate as good as a baseline, to within a drop?", "holdsup.verdict.gate:Gate"),
     "variance": Kind("Is one score of this evaluation reliable?", "holdsup.verdict:Decomposition"),

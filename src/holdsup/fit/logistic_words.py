@@ -1,0 +1,152 @@
+"""What a fitted logistic mixed model says in words, made from its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from holdsup.fit.margins import Rate
+from holdsup.fit.records import Contrast
+from holdsup.fit.words import INTERCEPT, MOST_EFFECTS, count_clear, say_covered, say_spread
+from holdsup.rendering import Answer, Estimate, Interval, PValue, Table
+from holdsup.rendering.numbers import format_count, format_interval, format_number, say_level, say_p
+from holdsup.results import KINDS, Caution, Method, write_caveats
+
+if TYPE_CHECKING:
+    from holdsup.fit.glmm_result import GlmmFit
+
+QUESTION = KINDS["glmm"].question
+EXTREME = 0.95  # share of successes beyond which Laplace's approximation is known to mislead
+
+
+def write_logistic(fit: GlmmFit) -> Answer:
+    """Return how probable success is, and what the fixed effects say."""
+    return Answer(
+        question=QUESTION,
+        state=None,
+        headline=_headline(fit) if fit.converged else "The fit did not converge: don't use its numbers.",
+        parts=(
+            tabulate_odds(fit.fixed, fit.level, most=MOST_EFFECTS),
+            tabulate_rates(fit.rates[:MOST_EFFECTS], fit.level),
+        ),
+        foot=(
+            *([("holds for", say_covered(fit.levels))] if fit.levels else []),
+            ("spread", f"{say_spread(fit.random)} (logits)"),
+            *([("rows", fit.rows.sentence())] if fit.rows.used < fit.rows.planned else []),
+            *write_caveats(fit.cautions),
+        ),
+        more=("--full (se, odds ratios, correlations)", "holdsup report", "--plot figure.svg"),
+        signature=fit.signature,
+        names=(
+            *(effect.name for effect in fit.fixed),
+            *(rate.name for rate in fit.rates),
+            *(name for c in fit.random for name in (c.group, c.term)),
+            *(() if fit.pair is None else (fit.pair.variable, fit.pair.level, fit.pair.reference, fit.pair.response)),
+        ),
+    )  # fmt: skip
+
+
+def _headline(fit: GlmmFit) -> str:
+    """Return the rates that the only factor has, the overall one, or how many effects differ from zero."""
+    doubt = f"{say_level(fit.level)} CI"
+    if fit.pair is not None and fit.difference is not None:
+        d, rate, (effect,) = fit.difference, fit.rates[1], [e for e in fit.fixed if e.name != INTERCEPT]
+        size = format_number(100 * abs(d.estimate), uncertainty=100 * d.se)
+        chance = ", which could be chance" if effect.p > 1 - fit.level else ""
+        ends = format_interval(100 * d.low, 100 * d.high)
+        return (
+            f"{fit.pair.variable} {fit.pair.level} succeeds in {_percent(rate)}, {size} points "
+            f"{'below' if d.estimate < 0 else 'above'} {fit.pair.reference}{chance} "
+            f"({doubt} {ends}, {say_p(effect.p)})."
+        )
+    if [effect.name for effect in fit.fixed] == [INTERCEPT]:
+        (rate,) = fit.rates
+        return f"The rate of success is {_percent(rate)} ({doubt} {format_interval(100 * rate.low, 100 * rate.high)}%)."
+    return count_clear(fit.fixed, fit.level)
+
+
+def _percent(rate: Rate) -> str:
+    return f"{format_number(100 * rate.estimate, uncertainty=100 * rate.se)}%"
+
+
+def tabulate_odds(fixed: Sequence[Contrast], level: float, *, most: int | None = None) -> Table:
+    """Return the fixed effects as log-odds; where there may be at `most` so many, the first ones with fewer columns."""
+    short, interval = most is not None, f"{say_level(level)} CI"
+    return Table(
+        name="fixed",
+        title=f"Fixed effects on log-odds: {interval} and Wald's tests",
+        columns=("effect", "log-odds", *(("p",) if short else ("se", "z", "odds ratio", "p")), interval),
+        rows=tuple(
+            (e.name, Estimate(e.estimate, e.se),
+             *(() if short else (Estimate(e.se, e.se), e.t, _odds(e))), PValue(e.p),
+             Interval(e.low, e.high, e.estimate, drawn=e.name != INTERCEPT))
+            for e in fixed[:most]
+        ),
+        notes=(f"{len(fixed) - most} more: --full",) if most is not None and len(fixed) > most else (),
+    )  # fmt: skip
+
+
+def _odds(effect: Contrast) -> float:
+    return math.exp(min(effect.estimate, 700.0))
+
+
+def tabulate_rates(rates: Sequence[Rate], level: float) -> Table:
+    """Return the probabilities of success."""
+    return Table(
+        name="rates",
+        title="Probability of success, averaged over random effects",
+        columns=("rate of", "probability", f"{say_level(level)} CI"),
+        rows=tuple((r.name, Estimate(r.estimate, r.se), Interval(r.low, r.high, r.estimate)) for r in rates),
+    )
+
+
+def describe_logistic_method(fit: GlmmFit) -> Method:
+    """Return what was done, for a paper."""
+    how = "Laplace's approximation of the likelihood" if fit.method == "laplace" else "maximum likelihood"
+    if fit.method == "quadrature":
+        how = f"maximum likelihood, random effects integrated out on {fit.nodes} nodes"
+    penalty = "" if fit.penalty is None else f" and a normal prior of sd {fit.penalty:g} on the fixed effects"
+    return Method(
+        question=QUESTION,
+        sentences=(
+            f"The logistic mixed model {fit.formula} was fitted to {format_count(int(fit.trials))} outcomes "
+            f"by {how}{penalty}.",
+            "Fixed effects were tested by Wald's z; probabilities are averaged over random effects, with CIs by the "
+            "delta method.",
+        ),
+        citations=("bates2015",),
+    )
+
+
+def caution_laplace(method: str, share: float) -> Iterator[Caution]:
+    """Yield a caution where Laplace's approximation is known to mislead; `share` is the most extreme rate."""
+    if method != "laplace":
+        return
+    if max(share, 1 - share) > EXTREME:
+        yield Caution(
+            code="laplace-extreme",
+            message=f"Laplace's approximation is biased where a rate is {100 * share:.3g}%.",
+            effect="Spreads and log-odds may be several times too large.",
+            advice="Leave out random terms so that quadrature is possible, or fit the linear model of means.",
+        )
+    else:
+        yield Caution(
+            code="laplace",
+            severity="note",
+            about="table:random",
+            message="The likelihood is Laplace's approximation: these terms and rows allow no (quick) quadrature.",
+            advice="With few outcomes for each level, spreads come out somewhat too small.",
+        )
+
+
+def caution_agreement(unanimous: float, cells: float, expected: float, *, far: bool) -> Iterator[Caution]:
+    """Yield a caution where outcomes of one cell agree more than the fit expects."""
+    if far:
+        yield Caution(
+            code="repeats-agree",
+            message=f"{unanimous:,.0f} of {cells:,.0f} cells are all right or all wrong, not {expected:,.0f}.",
+            effect="Repeats of one item agree more than the fit says, so its standard errors are too small.",
+            advice="Add a random term for what repeats share, such as (1 | system:item).",
+            count=int(unanimous),
+        )

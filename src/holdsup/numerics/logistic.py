@@ -1,0 +1,236 @@
+"""A logistic mixed model, fitted: the start, the search, the certificate, standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from holdsup.numerics.laplace import Laplace, Model
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.optimization import CERTAIN, ROUGHLY, Optimum, certify, differentiate, minimize
+from holdsup.numerics.quadrature import Quadrature
+from holdsup.numerics.threads import blas_threads
+
+START, START_OTHERS = 1.0, 0.3  # standard deviations from which the search starts
+NEAR = 1e-2  # decrease left at the joint mode, from where the search goes on with beta
+NEAR_ZERO = 0.02  # a standard deviation below is zero if the criterion is as good there
+AS_GOOD = 1e-6
+OFF_ZERO, LEAVE_ZERO = 0.03, 0.1  # where it is seen whether the criterion falls away from zero, and whither to go then
+CURVED = 10.0  # about the second derivative there
+MOST_RESTARTS = 4
+SETTLED = 1e-5  # change of the criterion by halving the spacing
+MOST_REFINED = 16.0
+RUNAWAY = 6.0  # a standard deviation in logits that no normal distribution of effects explains
+NOT_SETTLED = "the likelihood changes with the number of nodes: no normal distribution describes the effects"
+
+
+class Runaway(ArithmeticError):
+    """The spread of a random effect grows until its levels are always right or always wrong."""
+
+    def __init__(self, parameter: int, size: float) -> None:
+        super().__init__(f"a standard deviation of {size:.3g} logits")
+        self.parameter, self.size = parameter, size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogisticFit:
+    """An optimum and what it implies."""
+
+    method: str  # "quadrature" or "laplace"
+    theta: Floats  # relative to the logit's scale, signs put right
+    beta: Floats
+    joint: Floats  # covariance of (theta, beta), theta as known where it is zero
+    value: float  # -2 log-likelihood, without the binomial coefficients
+    optimum: Optimum
+    curvature: Floats  # Hessian of the criterion by (theta, beta) at the optimum
+    decrease: float  # of the criterion that another step would bring
+    converged: bool
+    evaluations: int
+    nodes: int  # of the quadrature over the coarser factor; 0 for Laplace
+    criterion: Criterion
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of beta, shape (p, p)."""
+        return self.joint[len(self.theta) :, len(self.theta) :]
+
+
+class Criterion:
+    """A criterion of (theta, beta) as one vector, for the search; a point without a mode is infinitely bad."""
+
+    def __init__(self, evaluate: Callable[..., tuple[float, Floats]], parameters: int | None) -> None:
+        self.evaluate, self.parameters = evaluate, parameters
+
+    def slopes(self, x: Floats) -> tuple[float, Floats]:
+        """Return the value and its gradient."""
+        try:
+            value, gradient = self.evaluate(x) if self.parameters is None else self.evaluate(*self.split(x))
+        except (np.linalg.LinAlgError, FloatingPointError):
+            return np.inf, np.zeros(len(x))
+        return (value, gradient) if np.isfinite(value) and np.isfinite(gradient).all() else (np.inf, np.zeros(len(x)))
+
+    def split(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return theta and beta."""
+        return x[: self.parameters], x[self.parameters :]
+
+    def information(self, x: Floats) -> None:
+        """Return nothing: the Hessian is not known without differences."""
+
+
+def fit_logistic(model: Model, *, method: str = "auto", start: Floats | None = None) -> LogisticFit:
+    """Return the maximum likelihood fit; "auto" is quadrature wherever the design allows it."""
+    with blas_threads(1), np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        laplace = Laplace(model)
+        x, H = _start(model, laplace) if start is None else _start_from(laplace, model, start)
+        quadrature = Quadrature(model, laplace) if method != "laplace" and factors(model) else None
+        if quadrature is not None and method == "auto" and not quadrature.worth():
+            quadrature = None
+        if quadrature is None:
+            criterion = Criterion(laplace.evaluate, model.parameters)
+            found = _search(model, criterion, x, H)
+            return _conclude(model, criterion, found, laplace, None)
+        criterion = Criterion(quadrature.evaluate, model.parameters)
+        while True:
+            found = _search(model, criterion, x, H)
+            value = found.value
+            quadrature.refinement *= 2
+            finer, _ = quadrature.evaluate(*criterion.split(found.theta), slopes=False)
+            settled = abs(finer - value) < SETTLED
+            if settled or quadrature.refinement >= MOST_REFINED:
+                break
+            x, H = found.theta, found.curvature
+        if settled:
+            quadrature.refinement /= 2
+        done = _conclude(model, criterion, found, laplace, quadrature)
+        return done if settled else replace(
+            done, converged=False, optimum=replace(done.optimum, reason=NOT_SETTLED)
+        )  # fmt: skip
+
+
+def factors(model: Model) -> bool:
+    """Return whether the likelihood is a product over levels of one factor, with at most one factor within it."""
+    chain = [t for t in model.terms if t.level is not None]
+    intercepts = all(t.columns.shape[1] == 1 and (t.columns == 1).all() for t in chain)
+    return len(chain) == len(model.cells.node) <= 2 and intercepts
+
+
+def _diagonals(model: Model) -> dict[int, tuple[int, float]]:
+    """Return for each parameter on a diagonal its term and how many effects it has."""
+    weights = model.cells.weight
+    return {
+        parameter: (number, float(weights[t.level].sum() if t.level is not None else t.count))
+        for number, t in enumerate(model.terms)
+        for i, j, parameter in t.places
+        if i == j
+    }
+
+
+def _start(model: Model, laplace: Laplace) -> tuple[Floats, Floats]:
+    """Return (theta, beta) with beta at the joint mode, and about the Hessian there."""
+    diagonals = _diagonals(model)
+    theta = np.zeros(model.parameters)
+    for parameter, (number, _) in diagonals.items():
+        theta[parameter] = START if model.terms[number].level is not None else START_OTHERS
+    laplace.evaluate(theta)
+    H = None
+    if len(diagonals) == len(theta):
+        H = np.diag([max(laplace.pull[k] ** 2 / size, 1e-3) for k, (_, size) in sorted(diagonals.items())])
+    rough = minimize(Criterion(laplace.evaluate, None), theta, enough=NEAR, curvature=H)  # type: ignore[arg-type]
+    laplace.evaluate(rough.theta)
+    return np.concatenate([rough.theta, laplace.beta]), _join(rough.curvature, laplace)
+
+
+def _start_from(laplace: Laplace, model: Model, start: Floats) -> tuple[Floats, Floats]:
+    """Return a start that is known to be near, and about the Hessian there."""
+    theta, beta = start[: model.parameters], start[model.parameters :]
+    laplace.evaluate(theta, beta)
+    diagonals = _diagonals(model)
+    curves = np.ones(len(theta))
+    for parameter, (_, size) in diagonals.items():
+        curves[parameter] = max(laplace.pull[parameter] ** 2 / size, 1e-3)
+    return start, _join(np.diag(curves), laplace)
+
+
+def _join(H: Floats, laplace: Laplace) -> Floats:
+    k, p = len(H), laplace.p
+    joined = np.zeros((k + p, k + p))
+    joined[:k, :k], joined[k:, k:] = H, 2 * laplace.precision()
+    return joined
+
+
+def _search(model: Model, criterion: Criterion, x: Floats, H: Floats) -> Optimum:
+    """Return the minimum from a start, with standard deviations that may as well be zero at zero.
+
+    Zero is stationary whatever the data. A search that ends near it is looked at again from a little away, and goes on
+    where the criterion falls.
+    """
+    for _ in range(MOST_RESTARTS):
+        found = minimize(criterion, x, enough=ROUGHLY, curvature=H)  # type: ignore[arg-type]
+        x, H, left = found.theta.copy(), found.curvature.copy(), False
+        for parameter, (number, _) in _diagonals(model).items():
+            if abs(found.theta[parameter]) >= NEAR_ZERO:
+                continue
+            places = model.terms[number].places
+            column = next(j for i, j, p in places if p == parameter)
+            nil, off = found.theta.copy(), found.theta.copy()
+            nil[[p for i, j, p in places if column in (i, j)]] = 0.0
+            off[parameter] = OFF_ZERO
+            if criterion.slopes(off)[1][parameter] < 0:
+                x[parameter], left = LEAVE_ZERO, True
+                H[parameter], H[:, parameter], H[parameter, parameter] = 0.0, 0.0, CURVED
+                continue
+            value, gradient = criterion.slopes(nil)
+            if value <= found.value + AS_GOOD:
+                found = replace(found, theta=nil, value=value, gradient=gradient)
+        if not left:
+            break
+    return found
+
+
+def _conclude(
+    model: Model, criterion: Criterion, found: Optimum, laplace: Laplace, quadrature: Quadrature | None
+) -> LogisticFit:
+    k = model.parameters
+    for parameter, (number, _) in _diagonals(model).items():
+        intercept = (model.terms[number].columns == 1).all()
+        if intercept and abs(found.theta[parameter]) > RUNAWAY:
+            raise Runaway(parameter, abs(float(found.theta[parameter])))
+    value, gradient = found.value, found.gradient
+    curvature = differentiate(criterion, found.theta, gradient)  # type: ignore[arg-type]
+    decrease, converged = certify(found.theta, gradient, curvature)
+    if not converged and decrease < CERTAIN:
+        found = replace(found, reason="it has no certain minimum: some variance can't be separated from another effect")
+    free = np.concatenate([found.theta[:k] != 0, np.ones(len(found.theta) - k, bool)])
+    values, vectors = np.linalg.eigh(curvature[np.ix_(free, free)])
+    inverse = (vectors / np.maximum(values, 1e-10 * values.max(initial=1e-300))) @ vectors.T
+    theta = _rectify(model, found.theta[:k])
+    turned = np.concatenate([np.where(theta * found.theta[:k] < 0, -1.0, 1.0), np.ones(len(found.theta) - k)])
+    joint = np.zeros_like(curvature)
+    joint[np.ix_(free, free)] = 2 * inverse
+    joint *= np.outer(turned, turned)
+    return LogisticFit(
+        method="quadrature" if quadrature else "laplace" if model.terms else "ml",
+        theta=theta,
+        beta=found.theta[k:],
+        joint=joint,
+        value=value,
+        optimum=replace(found, value=value, gradient=gradient),
+        curvature=curvature,
+        decrease=decrease,
+        converged=converged,
+        evaluations=laplace.evaluations + (quadrature.evaluations if quadrature else 0),
+        nodes=quadrature.nodes[0] if quadrature else 0,
+        criterion=criterion,
+    )
+
+
+def _rectify(model: Model, theta: Floats) -> Floats:
+    """Return the mirror image of theta with no negative standard deviation."""
+    signs = np.ones(len(theta))
+    for term in model.terms:
+        for _, column, parameter in term.places:
+            if (column, column, parameter) in term.places and theta[parameter] < 0:
+                signs[[p for _, j, p in term.places if j == column]] = -1
+    return signs * theta
