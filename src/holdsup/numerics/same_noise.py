@@ -11,15 +11,30 @@ from numpy.typing import ArrayLike
 from holdsup.numerics.decisions import Difference, decide
 from holdsup.numerics.differences import Codes, choose_tests, new_runs_test, read_pair
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.spread import Spread, find_clusters, measure_arm, measure_run_spread, measure_spread
+from holdsup.numerics.spread import (
+    Spread,
+    at_common_mean,
+    find_clusters,
+    measure_arm,
+    measure_run_spread,
+    measure_spread,
+)
 
 
 def compare_same_noise(
-    left: ArrayLike, right: ArrayLike, *, clusters: Codes | None = None, least: float = 0.0, level: float = 0.95
+    left: ArrayLike,
+    right: ArrayLike,
+    *,
+    clusters: Codes | None = None,
+    ends: tuple[float, float] | None = None,
+    room: tuple[float, float] | None = None,
+    up: float = 0.0,
+    level: float = 0.95,
 ) -> Difference:
     """Return the difference over new items and new runs, where runs of both systems have the same variance.
 
-    Scores are items x runs; a single row has run scores, and there are no items. `least` is that of `measure_spread`.
+    Scores are items x runs; a single row has run scores, and there are no items. `ends`, `room` and `up` are those of
+    `compare_new_runs`.
 
     >>> found = compare_same_noise([[0.66]], [[0.70, 0.72, 0.71]])
     >>> round(found.estimate, 3), found.df, round(found.p, 3)
@@ -29,12 +44,17 @@ def compare_same_noise(
     counts = [each.shape[1] for each in sides]
     if all(len(each) == 1 for each in sides):
         spread = share_noise(measure_run_spread(sides[0][0], sides[1][0]), counts)
-        return decide(float(spread.estimate), [new_runs_test([spread])], float(np.abs(sides[0]).max()), level)
+        scale = float(np.abs(sides[0]).max()) + abs(up)
+        return decide(float(spread.estimate) + up, [new_runs_test([spread])], scale, level)
     *_, scale = read_pair(*sides)
     found = find_clusters(clusters, len(sides[0]))
     arms = [measure_arm(each, None, found) for each in sides]
-    spread = share_noise(measure_spread(arms, arms[0].items - arms[1].items, found, least), counts)
-    return decide(float(spread.estimate), choose_tests([spread], new_runs=True), scale, level)
+    spread = measure_spread(arms, arms[0].items - arms[1].items, found, ends)
+    if room is not None:
+        means = [arm.items.mean() for arm in arms]
+        spread = at_common_mean(spread, [(means[0], means[1]), (means[1], means[0])], room)
+    shared = share_noise(replace(spread, estimate=spread.estimate + up), counts)
+    return decide(float(shared.estimate), choose_tests([shared], new_runs=True), scale + abs(up), level)
 
 
 def share_noise(spread: Spread, counts: Sequence[int]) -> Spread:

@@ -22,7 +22,7 @@ from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.directions import LowerIsBetter, sign_direction
-from holdsup.verdict.claims import Pair, least_variance, pair_systems
+from holdsup.verdict.claims import Pair, pair_systems
 from holdsup.verdict.comparison.cautions import caution
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.evaluation import Evaluation, lay_out_metric
@@ -268,10 +268,10 @@ def _share_noise(evaluation: Evaluation) -> tuple[Pair | None, Test, str, str]:
         pair = pair_systems(evaluation, CANDIDATE, BASELINE, "these-runs", level=0.95)
         left, right = pair.left, pair.right
         clusters = None if evaluation.clusters is None else evaluation.clusters[pair.shared]
-        options = {"clusters": clusters, "least": least_variance(evaluation, pair.items)}
+        options = {"clusters": clusters, "ends": evaluation.ends, "room": evaluation.room}
 
     def test(up: float, level: float) -> Difference:
-        return compare_same_noise(left.scores + up, right.scores, **options, level=level)
+        return compare_same_noise(left.scores, right.scores, **options, up=up, level=level)
 
     method = "two-way Welch t-test (items and runs, which vary alike on both sides)"
     return pair and replace(pair, claim="new-runs", method=method, test=test), test, "new-runs", ""
