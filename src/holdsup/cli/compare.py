@@ -61,7 +61,7 @@ def command(
 ) -> None:
     """Is one system better than another?
 
-    DATA is a table with a row per score, a file per system, or logs of evaluations.
+    DATA is a table with a row per score, a file per system, or evaluation logs.
     """
     from holdsup.verdict import compare_systems
 
