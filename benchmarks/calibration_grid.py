@@ -42,7 +42,7 @@ MOST_FITTED, MOST_IN_R = 5_000, 400  # scores of a table: of more, 200 fits take
 FEWEST_EVALSTATS = 15  # items, of fewer it says nothing
 SEED = 1
 DRAWS = 2_000  # of families
-ROOM = ("0/1", "Likert", "lognormal")  # scores whose runs vary less near an end
+ROOM = ("0/1", "Likert", "zero-one inflated", "lognormal")  # scores whose runs vary less near an end
 
 
 def main() -> None:

@@ -78,7 +78,7 @@ def fill(text: str, page: Path) -> str:
     grid = read("grid")
     for name, tables in (
         ("few-runs", [tabulate_few(read("few_runs"))]),
-        ("grid", [summarise(grid), tabulate_broken(grid)]),
+        ("grid", [each for each in (summarise(grid), tabulate_broken(grid)) if each.rows]),
     ):
         text = replace_tables(
             text, page, name, "\n\n".join(render_text(table, width=WIDTH).strip() for table in tables)

@@ -20,6 +20,7 @@ from holdsup.numerics.families import Systems, draw_family
 from holdsup.numerics.pooling import Pool
 from holdsup.numerics.proportions import PairedShares, wilson
 from holdsup.numerics.spread import Clusters, Spread, at_common_mean, find_clusters, least_at, measure_arm
+from holdsup.verdict.scales import PILE
 
 __all__ = ["Pairs", "cover_means", "measure_pairs"]
 
@@ -123,7 +124,8 @@ def measure_pairs(
 ) -> Pairs:
     """Return all pairs of systems; `scores` has for each an array of tables x items x runs.
 
-    `room` is for those whose runs vary less near an end: ratings, or amounts with one long tail from zero up.
+    `room` is for those whose runs vary less near an end: many at an end of their scale, or amounts with one long
+    tail from zero up.
     """
     count = scores[0].shape[1]
     found = find_clusters(clusters, count)
@@ -160,12 +162,11 @@ def measure_pairs(
 
 
 def _find_ends(scores: Sequence[Floats]) -> tuple[Floats, Floats]:
-    """Return the ends of the scale of each table: of ratings the lowest and the highest, of amounts zero and none."""
-    low, high = (
-        getattr(np, end)([getattr(each, end)((1, 2)) for each in scores], axis=0)[:, None] for end in ("min", "max")
-    )
-    counted = (scores[0].reshape(len(low), -1) % 1 == 0).all(1)[:, None]
-    return np.where(counted, low, 0.0), np.where(counted, high, np.inf)
+    """Return the ends of the scale of each table: lowest and highest if many are there, of amounts 0 and none."""
+    every = np.concatenate([each.reshape(len(each), -1) for each in scores], axis=1)
+    low, high = every.min(1, keepdims=True), every.max(1, keepdims=True)
+    piled = np.maximum((every == low).mean(1), (every == high).mean(1))[:, None] >= PILE
+    return np.where(piled, low, 0.0), np.where(piled, high, np.inf)
 
 
 def _moderate(spread: Spread, part: Floats, df: Floats, counts: tuple[int, ...], left: Codes, right: Codes) -> Spread:

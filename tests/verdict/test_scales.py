@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from holdsup import compare_systems, decompose_variance, plot, rank_systems, read_scores
-from holdsup.verdict.scales import Scale, find_scale
+from holdsup.verdict.scales import Scale, find_room, find_scale
 
 
 def table(means: dict[str, float], *, items: int = 12, runs: int = 3, top: float = 1.0) -> dict[str, list[Any]]:
@@ -111,6 +111,37 @@ def test_ends_are_those_that_scores_or_their_name_tell(
 def test_scales_have_names(values: list[float], name: str) -> None:
     rows = {"system": ["A"] * len(values), "item": [*range(len(values))], "score": values}
     assert find_scale(read_scores(rows), None).name == name
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_systems_that_got_every_item_right_or_wrong_may_differ(runs: int, score: float) -> None:
+    cells = [(s, f"{s}{r}", i) for s in "AB" for r in range(runs) for i in range(100)]
+    system, seed, item = map(list, zip(*cells, strict=True))
+    found = compare_systems({"system": system, "seed": seed, "item": item, "score": [score] * len(cells)})
+    (c,) = found.contrasts
+    assert c.low == pytest.approx(-c.high)
+    assert 0.01 < c.high < 0.05
+    assert c.p == 1
+    assert "scored the same here, but" in found.headline
+
+
+@pytest.mark.parametrize(
+    ("values", "room"),
+    [
+        ([0.0, 1.0] * 50, (0, 1)),
+        ([25.0, 50.0, 75.0, 100.0] * 25, (25, 100)),
+        ([*np.linspace(0.5, 0.99, 60), *[1.0] * 40], (0.5, 1)),
+        (np.linspace(0.2, 0.9, 100), None),
+        (np.exp(3 * np.linspace(-1, 1, 100)), (0, np.inf)),
+        (-np.exp(3 * np.linspace(-1, 1, 100)), None),
+    ],
+)
+def test_runs_vary_less_near_an_end_that_many_scores_reach(values: Any, room: tuple[float, float] | None) -> None:
+    rows = {"system": ["A"] * len(values), "item": [*range(len(values))], "score": [float(v) for v in values]}
+    assert find_room(read_scores(rows)) == room
+    tripled = find_room(read_scores(rows | {"score": [3 * float(v) for v in values]}))
+    assert tripled == (room and pytest.approx(tuple(3 * end for end in room)))
 
 
 def test_a_mean_beyond_the_scale_and_limits_that_are_not_there_stay() -> None:

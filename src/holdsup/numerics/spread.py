@@ -164,8 +164,8 @@ def at_common_mean(
 ) -> Spread:
     """Return the parts with the run variances that systems have if their means don't differ.
 
-    For scores whose runs vary less near an end. Of two values, k of n or ratings the spread of a run's mean goes with
-    m (1 - m), m its share of the scale, of amounts without an upper end with m. A few runs near an end that happen to
+    For scores whose runs vary less near an end. With many scores at an end the spread of a run's mean goes with
+    m (1 - m), m its share of the scale, with amounts without an upper end with m. A few runs near an end that happen to
     miss the tail look steady just where their mean is off to the other side. As in Wilson's interval the variance is
     that under the null, at the mean half way between both; it moves by three standard errors at most, for then both
     differ. Variances only grow.

@@ -21,7 +21,8 @@ PERCENT = re.compile(  # names of metrics that are shares, or are told in per ce
     r"%|(?<![a-z])(percent|pct|(acc(uracy)?|f1|precision|recall|exact.match|(sacre)?bleu|chrf|rouge(l|lsum)?)(?![a-z]))",
     re.IGNORECASE,
 )
-MOST_STEPS, ROUNDING, FEW = 20, 1e-6, 1000  # of scores that count something
+MOST_STEPS, ROUNDING, FEW = 20, 1e-6, 1000  # of scores that are shares of n
+PILE, FEWEST_AT_END = 0.05, 5  # share and number of scores at an end near which they are
 SKEWED, ENOUGH = 0.25, 10**6  # L-skewness of scores (of exponential ones 1/3); scores whose shape is that of all
 RATINGS = (5.0, 7.0)  # upper ends of scales of whole numbers from 1 on
 FEWEST_RATINGS = 3  # different ones
@@ -113,7 +114,7 @@ def find_scale(scores: Scores, metric: str | None) -> Scale:
     if low < 0 or high > 100:
         return Scale()
     if high <= 1:
-        shares = f"shares of {n} (0 to 1)" if (n := _count_steps(values, 0.0, 1.0)) else "shares (0 to 1)"
+        shares = f"shares of {n} (0 to 1)" if (n := _count_trials(values)) else "shares (0 to 1)"
         return Scale(0.0, 1.0, shares) if find_direction(name) != "lower" else Scale()
     return Scale(0.0, 100.0, "percentages (0 to 100)") if PERCENT.search(name) is not None else Scale()
 
@@ -121,14 +122,15 @@ def find_scale(scores: Scores, metric: str | None) -> Scale:
 def find_room(scores: Scores) -> tuple[float, float] | None:
     """Return the ends of scores whose runs vary less near an end, whatever the unit; None of others.
 
-    Scores that count something, such as two values, k of n or ratings, have up to 20 steps of one size between the
-    lowest and the highest. Amounts, such as costs or times, have one long tail from zero up.
+    Many scores are at an end of their scale: of two values, k of n, ratings, or an F1 that is often 1. Amounts, such as
+    costs or times, have one long tail from zero up.
     """
     values = scores.score[np.isfinite(scores.score)]
     if (ends := find_ends(scores)) is not None or not len(values):
         return ends
     low, high = float(values.min()), float(values.max())
-    if low < high and _count_steps(values, low, high):
+    at_end = max(np.count_nonzero(values == low), np.count_nonzero(values == high))
+    if low < high and at_end >= max(PILE * len(values), FEWEST_AT_END):
         return low, high
     return (0.0, math.inf) if low > 0 and is_skewed(values) else None
 
@@ -138,18 +140,14 @@ def is_skewed(values: Floats) -> bool:
     return abs(float(l_skewness(values.ravel()[:: math.ceil(values.size / ENOUGH)]))) > SKEWED
 
 
-def _count_steps(values: Floats, low: float, high: float) -> int:
-    """Return how many steps of one size there are between two ends, with values nowhere else; 0 for more than 20.
+def _count_trials(values: Floats) -> int:
+    """Return the n of which scores between 0 and 1 are the share that was right; 0 where there is none up to 20.
 
-    >>> _count_steps(np.array([0, 0.25, 0.5]), 0, 1), _count_steps(np.array([0.3141, 0.5]), 0, 1)
+    >>> _count_trials(np.array([0, 0.25, 0.5])), _count_trials(np.array([0.3141, 0.5]))
     (4, 0)
     """
-    few = values[:FEW]  # tell soon of most tables that there are none
-    for n in range(1, MOST_STEPS + 1):
-        for some in (few, values):
-            steps = (some - low) * (n / (high - low))
-            if (np.abs(steps - np.round(steps)) > ROUNDING).any():
-                break
-        else:
+    few = values[:FEW]  # tell soon of most tables that there is none
+    for n in range(2, MOST_STEPS + 1):
+        if all((np.abs(some * n - np.round(some * n)) < ROUNDING).all() for some in (few, values)):
             return n
     return 0
