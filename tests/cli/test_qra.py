@@ -160,7 +160,7 @@ def test_where_a_scale_starts_can_be_said_on_the_command_line(run: Run, tmp_path
     open_, told, zero = (
         run("qra", tmp_path / "m.csv", *asked) for asked in ([], *(["--scale-minimum", n] for n in "10"))
     )
-    assert "Counted from 0, CV* is 13.525; from 1, it is 16.372." in " ".join(open_.out.split())
+    assert "Counted from 0, CV* is 13.525; from 1, it is 16.372" in " ".join(open_.out.split())
     assert "CV* of 16.4%" in told.out
     assert "CV* of 13.5%" in zero.out
     assert not any("Counted from" in done.out for done in (told, zero))

@@ -39,7 +39,7 @@ def test_a_table_is_ranked_without_an_option(run: Run) -> None:
     first, headline = done.out.splitlines()[:2]
     assert first.startswith("Is one system the best over many datasets?")
     assert first.endswith("UNCLEAR")
-    assert headline.startswith("None leads a:b by 1.07 (95% CI ")
+    assert headline.startswith("None leads a:b by 1.1 (95% CI ")
     assert max(map(len, done.out.splitlines()[:-1])) <= 80
     assert len(done.out.splitlines()) <= 30
     assert done.out.splitlines()[-1].startswith("rank|data:")

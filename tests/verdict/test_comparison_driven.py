@@ -115,5 +115,5 @@ def test_many_repeats_are_told_in_the_verdict() -> None:
     twice = columns([*rows, *((s, i, x + 0.01) for s, i, x in rows)], "system", "item", "score")
     found = holdsup.compare_systems(twice)
     assert {s.averaged for s in found.systems} == {len(rows) // 2}
-    assert f", {len(rows) // 2} averaged" in str(found)
+    assert f", {len(rows) // 2} duplicates" in str(found)
     assert any(c.code == "repeated-scores" and c.severity == "warning" for c in found.cautions)

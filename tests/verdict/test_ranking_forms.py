@@ -186,7 +186,7 @@ def test_a_setting_for_each_cell_is_said_to_be_tuned(grid: Table) -> None:
     cell = np.array([(ord(s) + int(d[1:])) % 2 for s, d in zip(grid["system"], grid["dataset"], strict=True)])
     found = rank_systems(take(grid, (grid["lr"] == "0.2") == cell), folds=0)
     assert messages(found, "tuned-settings").endswith("To rank systems as tuned, give --nuisance seed.")
-    assert any("Each system has one lr on each dataset" in line for _, line in found.answer().foot)
+    assert any("each system has one lr on each dataset" in line for _, line in found.answer().foot)
     assert "tuned-settings" not in codes(rank_systems(grid, folds=0))
 
 

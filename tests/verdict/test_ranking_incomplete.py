@@ -36,7 +36,7 @@ def test_leader_lead_gap_and_pair_are_of_one_ordering(found: Ranking) -> None:
     assert (found.waterfall[0].left, found.waterfall[0].right) == ("A", "B")
     isolated = next(step.gap for step in found.waterfall if step.step == "random effects")
     assert isolated == pytest.approx(first.mean - second.mean) == pytest.approx(lead.pooled_difference)
-    assert found.headline.startswith("A has the best mean, but is 0.28 behind B on 5 shared datasets (")
+    assert found.headline.startswith("A has the best mean, but is 0.3 behind B on 5 shared datasets (")
     assert ("raw means", "B is first, but raw means don't adjust for datasets and settings") in found.answer().foot
     assert all(system.rank_low <= system.rank <= system.rank_high for system in found.systems)
 

@@ -267,7 +267,7 @@ def test_scores_that_items_and_facets_give_exactly_are_left_out_in_the_users_wor
 FALSE_FACETS = {
     "genre": "--facets genre: every item has one value of 'genre', so it is a property .* use --by genre or --dataset genre",
     "length": "--facets length: every item has one value of 'length', so it is a property",
-    "dev": "--facets dev: 'dev' has a value of its own in every run, whatever 'seed' may be",
+    "dev": "--facets dev: 'dev' differs in every run, whatever 'seed' is",
 }
 
 

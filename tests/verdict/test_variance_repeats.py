@@ -139,7 +139,7 @@ def test_a_measurement_is_no_facet_where_settings_have_the_same_seeds() -> None:
         "system": ["A"] * 108, "item": item, "rate": rate, "seed": seed, "dev": rng.normal(size=(3, 3))[rate, seed],
         "score": rng.normal(size=108),
     }  # fmt: skip
-    with pytest.raises(ScoresError, match="--facets dev: 'dev' has a value of its own in every run"):
+    with pytest.raises(ScoresError, match="--facets dev: 'dev' differs in every run"):
         holdsup.decompose_variance(table, facets=["seed", "dev"])
     assert len(holdsup.decompose_variance(table, facets=["seed", "rate"]).components) == 4
     one_seed = {name: np.asarray(column)[seed == 1] for name, column in table.items()}

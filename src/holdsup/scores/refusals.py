@@ -111,7 +111,8 @@ def find_measured_facets(usable: Scores) -> Iterator[Caution]:
         if not usable.roles.is_repetition(name) and _measures_runs(usable, labels, others):
             yield make_fault(
                 "measured-facet",
-                f"--facets {name}: {name!r} differs in every run, whatever {list_names(others)} is, as a measurement.",
+                f"--facets {name}: {name!r} differs in every run, whatever {list_names(others)} is, like a "
+                "measurement.",
                 advice=f"Its variance is that of the runs, so leave {name} out of --facets.",
             )
 
