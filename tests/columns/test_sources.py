@@ -53,7 +53,7 @@ def test_a_file_whose_name_looks_like_a_pattern_is_itself(folder: Path) -> None:
         ("none*.csv", "no file matches"),
         ("", "path to read is empty"),
         (" ", "path to read is empty"),
-        (Path("empty"), "holds no table"),
+        (Path("empty"), "has no table and no log that holdsup knows"),
         ("a\0b", "no such file|null"),
         ("x" * 5_000, "File name too long|no such file"),
         ("no\nsuch", r"'no\\nsuch'"),

@@ -515,13 +515,15 @@ def test_attempts_at_one_evaluation_are_of_one_model(tmp_path: Path) -> None:
     assert [[file.name for file in each.files] for each in found] == [["0.json"], ["2.json", "1.json"]]
 
 
-@pytest.mark.parametrize(("told", "code"), [(66.6667, "rounded-means"), (50.0, "aggregate-not-of-answers")])
-def test_percentages_of_vitals_are_checked_as_far_as_they_are_rounded(tmp_path: Path, told: float, code: str) -> None:
+@pytest.mark.parametrize(("told", "severity"), [(66.6667, "note"), (50.0, "warning")])
+def test_percentages_of_vitals_are_checked_as_far_as_they_are_rounded(
+    tmp_path: Path, told: float, severity: str
+) -> None:
     for day in (1, 2):  # its task ids recur in every evaluation
         own = {"config": {}, "task_file": "/home/me/eval.R", "eval_id": None, "created": f"2026-01-0{day}T00:00:00Z"}
         log = make_log([sample("a"), sample("b"), sample("c", "I")], means={"match": told}, **own)
         write_json(tmp_path, log, name=f"{day}.json")
     logs = read_all(READER, tmp_path)
     assert [(log.tool, dict(log.means), means_of(log)["match"]) for log in logs] == [("vitals", {}, 2 / 3)] * 2
-    assert [[c.code for c in log.cautions] for log in logs] == [[code]] * 2
+    assert [[(c.code, c.severity) for c in log.cautions] for log in logs] == [[("rounded-means", severity)]] * 2
     assert f"match is {told:g}% there and 66.6667% here" in logs[0].cautions[0].message

@@ -175,7 +175,7 @@ def test_what_several_logs_have_alike_is_said_once_by_paths_within_the_folder(tm
     for name in "ab":
         (tmp_path / f"broken-{name}.json").write_text('{"plain": 1, "rows": [')
     said = {c.code: c.message for c in read_scores(tmp_path, readers=READERS).notes}
-    assert said["said"] == "A.json was cut off. The same is true of 3 other logs."
+    assert said["said"] == "A.json was cut off. The same is true of 3 others."
     assert said["unread-log"].startswith("2 logs could not be read; the first: broken-a.json")
     assert said["logs-read"] == "Read 4 Plain 1 logs. There was no mean of the tool to check the scores against."
 

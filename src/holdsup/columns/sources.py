@@ -95,8 +95,8 @@ def _in_folder(folder: Path) -> list[Source]:
     tables = [f for f in files if _ending(f) in TABLES] or [f for f in files if _ending(f) == DOCUMENT]
     if not tables:
         raise ReadError(
-            f"the folder {_shown(str(folder))} holds no table: none of its {len(files)} files ends in "
-            f"{', '.join(TABLES)}, {DOCUMENT} (or these with .gz)"
+            f"the folder {_shown(str(folder))} has no table and no log that holdsup knows: "
+            f"none of its {len(files)} files ends in {', '.join((*TABLES, DOCUMENT))} (or these with .gz)"
         )
     return [Source(_shown(str(f)), f) for f in tables]
 

@@ -284,7 +284,7 @@ def _doubts(header: Mapping[str, Any], scores: Scores, means: Mapping[str, float
     completed = mapping(header.get("results")).get("completed_samples")
     if isinstance(completed, int) and len(scores) < completed:
         yield Caution(
-            code="truncated-samples",
+            code="results-over-more-samples",
             message=f"The log has {format_counted(len(scores), 'sample')}, but its results are over {completed:,}, so "
             "the means that it reports can't be checked.",
             advice="Use the whole log.",
@@ -295,7 +295,7 @@ def _doubts(header: Mapping[str, Any], scores: Scores, means: Mapping[str, float
         ]
         off = any(abs(100 * scores.mean(metric) - mean) > ROUNDED for metric, mean in means.items())
         yield Caution(
-            code="aggregate-not-of-answers" if off else "rounded-means",
+            code="rounded-means",
             severity="warning" if off else "note",
             message=f"vitals reports rounded percentages: {'; '.join(told)}.",
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,7 +35,8 @@ def join_logs(
     found: Sequence[tuple[str, Found]], readers: Mapping[str, Reader], name: str, progress: Progress
 ) -> tuple[TypedTable, tuple[Caution, ...]]:
     """Return one table of all logs, each with the path that it was named by, and what is to be said of them."""
-    folder = f"{found[0][0].rstrip('/')}/" if len({given for given, _ in found}) == 1 else None
+    places = {str(Path(given)) for given, _ in found} - {"."}
+    folder = f"{places.pop()}{os.sep}" if len(places) == 1 else None
     try:
         unread: list[str] = []
         logs = list(_read(found, readers, unread, progress))
@@ -41,7 +44,7 @@ def join_logs(
         placed, decided = place(logs)
     except ReadError as error:
         raise ReadError(_shorten(str(error), folder)) from error
-    cautions = [_say_what(placed, checked), *_say_unread(unread), *decided]
+    cautions = [_say_what(placed, checked), *_say_unread(unread), *_together(decided)]
     cautions.extend(_together(caution for each in placed for caution in each.log.cautions))
     said = (*cautions, *audit_logs(placed))
     table = hold_table(name, "logs", combine(placed))
@@ -94,7 +97,7 @@ def _together(cautions: Iterable[Caution]) -> Iterator[Caution]:
     for first, *more in kinds.values():
         if more:
             said = first.message if first.message.endswith(".") else f"{first.message}."
-            said = f"{said} The same is true of {format_counted(len(more), 'other log')}."
+            said = f"{said} The same is true of {format_counted(len(more), 'other')}."
             count = sum(each.count for each in (first, *more))
             yield replace(first, message=said, count=count)
         else:
