@@ -90,7 +90,7 @@ def plan_evaluation(
     >>> plan = plan_evaluation(detect=0.02, sd_run=0.004, accuracy=0.82, items=(500, 20_000))
     >>> best = plan.designs[0]
     >>> plan.state, best.runs, best.items
-    ('yes', 4, 3107)
+    ('yes', 4, 2455)
     """
     check_level(level)
     check_level(power, argument="power")
