@@ -120,6 +120,8 @@ def plan_evaluation(
         systems = systems or taken.scores.only(taken.scores.usable).system.count
     count = _check_systems(2 if systems is None else systems)
     bounds = _find_bounds(basis, runs, datasets or items, (cost_run, cost_item, budget), goal)
+    if basis.two_valued and target >= basis.width:
+        raise ScoresError(f"scores are {basis.width:g} apart at most: {target:g} can't be planned for, give less")
     search = Search(basis, goal, target, power, count, 1 - level, bounds)
     found = _plan_reliability(search) if goal == "reliability" else _find_designs(search)
     pilot = None if taken is None else taken.scores
