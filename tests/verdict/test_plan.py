@@ -178,6 +178,18 @@ def test_systems_that_are_right_or_wrong_give_their_disagreement() -> None:
     assert known.claim == "new-runs"
 
 
+def test_percent_of_right_or_wrong_is_planned_as_shares_are() -> None:
+    right = np.random.default_rng(0).random((2, 200)) < 0.8
+    system, item = (axis.ravel() for axis in np.indices((2, 200)))
+    table = {"system": np.array(["A", "B"])[system], "item": item, "score": right.ravel().astype(int)}
+    shares = plan_evaluation(table, detect=0.08, claim="these-runs").designs[0]
+    percent = plan_evaluation({**table, "score": 100 * table["score"]}, detect=8, claim="these-runs").designs[0]
+    assert (percent.items, percent.power) == (shares.items, pytest.approx(shares.power))
+    assert percent.half_width == pytest.approx(100 * (shares.half_width or 0))
+    with pytest.raises(ScoresError, match="scores are 1 apart at most"):
+        plan_evaluation(table, detect=8, claim="these-runs")
+
+
 def test_shared_seeds_and_runs_without_items_have_designs_of_their_own() -> None:
     shared = plan_evaluation(PILOT, detect=0.05, shared=["seed"])
     assert shared.state == "yes"

@@ -1,15 +1,6 @@
 """What a plan rests on: the variances of runs and items, from a pilot, as given, or typical ones.
 
-Typical values were measured on tables that we collected, all scores between 0 and 1 (docs/plan.md lists them):
-
-- 100 BERTs on MNLI (McCoy et al. 2020): run sd .0016 at an accuracy of .84, a quarter of p(1 - p) new in every run;
-- linear classifiers trained on 1,000 of IMDB's reviews: run sd .005, half of p(1 - p) new in every run, different
-  systems right on the same reviews with a correlation of .3 to .8;
-- 768 settings of text classifiers on eight corpora (shipped): run sd .005 to .053, median .019; differences vary
-  between corpora by .020 to .030;
-- 6 AutoML systems on 44 datasets: differences of accuracy vary between datasets by .007 to .107, median .063;
-- 16 Pythia models on 65 tasks: by .029 to .092, median .048;
-- three translation systems (Hagmann et al. 2023): run sd .001 TER, 29% of the variance of differences new in every run.
+Typical values are of scores between 0 and 1, in the middle of those of tables that we collected (docs/plan.md).
 """
 
 from __future__ import annotations
@@ -66,6 +57,7 @@ class Basis:
     raise_item: float = 0.0  # the same for that of single item differences
     cluster: float = 1.0  # items that are drawn together
     two_valued: bool = False  # whether systems are right or wrong on an item
+    width: float = 1.0  # of the scale of such scores: 100 where right is 100
     reliability: tuple[float, float] | None = None  # phi of a single score, at its limit and as found
     items: int | None = None  # of the pilot, where a reliability is planned
     averages: bool = True  # whether the noise of one run is known, so that designs with another number can be planned
@@ -89,10 +81,10 @@ class Basis:
         run, item = known.run + share * self.raise_run, known.item + share * self.raise_item
         return assume_pair(run, item, known.noise, arms=known.arms, cluster=self.cluster)
 
-    def disagreement(self, difference: float, *, sure: bool) -> float:
-        """Return the share of items on which one system is right and the other wrong."""
-        more = self.raise_item if sure else 0.0
-        return min(1.0, max(self.found.single() + more + difference**2, abs(difference) * (1 + 1e-9), 1e-6))
+    def disagreement(self, share: float, *, sure: bool) -> float:
+        """Return the share of items on which one system is right and the other wrong, if they are a share apart."""
+        single = (self.found.single() + (self.raise_item if sure else 0.0)) / self.width**2
+        return min(1.0, max(single + share**2, share * (1 + 1e-9), 1e-6))
 
 
 def find_basis(
@@ -113,7 +105,7 @@ def find_basis(
     if not two_valued and "sd_run" not in given and new_runs:
         raise ScoresError("--sd-item without --sd-run: how much runs vary depends on the scale, so give both")
     if two_valued:
-        accuracy = take("accuracy", ACCURACY) if not {"disagreement"} <= given.keys() or reliability else math.nan
+        accuracy = take("accuracy", ACCURACY) if reliability or "disagreement" not in given else math.nan
         apart = take("disagreement", accuracy * (1 - accuracy))
         if apart < difference:
             raise ScoresError(
@@ -173,7 +165,9 @@ def read_pilot(evaluation: Evaluation, *, datasets: bool, claim: str, sd_run: fl
     basis = Basis(
         found, unit, new_runs, {}, raise_run=most - run, raise_item=rise,
         cluster=1.0 if clusters is None else len(evaluation.clusters) / clusters,  # type: ignore[arg-type]
-        two_valued=evaluation.ends is not None and not datasets, averages=noise > 0 or evaluation.per_run,
+        two_valued=evaluation.ends is not None and not datasets,
+        width=1.0 if evaluation.ends is None else evaluation.ends[1] - evaluation.ends[0],
+        averages=noise > 0 or evaluation.per_run,
     )  # fmt: skip
     return replace(basis, assumptions=dict(_name_pilot(basis, given=sd_run is not None)))
 
@@ -181,17 +175,15 @@ def read_pilot(evaluation: Evaluation, *, datasets: bool, claim: str, sd_run: fl
 def _name_pilot(basis: Basis, *, given: bool) -> Iterator[tuple[str, Assumption]]:
     known = basis.found
     if basis.new_runs:
-        limit = math.sqrt(known.run + basis.raise_run)
-        source = Assumption(value=limit, source="given") if given else Assumption(
-            value=limit, found=math.sqrt(known.run), source="pilot"
-        )  # fmt: skip
-        yield "sd_run", source
+        planned, found = math.sqrt(known.run + basis.raise_run), None if given else math.sqrt(known.run)
+        yield "sd_run", Assumption(value=planned, found=found, source="given" if given else "pilot")
     if basis.unit is None:
         return
     single = known.single() if basis.unit == "items" else known.item
     values = single + basis.raise_item, single
     if basis.two_valued:
-        yield "disagreement", Assumption(value=values[0], found=values[1], source="pilot")
+        apart, found = (min(1.0, value / basis.width**2) for value in values)
+        yield "disagreement", Assumption(value=apart, found=found, source="pilot")
     else:
         name = "sd_item" if basis.unit == "items" else "sd_dataset"
         yield name, Assumption(value=math.sqrt(values[0]), found=math.sqrt(values[1]), source="pilot")

@@ -90,7 +90,7 @@ def plan_evaluation(
     >>> plan = plan_evaluation(detect=0.02, sd_run=0.004, accuracy=0.82, items=(500, 20_000))
     >>> best = plan.designs[0]
     >>> plan.state, best.runs, best.items
-    ('yes', 4, 3107)
+    ('yes', 4, 2455)
     """
     check_level(level)
     check_level(power, argument="power")
@@ -120,6 +120,8 @@ def plan_evaluation(
         systems = systems or taken.scores.only(taken.scores.usable).system.count
     count = _check_systems(2 if systems is None else systems)
     bounds = _find_bounds(basis, runs, datasets or items, (cost_run, cost_item, budget), goal)
+    if basis.two_valued and target >= basis.width:
+        raise ScoresError(f"scores are {basis.width:g} apart at most: {target:g} can't be planned for, give less")
     search = Search(basis, goal, target, power, count, 1 - level, bounds)
     found = _plan_reliability(search) if goal == "reliability" else _find_designs(search)
     pilot = None if taken is None else taken.scores

@@ -76,9 +76,9 @@ class Search:
         """Return how often a design answers as asked, by the test of `compare`."""
         level = self.level(runs, sure=sure)
         if self.scored_once(runs):
-            margin = self.target if self.goal == "equivalence" else 0.0
-            d = 0.0 if margin else self.target
-            return find_share_power(units or 1, self.basis.disagreement(d, sure=sure), d, level, margin=margin)
+            share = self.target / self.basis.width
+            margin, share = (share, 0.0) if self.goal == "equivalence" else (0.0, share)
+            return find_share_power(units or 1, self.basis.disagreement(share, sure=sure), share, level, margin=margin)
         spread = pool_systems(self.basis.at(runs, units, sure=sure), self.pooled)
         if self.goal == "equivalence":
             return find_equivalence_power(spread, self.target, level)
@@ -89,8 +89,9 @@ class Search:
         level = self.level(runs, sure=True)
         if self.scored_once(runs):
             assert units is not None
-            apart = self.basis.disagreement(0.0 if self.goal == "equivalence" else self.target, sure=True)
-            return t_quantile(1 - level / 2, math.inf) * math.sqrt(apart / units + 1 / units**2)
+            width = self.basis.width
+            apart = self.basis.disagreement(0.0 if self.goal == "equivalence" else self.target / width, sure=True)
+            return width * t_quantile(1 - level / 2, math.inf) * math.sqrt(apart / units + 1 / units**2)
         spread = pool_systems(self.basis.at(runs, units, sure=True), self.pooled)
         return float(np.median(critical_differences(spread, level)))
 
