@@ -237,15 +237,15 @@ class Laplace:
 
     def _into(self, rows: Floats, vector: Floats) -> Floats:
         """Return for each node the product of its row with a vector."""
-        if rows.ndim == 1:
+        if rows.ndim == 1 and not self.cells.dense:
             return self.cells.by_leaf(rows * vector[self.cells.point])
-        return np.asarray(rows @ vector)
+        return np.asarray((self.cells.table(rows) if rows.ndim == 1 else rows) @ vector)
 
     def _out_of(self, rows: Floats, x: Floats) -> Floats:
         """Return the sum of rows, each times a value of its node."""
-        if rows.ndim == 1:
+        if rows.ndim == 1 and not self.cells.dense:
             return sum_by(self.cells.point, rows * x[self.cells.leaf], self.cells.points)
-        return np.asarray(x @ rows)
+        return np.asarray(x @ (self.cells.table(rows) if rows.ndim == 1 else rows))
 
     def _factor(self, at: _Pass) -> None:
         """Factor H and what is left of it: d, B and C of each column, and S = chol chol'."""
@@ -283,7 +283,7 @@ class Laplace:
                 B[e] = B[e] - self._lift(self._times(B[c], x), low, high)
                 for f in range(e + 1, len(columns)):
                     C[e, f] = C[e, f] - cells.rise(x * C[c, f], low, high)
-            if B[c].any():
+            if columns[c].flat != 0:
                 CE = CE - self._gram(B[c], cells.weight[low] / d[c])
         S = self.TL.T @ CE @ self.TL
         S[np.diag_indices(len(S))] += np.concatenate([np.ones(self.q2), self.model.prior])
