@@ -127,6 +127,7 @@ def test_runs_outside_are_laplaces_over_that_integral(formula: str) -> None:
     assert fit.criterion == pytest.approx(outer_laplace_of(inside, 4), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_cbpp_and_verbagg_are_fitted_as_published() -> None:
     r.require()
     told = r.run("suppressMessages(library(lme4)); write.csv(cbpp, row.names = FALSE, quote = FALSE)").splitlines()
@@ -180,6 +181,7 @@ def test_a_system_that_is_always_right_is_named() -> None:
     fit = fit_glmm("y ~ system + (1 | item)", table, penalty=2.5)
     assert fit.converged
     assert 1.5 < fit.fixed[2].estimate < 8
+    assert fit_glmm("y ~ 0 + system + (1 | item)", table, penalty=2.5).converged
 
 
 def test_separation_by_a_number_is_found_and_a_mixed_number_is_none() -> None:

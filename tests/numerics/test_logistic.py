@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdsup.numerics.laplace import Laplace, Model, Term
+from holdsup.numerics.chain import Model, Term
+from holdsup.numerics.laplace import Laplace
 from holdsup.numerics.outcomes import Cells, compact, find_chain, make_cells, number_points
 from holdsup.numerics.quadrature import Quadrature
 from holdsup.numerics.separation import find_separated

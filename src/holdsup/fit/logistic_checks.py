@@ -12,7 +12,7 @@ from scipy.special import expit
 from holdsup.design import Design
 from holdsup.errors import Separation
 from holdsup.fit.logistic_model import Cellular, LogisticModel, Outcomes
-from holdsup.numerics.laplace import factor_of
+from holdsup.numerics.chain import factor_of
 from holdsup.numerics.logistic import Runaway
 from holdsup.numerics.outcomes import sum_by
 from holdsup.numerics.quadrature import normal_nodes
@@ -115,8 +115,9 @@ def name_bimodal(design: Design, outcomes: Outcomes, runaway: Runaway) -> Separa
     held = trials > 0
     pure = int((held & ((right == 0) | (right == trials))).sum())
     total = int(held.sum())
+    by = " (by Laplace's approximation, which exaggerates where most are right)" if runaway.method == "laplace" else ""
     return Separation(
         f"{pure:,} of {total:,} levels of {block.group.label} are always right or always wrong: their spread runs to "
-        f"{runaway.size:.2g} logits, and no normal distribution describes levels with two modes. This is no fit; "
+        f"{runaway.size:.2g} logits{by}, and no normal distribution describes levels with two modes. This is no fit; "
         f"leave out the term, {LINEAR}"
     )

@@ -14,7 +14,8 @@ from holdsup.design import Design
 from holdsup.design.coding import dense_columns
 from holdsup.design.groups import RandomBlock
 from holdsup.fit.result import Model
-from holdsup.numerics.laplace import Laplace, Model as Cellwise, Term
+from holdsup.numerics.chain import Model as Cellwise, Term
+from holdsup.numerics.laplace import Laplace
 from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.logistic import LogisticFit
 from holdsup.numerics.mixed import find_independent
@@ -100,7 +101,7 @@ def build_cells(
     )  # fmt: skip
     prior = np.zeros(len(kept))
     if penalty is not None:
-        prior[[i for i, column in enumerate(kept) if column not in design.constant]] = penalty**-2
+        prior[[i for i, column in enumerate(kept) if (column,) != design.constant]] = penalty**-2
     model = Cellwise(cells, X[:, kept], terms, sum(len(block.places) for block in design.random), prior)
     return Cellular(model, points, kept, tuple(chain), tuple(labels.index(b.group.label) for b in design.random))
 
@@ -173,7 +174,7 @@ def _find_effects(
     q2 = laplace.q2
     inverse = cho_solve((laplace.chol[:q2, :q2], True), np.eye(q2)) if q2 else np.empty((0, 0))
     TL = laplace.TL[:, :q2]
-    by_d, _, by_C = laplace._run_back(TL @ inverse @ TL.T)
+    by_d, _, by_C = laplace.run_back(TL @ inverse @ TL.T)
     order = sorted(
         (n for n, t in enumerate(cellular.model.terms) if t.level is not None),
         key=lambda n: cellular.model.terms[n].level or 0,

@@ -36,7 +36,7 @@ def write_logistic(fit: GlmmFit) -> Answer:
             *([("rows", fit.rows.sentence())] if fit.rows.used < fit.rows.planned else []),
             *write_caveats(fit.cautions),
         ),
-        more=("--full (se, odds ratios, correlations)", "holdsup report", "--plot figure.svg"),
+        more=("--full (se, odds ratios)", "holdsup report", "--plot figure.svg"),
         signature=fit.signature,
         names=(
             *(effect.name for effect in fit.fixed),

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from holdsup.numerics.laplace import Laplace, Model
+from holdsup.numerics.chain import Model
+from holdsup.numerics.laplace import Laplace
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.optimization import CERTAIN, ROUGHLY, Optimum, certify, differentiate, minimize
 from holdsup.numerics.quadrature import Quadrature
@@ -29,9 +30,9 @@ NOT_SETTLED = "the likelihood changes with the number of nodes: no normal distri
 class Runaway(ArithmeticError):
     """The spread of a random effect grows until its levels are always right or always wrong."""
 
-    def __init__(self, parameter: int, size: float) -> None:
-        super().__init__(f"a standard deviation of {size:.3g} logits")
-        self.parameter, self.size = parameter, size
+    def __init__(self, parameter: int, size: float, method: str) -> None:
+        super().__init__(f"a standard deviation of {size:.3g} logits by {method}")
+        self.parameter, self.size, self.method = parameter, size, method
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,7 +197,9 @@ def _conclude(
     for parameter, (number, _) in _diagonals(model).items():
         intercept = (model.terms[number].columns == 1).all()
         if intercept and abs(found.theta[parameter]) > RUNAWAY:
-            raise Runaway(parameter, abs(float(found.theta[parameter])))
+            raise Runaway(
+                parameter, abs(float(found.theta[parameter])), "quadrature" if quadrature else "laplace"
+            )  # fmt: skip
     value, gradient = found.value, found.gradient
     curvature = differentiate(criterion, found.theta, gradient)  # type: ignore[arg-type]
     decrease, converged = certify(found.theta, gradient, curvature)

@@ -110,6 +110,11 @@ class Cells:
         return len(self.begin)
 
     @cached_property
+    def ones(self) -> Floats:
+        """A one for each point: to multiply by it is the quickest sum of short rows."""
+        return np.ones(self.points)
+
+    @cached_property
     def pattern(self) -> Any:
         """The cells as a sparse matrix, leaves x points; its data are not used."""
         return csr_matrix((self.n, self.point, np.append(self.begin, len(self.n))), shape=(self.leaves, self.points))
@@ -117,7 +122,7 @@ class Cells:
     def by_leaf(self, x: Floats) -> Floats:
         """Return the sum of a value of cells over each leaf."""
         if self.dense:
-            return np.asarray(x.reshape(self.leaves, self.points).sum(axis=1))
+            return np.asarray(x.reshape(self.leaves, self.points) @ self.ones)
         return np.asarray(np.add.reduceat(x, self.begin))
 
     def by_point(self, x: Floats) -> Floats:

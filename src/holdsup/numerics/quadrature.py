@@ -24,7 +24,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix
 
-from holdsup.numerics.laplace import Laplace, Model
+from holdsup.numerics.chain import Model
+from holdsup.numerics.laplace import Laplace
 from holdsup.numerics.layout import Floats, Ints, run_starts
 from holdsup.numerics.outcomes import Cells, sum_by
 
@@ -298,7 +299,7 @@ class Quadrature:
         """Return F and its gradient by (theta, beta)."""
         self.evaluations += 1
         model, Z = self.model, self.laplace.rest
-        self.L2 = self.laplace._rest_factor(theta)
+        self.L2 = self.laplace.rest_factor(theta)
         grid = self._grid(theta)
         self.nodes = (len(grid.u), len(grid.y))
         at = self._mode(grid, model.X @ beta)

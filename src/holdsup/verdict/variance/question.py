@@ -24,6 +24,7 @@ from holdsup.verdict.repeats import caution_repeats, check_repeats, leave_out_co
 from holdsup.verdict.scales import find_scale
 from holdsup.verdict.trainings import caution_facets, nest_facets
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
+from holdsup.verdict.variance.latent import find_dead_items, find_latent
 from holdsup.verdict.variance.properties import cross_with_property
 from holdsup.verdict.variance.records import JIANG, Reliability, StudyPlan, VarianceComponent
 from holdsup.verdict.variance.reliability import BOOTSTRAP, Intervals, find_intervals, name_band, reaches
@@ -128,6 +129,9 @@ def decompose_variance(
         "the plans for differences", lambda: (plan for pair in pairs for plan in list_plans(pair)), said
     )
     advice = list_extras("the advice on what to do next", lambda: map(say_worth, pairs), said)
+    latent = list_extras(
+        "the latent scale", lambda: (each for one in everyone for each in find_latent(one, said)), said
+    )  # fmt: skip
     reliabilities = tuple(_reliability(one, intervals) for one, intervals in found if one.item)
     components = tuple(c for one, intervals in found for c in _components(one, intervals))
     return Decomposition(
@@ -160,6 +164,8 @@ def decompose_variance(
         properties=properties,
         differences=differences,
         next=advice,
+        latent=latent,
+        dead=tuple(find_dead_items(everyone)),
     )
 
 

@@ -135,6 +135,28 @@ class DifferencePlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LatentScale:
+    """The components of a system's right and wrong on the scale of log-odds, by a logistic mixed model."""
+
+    system: str  # the system
+    metric: str | None  # the metric, null if there is only one
+    sd: Mapping[str, float]  # standard deviation of each source, in logits
+    phi: float  # variance between items, clusters and datasets over total variance, whose noise is pi^2/3
+    method: str  # of the likelihood: "quadrature" or "laplace"
+    converged: bool  # whether its optimum is certified
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadItems:
+    """Items that tell no systems apart, of scores that are right or wrong."""
+
+    metric: str | None  # the metric, null if there is only one
+    items: int  # how many items there are
+    always_right: int  # of them, right in every run of every system
+    always_wrong: int  # wrong in every run of every system
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DecompositionNumbers(Result):
     """All that is known of the variance of each system's scores, which words and tables are made from."""
 
@@ -151,6 +173,8 @@ class DecompositionNumbers(Result):
     # what other numbers of items, runs and settings would tell about differences of systems
     differences: tuple[DifferencePlan, ...]
     next: tuple[str, ...]  # what more runs are worth
+    latent: tuple[LatentScale, ...] = ()  # the components of right and wrong on log-odds
+    dead: tuple[DeadItems, ...] = ()  # items that tell no systems apart
 
     def list_objects(self) -> list[str]:
         """Return which of the sources are what is measured, the items first."""

@@ -38,6 +38,7 @@ class Decomposition(DecompositionNumbers):
         return (
             _tabulate_components(self),
             *_tabulate_reliability(self),
+            *_tabulate_latent(self),
             *_tabulate_study(self),
             *_tabulate_properties(self),
             *_tabulate_lines(self),
@@ -93,6 +94,29 @@ def _tabulate_reliability(found: DecompositionNumbers) -> Iterator[Table]:
             f"phi: the share of the variance that is between items{included}. Bands by Koo and Li, for the whole CI.",
         ),
     )
+
+
+def _tabulate_latent(found: DecompositionNumbers) -> Iterator[Table]:
+    """Yield the components of right and wrong on the scale of log-odds, and how many items tell no systems apart."""
+    if found.latent:
+        yield Table(
+            name="latent",
+            title="Right and wrong on the scale of log-odds",
+            columns=("system", "phi", "SD in logits"),
+            rows=tuple(
+                (name_of(e.system, e.metric), e.phi, ", ".join(f"{n} {format_number(sd)}" for n, sd in e.sd.items()))
+                for e in found.latent
+            ),
+            notes=("phi: the noise of this scale is fixed at pi^2/3, whatever the accuracy.",),
+        )
+    if found.dead:
+        yield Table(
+            name="dead",
+            title="Items that tell no systems apart",
+            columns=("metric", "items", "always right", "always wrong"),
+            rows=tuple((e.metric or "score", e.items, e.always_right, e.always_wrong) for e in found.dead),
+            notes=("Right, or wrong, in every run of every system.",),
+        )
 
 
 def _tabulate_study(found: DecompositionNumbers) -> Iterator[Table]:
