@@ -93,7 +93,7 @@ if TYPE_CHECKING:
         judge_tuning as judge_tuning,
     )
 
-__version__ = "0.2.0.dev4"
+__version__ = "0.2.0.dev5"
 
 _HOME = {
     "Audit": "holdsup.scores",
