@@ -29,14 +29,7 @@ if TYPE_CHECKING:
         likelihood_ratio_test as likelihood_ratio_test,
         random_term_tests as random_term_tests,
     )
-    from holdsup.fit.margins import (
-        OddsRatio as OddsRatio,
-        Rate as Rate,
-        RateDifference as RateDifference,
-        marginal_differences as marginal_differences,
-        marginal_probabilities as marginal_probabilities,
-        odds_ratios as odds_ratios,
-    )
+    from holdsup.fit.logistic_records import Rate as Rate, RateDifference as RateDifference
     from holdsup.fit.prediction import (
         LevelEffects as LevelEffects,
         Predictions as Predictions,
@@ -49,6 +42,12 @@ if TYPE_CHECKING:
         refit as refit,
         residuals as residuals,
         simulate as simulate,
+    )
+    from holdsup.fit.probabilities import (
+        OddsRatio as OddsRatio,
+        marginal_differences as marginal_differences,
+        marginal_probabilities as marginal_probabilities,
+        odds_ratios as odds_ratios,
     )
     from holdsup.fit.profile import (
         ProfileInterval as ProfileInterval,
@@ -67,7 +66,8 @@ __all__, __getattr__ = load_lazily(
         "glmm": "fit_glmm",
         "glmm_result": "GlmmFit",
         "likelihood": "LikelihoodRatioTest RandomTermTest likelihood_ratio_test random_term_tests",
-        "margins": "OddsRatio Rate RateDifference marginal_differences marginal_probabilities odds_ratios",
+        "logistic_records": "Rate RateDifference",
+        "probabilities": "OddsRatio marginal_differences marginal_probabilities odds_ratios",
         "prediction": "LevelEffects Predictions RSquared fitted_values intraclass_correlations predict r_squared "
         "random_effects refit residuals simulate",
         "profile": "ProfileInterval profile_intervals profile_share",

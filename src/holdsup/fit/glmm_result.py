@@ -11,6 +11,7 @@ import numpy as np
 from holdsup.errors import ResultError
 from holdsup.fit.logistic_checks import SOME, Agreement
 from holdsup.fit.logistic_model import LATENT_SD, LogisticModel
+from holdsup.fit.logistic_records import LogisticNumbers
 from holdsup.fit.logistic_words import (
     caution_agreement,
     caution_laplace,
@@ -19,7 +20,7 @@ from holdsup.fit.logistic_words import (
     tabulate_rates,
     write_logistic,
 )
-from holdsup.fit.margins import Rate, RateDifference, find_rates, subtract_rates
+from holdsup.fit.margins import find_rates, subtract_rates
 from holdsup.fit.records import OptimizerRecord
 from holdsup.fit.result import SINGULAR, LmmFit, describe_random, find_pair
 from holdsup.fit.words import caution_fit
@@ -29,23 +30,13 @@ from holdsup.results import Asked, Method
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GlmmFit(LmmFit):
+class GlmmFit(LogisticNumbers):
     """A logistic mixed model, fitted by maximum likelihood; estimates are log-odds.
 
     `method` is "quadrature" or "laplace", and `sigma` the residual standard deviation of the latent scale.
     """
 
     kind: ClassVar[str] = "glmm"
-
-    family: str = "binomial"  # the distribution of the response
-    link: str = "logit"  # of which the linear predictor is the value
-    trials: float  # how many outcomes there are
-    successes: float  # how many of them are successes
-    nodes: int  # of the quadrature over the coarser factor; 0 for Laplace's approximation
-    penalty: float | None = None  # standard deviation of the normal prior of fixed effects, null without
-    # probability of success at each level of the first factor (or overall), averaged over random effects and rows
-    rates: tuple[Rate, ...]
-    difference: RateDifference | None = None  # of the two rates, where `pair` is known
 
     def answer(self) -> Answer:
         """Return how probable success is, and what the fixed effects say."""

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from holdsup.fit.margins import Rate
+from holdsup.fit.logistic_records import LogisticNumbers, Rate
 from holdsup.fit.records import Contrast
 from holdsup.fit.words import INTERCEPT, MOST_EFFECTS, count_clear, say_covered, say_spread
 from holdsup.rendering import Answer, Estimate, Interval, PValue, Table
 from holdsup.rendering.numbers import format_count, format_interval, format_number, say_level, say_p
 from holdsup.results import KINDS, Caution, Method, write_caveats
 
-if TYPE_CHECKING:
-    from holdsup.fit.glmm_result import GlmmFit
-
 QUESTION = KINDS["glmm"].question
 EXTREME = 0.95  # share of successes beyond which Laplace's approximation is known to mislead
 
 
-def write_logistic(fit: GlmmFit) -> Answer:
+def write_logistic(fit: LogisticNumbers) -> Answer:
     """Return how probable success is, and what the fixed effects say."""
     return Answer(
         question=QUESTION,
@@ -47,7 +43,7 @@ def write_logistic(fit: GlmmFit) -> Answer:
     )  # fmt: skip
 
 
-def _headline(fit: GlmmFit) -> str:
+def _headline(fit: LogisticNumbers) -> str:
     """Return the rates that the only factor has, the overall one, or how many effects differ from zero."""
     doubt = f"{say_level(fit.level)} CI"
     if fit.pair is not None and fit.difference is not None:
@@ -101,7 +97,7 @@ def tabulate_rates(rates: Sequence[Rate], level: float) -> Table:
     )
 
 
-def describe_logistic_method(fit: GlmmFit) -> Method:
+def describe_logistic_method(fit: LogisticNumbers) -> Method:
     """Return what was done, for a paper."""
     how = "Laplace's approximation of the likelihood" if fit.method == "laplace" else "maximum likelihood"
     if fit.method == "quadrature":

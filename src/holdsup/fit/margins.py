@@ -1,11 +1,9 @@
-"""Probabilities that a logistic fit implies, averaged over random effects and rows; their differences; odds ratios."""
+"""Probabilities that a logistic model implies, averaged over random effects and rows, and their differences."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
@@ -13,79 +11,14 @@ from scipy.special import expit
 from holdsup.design.coding import dense_columns
 from holdsup.errors import FitError, list_names
 from holdsup.fit.logistic_model import LogisticModel
+from holdsup.fit.logistic_records import Rate, RateDifference
 from holdsup.numerics.distributions import normal_tail, t_quantile
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.quadrature import normal_nodes
 
-if TYPE_CHECKING:
-    from holdsup.fit.glmm_result import GlmmFit
-
 NODES = 51
 STEP = 1e-5
 MOST_RATES = 60  # levels of a factor whose rates are part of the result
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """The probability of success at a level of a factor, averaged over random effects and rows."""
-
-    name: str  # the factor and its level, "overall" without a factor
-    estimate: float  # the probability
-    se: float  # its standard error, by the delta method
-    low: float  # lower end of the CI, made on the scale of log-odds
-    high: float  # its upper end
-
-
-@dataclass(frozen=True, slots=True)
-class RateDifference:
-    """A difference of two rates, by the delta method."""
-
-    name: str  # which minus which
-    estimate: float  # the difference of the probabilities
-    se: float  # its standard error
-    low: float  # lower end of the CI
-    high: float  # its upper end
-    p: float  # two-sided p-value
-    log10_p: float  # its decimal logarithm
-
-
-@dataclass(frozen=True, slots=True)
-class OddsRatio:
-    """A fixed effect as a ratio of odds, given the random effects."""
-
-    name: str  # the effect
-    estimate: float  # e to the power of the effect
-    low: float  # lower end of the CI
-    high: float  # its upper end
-    p: float  # two-sided p-value of the effect
-
-
-def odds_ratios(fit: GlmmFit) -> tuple[OddsRatio, ...]:
-    """Return the fixed effects beside the intercept as ratios of odds, for the same item and run."""
-    return tuple(
-        OddsRatio(e.name, math.exp(e.estimate), math.exp(e.low), math.exp(e.high), e.p)
-        for e in fit.fixed
-        if e.name != "(Intercept)"
-    )
-
-
-def marginal_probabilities(fit: GlmmFit, factor: str | None = None) -> tuple[Rate, ...]:
-    """Return the probability of success at each level of a factor, or overall.
-
-    Every row counts as if it had that level, with its other fixed effects as they are; random effects are averaged
-    over their normal distributions, not set to zero. These are the rates to expect on new items and runs.
-    """
-    model = fit.model()
-    return tuple(_rate(model, *pair, fit.level) for pair in _averages(model, factor))
-
-
-def marginal_differences(fit: GlmmFit, factor: str) -> tuple[RateDifference, ...]:
-    """Return the differences of the probabilities of all pairs of levels, the later one minus the earlier one."""
-    model = fit.model()
-    found = list(_averages(model, factor))
-    return tuple(
-        _difference(model, later, earlier, fit.level) for i, earlier in enumerate(found) for later in found[i + 1 :]
-    )
 
 
 Average = Callable[[Floats], float]
@@ -93,13 +26,13 @@ Average = Callable[[Floats], float]
 
 def find_rates(model: LogisticModel, level: float) -> tuple[Rate, ...]:
     """Return the rates that a result shows: those of the first factor among the fixed effects, or the overall one."""
-    return tuple(_rate(model, *pair, level) for pair in _averages(model, _first_factor(model)))
+    return tuple(make_rate(model, *pair, level) for pair in list_averages(model, _first_factor(model)))
 
 
 def subtract_rates(model: LogisticModel, level: float) -> RateDifference:
     """Return the difference of the two rates of the only factor."""
-    reference, other = _averages(model, _first_factor(model))
-    return _difference(model, other, reference, level)
+    reference, other = list_averages(model, _first_factor(model))
+    return make_difference(model, other, reference, level)
 
 
 def _first_factor(model: LogisticModel) -> str | None:
@@ -111,7 +44,7 @@ def _first_factor(model: LogisticModel) -> str | None:
     return None
 
 
-def _averages(model: LogisticModel, factor: str | None) -> list[tuple[str, Average]]:
+def list_averages(model: LogisticModel, factor: str | None) -> list[tuple[str, Average]]:
     """Return for each level of a factor the mean probability as a function of (theta, beta)."""
     if factor is None:
         return [("overall", _average(model, None, 0))]
@@ -174,16 +107,18 @@ def _delta(model: LogisticModel, function: Average) -> tuple[float, float]:
     return function(x), math.sqrt(max(0.0, float(slope @ model.engine.fit.joint @ slope)))
 
 
-def _rate(model: LogisticModel, name: str, average: Average, level: float) -> Rate:
+def make_rate(model: LogisticModel, name: str, average: Average, level: float) -> Rate:
+    """Return a rate with its CI."""
     estimate, se = _delta(model, average)
     odds, reach = math.log(estimate / (1 - estimate)), t_quantile((1 + level) / 2, math.inf)
     width = reach * se / (estimate * (1 - estimate))
     return Rate(name, estimate, se, float(expit(odds - width)), float(expit(odds + width)))
 
 
-def _difference(
+def make_difference(
     model: LogisticModel, later: tuple[str, Average], earlier: tuple[str, Average], level: float
 ) -> RateDifference:
+    """Return the difference of two rates, the later one minus the earlier one."""
     estimate, se = _delta(model, lambda x: later[1](x) - earlier[1](x))
     tail, reach = normal_tail(estimate / se), t_quantile((1 + level) / 2, math.inf) * se
     name = f"{later[0]} - {earlier[0]}"

@@ -98,6 +98,12 @@ class Chain:
             self.rest_places += [(at + i, at + j, parameter) for i, j, parameter in t.places]
         self.rest_diagonal = all((rows == columns).all() for rows, columns, _ in self.rest_places)
 
+    def put_at(self, theta: Floats) -> None:
+        """Put Lambda at theta."""
+        self.columns = self._columns(theta)
+        self.L2 = self.rest_factor(theta)
+        self.TL, self.PL = self._scaled(self.T), self._scaled(self.P)
+
     def _columns(self, theta: Floats) -> list[Column]:
         factor = np.zeros((self.raw.shape[1],) * 2)
         for i, j, parameter in self.places:

@@ -98,9 +98,7 @@ class Laplace(Chain):
         """Put Lambda at theta, and the modes to what they should be near there."""
         ratio = np.clip(np.abs(self.theta) / np.maximum(np.abs(theta), 1e-8), *RANGE)
         self.theta = np.array(theta)
-        self.columns = self._columns(theta)
-        self.L2 = self.rest_factor(theta)
-        self.TL, self.PL = self._scaled(self.T), self._scaled(self.P)
+        self.put_at(theta)
         diagonal = {j: parameter for i, j, parameter in self.places if i == j}
         self.u = [u * ratio[diagonal[c]] for c, u in enumerate(self.u)]
         for rows, columns, parameter in self.rest_places:

@@ -10,9 +10,7 @@ f_p, so it is computed once for each *kind* of unit on a grid that all items sha
 for such integrands converges as fast as Gauss's and whose error shows when the spacing is halved. The others are added
 by Laplace's approximation of int exp(G - v'v/2) dv, with the exact Hessian of G:
 
-    F = -2 G + v'v + log|I - Lambda'Z'G''Z Lambda|   at its mode.
-
-docs/maths/logistic.md derives the gradient.
+    F = -2 G + v'v + log|I - Lambda'Z'G''Z Lambda|   at its mode (the gradient: docs/maths/logistic.md).
 """
 
 from __future__ import annotations
