@@ -145,7 +145,7 @@ def test_the_best_mean_on_its_own_items_is_not_called_better_where_it_loses() ->
     easy = frame["item"].isin(frame[frame.system == "A"].nlargest(12, "score")["item"])
     found = compare_systems(frame[(frame.system != "C") | easy], level=0.9)
     assert max(found.systems, key=lambda s: s.mean).name == "C"
-    assert found.headline.startswith("B is better than both others.")
+    assert found.headline.startswith("On the items that systems share, B is better than both others.")
     assert found.state == "yes"
 
 
