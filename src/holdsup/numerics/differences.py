@@ -107,15 +107,9 @@ def compare_new_runs(
 
 
 def compare_shared_seeds(
-    left: ArrayLike,
-    right: ArrayLike,
-    *,
-    settings: Codes | None = None,
-    clusters: Codes | None = None,
-    ends: tuple[float, float] | None = None,
-    level: float = 0.95,
-    tails: bool = True,
-) -> Difference:
+    left: ArrayLike, right: ArrayLike, *, settings: Codes | None = None, clusters: Codes | None = None,
+    ends: tuple[float, float] | None = None, level: float = 0.95, tails: bool = True,
+) -> Difference:  # fmt: skip
     """Return the difference over new items and new seeds, where column r of both systems is the same seed.
 
     The differences of the two systems are the scores of one: seeds are paired, and k seeds leave k - 1
