@@ -35,11 +35,12 @@ from holdsup.numerics.spread import (
     at_common_mean,
     cautious_df,
     find_clusters,
+    means_of_sides,
     measure_arm,
     measure_run_spread,
     measure_spread,
     total_variance,
-)
+)  # fmt: skip
 
 Codes = NDArray[np.integer]
 
@@ -101,20 +102,14 @@ def compare_new_runs(
     settings = (left_settings, right_settings)
     arms, spread, scale = _measure_pair(left, right, *settings, clusters, ends, deterministic=deterministic)
     if room is not None:
-        spread = at_common_mean(spread, _means(arms, spread, left, right), room)
+        spread = at_common_mean(spread, means_of_sides(arms, spread, left, right), room)
     return _answer(arms, replace(spread, estimate=spread.estimate + up), scale + abs(up), level)
 
 
 def compare_shared_seeds(
-    left: ArrayLike,
-    right: ArrayLike,
-    *,
-    settings: Codes | None = None,
-    clusters: Codes | None = None,
-    ends: tuple[float, float] | None = None,
-    level: float = 0.95,
-    tails: bool = True,
-) -> Difference:
+    left: ArrayLike, right: ArrayLike, *, settings: Codes | None = None, clusters: Codes | None = None,
+    ends: tuple[float, float] | None = None, level: float = 0.95, tails: bool = True,
+) -> Difference:  # fmt: skip
     """Return the difference over new items and new seeds, where column r of both systems is the same seed.
 
     The differences of the two systems are the scores of one: seeds are paired, and k seeds leave k - 1
@@ -333,34 +328,15 @@ def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]
 
 
 def _measure_pair(
-    left: ArrayLike,
-    right: ArrayLike,
-    left_settings: Codes | None,
-    right_settings: Codes | None,
-    clusters: Codes | None,
-    ends: tuple[float, float] | None = None,
-    *,
-    deterministic: bool = False,
-) -> tuple[list[Arm], Spread, float]:
+    left: ArrayLike, right: ArrayLike, left_settings: Codes | None, right_settings: Codes | None,
+    clusters: Codes | None, ends: tuple[float, float] | None = None, *, deterministic: bool = False,
+) -> tuple[list[Arm], Spread, float]:  # fmt: skip
     """Return what the runs of each system say, the parts of the variance of their difference, and the largest score."""
     left, right, scale = read_pair(left, right)
     found = find_clusters(clusters, len(left))
     sides = _sides(left, right, left_settings, right_settings, deterministic)
     arms = [measure_arm(scores, settings, found) for scores, settings in sides]
     return arms, measure_spread(arms, _subtract(arms), found, ends), scale
-
-
-def _means(arms: Sequence[Arm], spread: Spread, left: ArrayLike, right: ArrayLike) -> list[tuple[float, float]]:
-    """Return, for each arm, the mean of its own system and that of the other."""
-    if len(arms) == 2:
-        a, b = (float(arm.items.mean()) for arm in arms)
-        return [(a, b), (b, a)]
-    scores, lead = (np.asarray(side, float) for side in (left, right)), float(spread.estimate)
-    one, certain = (float(np.nanmean(side)) if side.shape[1] == 1 else None for side in scores)
-    if certain is not None:  # the right one is deterministic
-        return [(certain + lead, certain)]
-    assert one is not None
-    return [(one - lead, one)]
 
 
 def _sides(

@@ -164,8 +164,8 @@ def at_common_mean(
 ) -> Spread:
     """Return the parts with the run variances that systems have if their means don't differ.
 
-    For scores whose runs vary less near an end. With many scores at an end the spread of a run's mean goes with
-    m (1 - m), m its share of the scale, with amounts without an upper end with m. A few runs near an end that happen to
+    For scores whose runs vary less near an end: in proportion to m (1 - m), m the mean as a share of the scale, where
+    many scores are at an end, and to m where amounts have no upper end. A few runs near an end that happen to
     miss the tail look steady just where their mean is off to the other side. As in Wilson's interval the variance is
     that under the null, at the mean half way between both; it moves by three standard errors at most, for then both
     differ. Variances only grow.
@@ -186,6 +186,19 @@ def at_common_mean(
         residual = np.minimum(runs[place], spread.noise[place])
         runs[place] = ratio * residual + ratio**2 * (runs[place] - residual)
     return replace(spread, runs=tuple(runs))
+
+
+def means_of_sides(arms: Sequence[Arm], spread: Spread, left: ArrayLike, right: ArrayLike) -> list[tuple[float, float]]:
+    """Return, for each arm, the mean of its own system and that of the other, of which one may be deterministic."""
+    if len(arms) == 2:
+        a, b = (float(arm.items.mean()) for arm in arms)
+        return [(a, b), (b, a)]
+    scores, lead = (np.asarray(side, float) for side in (left, right)), float(spread.estimate)
+    one, certain = (float(np.nanmean(side)) if side.shape[1] == 1 else None for side in scores)
+    if certain is not None:  # the right one is deterministic
+        return [(certain + lead, certain)]
+    assert one is not None
+    return [(one - lead, one)]
 
 
 def measure_run_spread(left: Floats, right: Floats) -> Spread:

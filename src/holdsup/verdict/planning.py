@@ -17,6 +17,7 @@ from holdsup.numerics.spread import (
     Spread,
     at_common_mean,
     find_clusters,
+    means_of_sides,
     measure_arm,
     measure_run_spread,
     measure_spread,
@@ -202,6 +203,5 @@ def plan_pair(evaluation: Evaluation, left: str, right: str) -> PairPlan:
     )
     spread = measure_spread(arms, arms[0].items - arms[1].items, clusters)
     if evaluation.room is not None:
-        ours, theirs = (float(arm.items.mean()) for arm in arms)
-        spread = at_common_mean(spread, [(ours, theirs), (theirs, ours)], evaluation.room)
+        spread = at_common_mean(spread, means_of_sides(arms, spread, a.scores, b.scores), evaluation.room)
     return PairPlan(left, right, evaluation.metric, spread, items, *counts, facets)
