@@ -14,9 +14,10 @@ import pytest
 
 from holdsup import audit_scores, compare_systems, decompose_variance, rank_systems
 from holdsup.errors import ColumnError, MetricError, ResultError
-from holdsup.experiment import Plan, Store, export_scores, run_plan, write_scores
+from holdsup.experiment import Plan, Store, export_scores, run_plan
 from holdsup.scores import read_scores
-from holdsup.scores.roles import Roles, state_roles
+from holdsup.scores.roles import Roles
+from holdsup.scores.writing import state_roles, write_scores
 from holdsup.studies.specs import make_plan
 
 Export = Callable[..., list[dict[str, Any]]]

@@ -29,6 +29,8 @@ def roles(columns: str, *more: str, **asked: object) -> Roles:
         ("id question score", {"item": "id"}),
         ("system score accuracy", {"score": "score"}),
         ("system item score status", {"status": "status"}),
+        ("model task_id passed", {"item": "task_id", "score": "passed"}),
+        ("system doc seg_id mqm", {"item": "seg_id", "cluster": "doc", "score": "mqm"}),
     ],
 )
 def test_usual_names_find_their_roles(columns: str, expected: dict[str, object]) -> None:

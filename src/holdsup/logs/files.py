@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,6 +16,7 @@ from holdsup.errors import ReadError
 
 HEAD = 2**16  # bytes by which a file is recognised
 LONGEST = 2**28  # bytes of one line of a log: a whole conversation, with its pictures
+UNREADABLE = (OSError, EOFError, zlib.error)  # what a file that is locked, cut off or damaged raises
 
 
 def read_head(path: Path, size: int = HEAD) -> bytes:
@@ -22,7 +24,7 @@ def read_head(path: Path, size: int = HEAD) -> bytes:
     try:
         with open_file(path) as file:
             return file.read(size)
-    except (OSError, EOFError):
+    except UNREADABLE:
         return b""
 
 
@@ -41,7 +43,7 @@ def read_document(path: Path) -> Any:
     try:
         with open_file(path) as file:
             data = file.read(LARGEST_DOCUMENT + 1)
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise ReadError(f"cannot read {path}: {reason_of(error)}") from error
     if len(data) > LARGEST_DOCUMENT:
         raise ReadError(f"{path} is one JSON value of more than {LARGEST_DOCUMENT >> 20} MiB: split it")
@@ -63,7 +65,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     raise ReadError(problem)
                 if line.strip():
                     yield number, line
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise ReadError(f"cannot read {path} beyond line {number}: {reason_of(error)}") from error
 
 
