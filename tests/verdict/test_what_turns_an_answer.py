@@ -34,7 +34,7 @@ def test_of_two_systems_the_one_ahead_on_shared_items_is_on_the_left() -> None:
     assert (c.left, c.right) == ("A", "B")
     assert c.difference > 0
     lines = str(found).splitlines()
-    assert lines[1].startswith("On the items that both have, A is better by 0.10")
+    assert lines[1].startswith("On the items that both have, A is better by 0.102 ")
     assert any("← B better ┊ A better →" in line for line in lines)
     assert "new items like these 10;" in " ".join(lines)
     assert [label for label, _ in found.answer().foot].count("caveat") >= 1
