@@ -36,7 +36,7 @@ def make_results(names: Sequence[str] = PLAIN, *, systems: int = 3) -> list[Resu
             k=5, metric_name=names[3], seed=1,
         ),
         holdsup.fit_lmm("score ~ system + (1 | item)", scores),
-        holdsup.fit_glmm("right ~ system + (1 | item)", {**scores, "right": [float(s > 0.5) for s in scores["score"]]}),
+        holdsup.fit_glmm("right ~ system + (1 | item)", {**scores, "right": [float(round(1000 * s) % 2) for s in scores["score"]]}),
         holdsup.rank_systems(make_runs(names, systems), folds=0),
         make_gate(names),
         holdsup.plan_evaluation(scores, **roles, replicates=[names[5]], detect=0.2, systems=2, runs=(3, 6)),

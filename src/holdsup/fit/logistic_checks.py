@@ -70,8 +70,9 @@ def measure_agreement(model: LogisticModel) -> Agreement:
     if found.excess > FAR:
         raise Separation(
             f"{found.unanimous:,.0f} of {found.cells:,.0f} cells (outcomes with the same fixed effects and the same "
-            f"{_finest(model)}) are all right or all wrong, {found.expected:,.0f} were expected: repeats agree, and "
-            f"logistic random effects don't describe that. This is no fit; keep one row a cell, {LINEAR}"
+            f"{_finest(model)}) are all right or all wrong, {found.expected:,.0f} were expected: repeats agree, "
+            "which these random effects don't describe. This is no fit; add a term for what repeats share, such as "
+            f"(1 | system:item), keep one row a cell, {LINEAR}"
         )
     return found
 
