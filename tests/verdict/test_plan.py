@@ -19,6 +19,8 @@ from scipy import stats
 import holdsup
 from holdsup import plan_evaluation, simulate_scores
 from holdsup.errors import ScoresError
+from holdsup.numerics.differences import compare_new_runs
+from holdsup.numerics.looks import find_levels
 from holdsup.numerics.spread import total_variance
 from holdsup.results import read_result, schema_of
 from holdsup.verdict.evaluation import lay_out
@@ -358,3 +360,36 @@ def test_settings_and_metrics_are_planned_one_by_one() -> None:
         plan_evaluation(rows, detect=0.05, facets=["lr", "seed"])
     with pytest.raises(ScoresError, match="has 2 metrics"):
         plan_evaluation([{**row, "metric": "m" if row["lr"] == 1 else "n"} for row in rows], detect=0.05, facets="seed")
+
+
+def test_planned_looks_keep_their_power_though_they_stop_early() -> None:
+    """Runs come in, compare looks at each planned number of them: the power is at least the promised, with fewer runs."""
+    plan = plan_evaluation(detect=0.05, sd_run=0.02, sd_item=0.3, new_share=0.5, items=300, runs=(2, 20), looks=3)
+    looks = plan.designs[0].looks
+    assert (plan.state, len(looks), looks[-1]) == ("yes", 3, plan.designs[0].runs)
+    shares = tuple(n / looks[-1] for n in looks)
+    levels = find_levels(shares, 0.025)
+    rng = np.random.default_rng(4)
+    found, spent = 0, 0
+    for _ in range(300):
+        item = rng.normal(0, 0.3 * math.sqrt(0.5), (300, 1))  # the half of item differences that stays
+        noise = rng.normal(0, 0.3 * math.sqrt(0.5 / 2), (2, 300, looks[-1]))
+        a, b = noise + rng.normal(0, 0.02, (2, 1, looks[-1]))
+        for level, n in zip(levels, looks, strict=True):
+            spent += n - (0 if n == looks[0] else looks[looks.index(n) - 1])
+            if compare_new_runs(a[:, :n] + item + 0.05, b[:, :n], level=1 - 2 * level).low > 0:
+                found += 1
+                break
+    assert found / 300 > 0.8 - 3 * math.sqrt(0.8 * 0.2 / 300)
+    assert spent / 300 < 0.9 * looks[-1]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [({"looks": 0}, "looks"), ({"looks": 11}, "plan one to 10"), ({"looks": 2, "systems": 3}, "the difference of two"),
+     ({"looks": 2, "claim": "these-runs"}, "over new runs"), ({"looks": 2, "datasets": (5, 50)}, "--datasets")],
+)  # fmt: skip
+def test_looks_that_compare_does_not_take_are_refused(more: dict[str, Any], why: str) -> None:
+    known = {} if "datasets" in more else KNOWN
+    with pytest.raises(ScoresError, match=why):
+        plan_evaluation(detect=0.02, **known, **more)

@@ -46,6 +46,8 @@ def plan_options(command: F) -> F:
             number("--cost-run", metavar="C", help="Cost of one run of one system."),
             number("--cost-item", metavar="C", help="Cost of scoring one item in one run."),
             number("--budget", metavar="C", help="The most that all may cost."),
+            click.option("--looks", type=int, default=1, metavar="N",
+                         help="Look N times while runs come in, and stop when it is clear."),
             number("--sd-run", metavar="SD", help="Between the true means of a system's runs [0.005]."),
             number("--accuracy", metavar="P", help="Of scores that are right or wrong [0.8]."),
             number("--disagreement", metavar="P", help="Share of items on which two systems differ [P(1 - P)]."),
@@ -61,7 +63,7 @@ def plan_options(command: F) -> F:
     cls=GroupedCommand,
     groups={
         "Goal": "detect margin reliability power systems claim",
-        "Limits and costs": "runs items datasets cost-run cost-item budget",
+        "Limits and costs": "runs items datasets cost-run cost-item budget looks",
         "Known without a pilot": "sd-run accuracy disagreement sd-item sd-dataset new-share",
     },
     epilog="""\b

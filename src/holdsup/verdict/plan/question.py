@@ -24,6 +24,7 @@ from holdsup.verdict.variance import decompose_variance
 
 CLAIMS = ("new-runs", "these-runs")
 MOST_SYSTEMS = 45  # of a table whose pairs are adjusted together
+MOST_LOOKS = 10
 RUNS, ITEMS, DATASETS = 20, (10, 100_000), (3, 1_000)  # looked within where nothing is asked for
 SURE_LEVEL = 0.6  # of an interval whose lower end is below the truth in four pilots of five
 Range = int | tuple[int, int] | None
@@ -44,6 +45,7 @@ def plan_evaluation(
     cost_run: float | None = None,
     cost_item: float | None = None,
     budget: float | None = None,
+    looks: int = 1,
     sd_run: float | None = None,
     accuracy: float | None = None,
     disagreement: float | None = None,
@@ -75,6 +77,8 @@ def plan_evaluation(
         has runs that were scored on all
     cost_run, cost_item : what a run of one system costs, and what scoring one item in one run costs
     budget : the most that all may cost
+    looks : how often you will look while runs come in, the last time included; `compare_systems(looks=...)` then holds
+        at each look
     sd_run : standard deviation between the true means of runs of a system
     accuracy : share of items that systems get right, where scores are right or wrong
     disagreement : share of items on which one system is right and another wrong, one run each
@@ -99,6 +103,7 @@ def plan_evaluation(
     if claim not in CLAIMS:
         raise ScoresError(f"the claim {claim!r:.60} can't be planned for: use {' or '.join(CLAIMS)}")
     new_runs = claim == "new-runs"
+    _check_looks(looks, goal=goal, new_runs=new_runs, datasets=datasets is not None, systems=systems)
     known = {"sd_run": sd_run, "accuracy": accuracy, "disagreement": disagreement, "sd_item": sd_item,
              "sd_dataset": sd_dataset, "new_share": new_share}  # fmt: skip
     given = _check_known({name: value for name, value in known.items() if value is not None}, pilot=data is not None)
@@ -117,19 +122,20 @@ def plan_evaluation(
         taken = take_in(data, roles, where=where, last=last, lower_is_better=False, progress=progress)
         options: dict[str, Any] = {"goal": goal, "claim": claim, "sd_run": sd_run, "nested_runs": nested_runs}
         basis = _read(taken, datasets=datasets is not None, **options)
-        systems = systems or taken.scores.only(taken.scores.usable).system.count
+        systems = systems or (2 if looks > 1 else taken.scores.only(taken.scores.usable).system.count)
     count = _check_systems(2 if systems is None else systems)
     bounds = _find_bounds(basis, runs, datasets or items, (cost_run, cost_item, budget), goal)
     if basis.two_valued and target >= basis.width:
         raise ScoresError(f"scores are {basis.width:g} apart at most: {target:g} can't be planned for, give less")
-    search = Search(basis, goal, target, power, count, 1 - level, bounds)
+    search = Search(basis, goal, target, power, count, 1 - level, bounds, looks)
     found = _plan_reliability(search) if goal == "reliability" else _find_designs(search)
     pilot = None if taken is None else taken.scores
     asked = Asked.about(
         "plan", data=None if pilot is None else pilot.digest, roles={} if pilot is None else list_roles(pilot),
         detect=detect, margin=margin, reliability=reliability, power=power, systems=count,
         claim=None if new_runs else claim, runs=_sign(runs), items=_sign(items), datasets=_sign(datasets),
-        cost_run=cost_run, cost_item=cost_item, budget=budget, **given, where=list_where(where), last=last,
+        cost_run=cost_run, cost_item=cost_item, budget=budget, looks=None if looks == 1 else looks, **given,
+        where=list_where(where), last=last,
         nested_runs=nested_runs or None, level=level,
     )  # fmt: skip
     return EvaluationPlan(
@@ -240,6 +246,17 @@ def _check_together(given: Mapping[str, float], *, datasets: bool, items: bool, 
     if datasets and (wrong := given.keys() - {"sd_dataset", "sd_run"}):
         name = sorted(wrong)[0].replace("_", "-")
         raise ScoresError(f"--{name} is about items, and datasets are planned: leave it out")
+
+
+def _check_looks(looks: object, *, goal: str, new_runs: bool, datasets: bool, systems: int | None) -> None:
+    """Refuse looks where `compare` has none."""
+    if not 1 <= check_count(looks, "looks") <= MOST_LOOKS:
+        raise ScoresError(f"looks is {looks}: plan one to {MOST_LOOKS}, the last one included")
+    if looks != 1 and not (goal == "difference" and new_runs and not datasets and systems in (None, 2)):
+        raise ScoresError(
+            "--looks are planned for the difference of two systems over new runs: give --detect, and leave out "
+            "--datasets, --systems and --claim"
+        )
 
 
 def _check_systems(systems: object) -> int:

@@ -21,6 +21,7 @@ class PlannedDesign:
     reliability: float | None = None  # phi of an item's average over the runs, where that is planned
     cost: float | None = None  # what it costs, null without prices
     reaches: bool = True  # whether it reaches what is asked for
+    looks: tuple[int, ...] = ()  # the numbers of runs at which to look, where several looks are planned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from holdsup.rendering import Answer, Cell, Page, State, Table
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.results import Method, write_caveats
-from holdsup.verdict.phrases import say_level, say_threshold
+from holdsup.verdict.phrases import join_names, say_level, say_threshold
 from holdsup.verdict.plan.basis import say_assumption
 from holdsup.verdict.plan.records import PlannedDesign, PlanNumbers
 
@@ -27,6 +27,7 @@ class EvaluationPlan(PlanNumbers):
             headline=_headline(self),
             parts=(_tabulate(self, SHOWN),),
             foot=(
+                *_say_looks(self),
                 *_hopeless(self),
                 *((("settle it", f"{_say_design(self, self.beyond)} would do"),) if self.beyond else ()),
                 ("assumes", ", ".join(say_assumption(name, one) for name, one in self.assumptions.items())),
@@ -175,6 +176,13 @@ def _row(design: PlannedDesign, *, unit: bool, reliability: bool, priced: bool) 
         yield format_number(design.half_width, uncertainty=design.half_width)
     if priced:
         yield format_cost(design.cost or 0.0)
+
+
+def _say_looks(found: PlanNumbers) -> Iterator[tuple[str, str]]:
+    """Yield at which numbers of runs to look, and how."""
+    if found.reachable and (looks := found.designs[0].looks):
+        at = ",".join(map(str, looks))
+        yield "look", f"at {join_names([str(n) for n in looks])} runs, and stop when it is clear: compare --looks {at}"
 
 
 def _hopeless(found: PlanNumbers) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from holdsup.numerics.distributions import t_quantile
+from holdsup.numerics.looks import find_levels
 from holdsup.numerics.power import (
     critical_differences,
     find_equivalence_power,
@@ -62,6 +63,7 @@ class Search:
     systems: int
     alpha: float
     bounds: Bounds
+    looks: int = 1  # how often is looked, at even numbers of runs, the last look included
     levels: dict[tuple[int, bool], float] = field(default_factory=dict)  # of a pair of several systems, as last drawn
 
     def cost(self, runs: int, units: int | None) -> float:
@@ -108,9 +110,16 @@ class Search:
 
     def level(self, runs: int, *, sure: bool) -> float:
         """Return the level of one pair: of several systems as last drawn, for so many runs or nearly so many."""
+        if self.looks > 1:
+            shares = tuple(count / runs for count in self.looks_at(runs))
+            return 2 * find_levels(shares, self.alpha / 2)[-1]
         if self.pooled == 2 or not self.levels:
             return self.alpha / math.comb(self.systems, 2)
         return self.levels[min(self.levels, key=lambda known: (abs(math.log(known[0] / runs)), known[1] != sure))]
+
+    def looks_at(self, runs: int) -> tuple[int, ...]:
+        """Return the numbers of runs at which is looked, spread evenly; the first has a spread to measure."""
+        return tuple(sorted({max(2, math.ceil(runs * (i + 1) / self.looks)) for i in range(self.looks)}))
 
     def draw_level(self, runs: int, units: int | None, *, sure: bool) -> None:
         """Draw the level of one pair of several systems anew, for a design."""
@@ -174,7 +183,7 @@ class Search:
         return PlannedDesign(
             runs=runs, items=None if datasets else units, datasets=units if datasets else None, power=power,
             half_width=self.half_width(runs, units), cost=cost if self.bounds.priced else None,
-            reaches=power >= self.wanted and within,
+            reaches=power >= self.wanted and within, looks=self.looks_at(runs) if self.looks > 1 else (),
         )  # fmt: skip
 
     def fewest_runs(self) -> int | None:
