@@ -112,7 +112,7 @@ def test_the_summary_of_a_step_gets_markdown_beneath_what_is_there(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     done = run("gate", sides["bad"], sides["base"], "--drop", "0.02", "--format", "json")
     text = summary.read_text()
-    assert text.startswith("# Before\n**Is the candidate as good as the baseline")
+    assert text.startswith("# Before\n**May the candidate replace the baseline?")
     assert "**NO.** FAIL: " in text
     assert json.loads(done.out)["outcome"] == "fail"
 
@@ -128,4 +128,4 @@ def test_every_rendering_holds_the_outcome(run: Run, sides: dict[str, Path], tmp
     assert "drop" in drawn.read_text()
     page = tmp_path / "page.html"
     assert run("report", saved, "-o", page).code == 0
-    assert "as good as the baseline" in page.read_text()
+    assert "May the candidate replace the baseline?" in page.read_text()

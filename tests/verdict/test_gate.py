@@ -177,7 +177,7 @@ def test_all_metrics_and_tasks_must_pass_and_one_that_fails_is_enough() -> None:
     assert adjusted.fail_limit > alone.fail_limit
     mean = gate_release(same, old, drop=0.05, claim="these-datasets", where={"metric": "f1"})
     assert [(c.task, c.claim) for c in mean.contrasts] == [(None, "these-datasets")]
-    with pytest.raises(ScoresError, match="no drop for the metric 'f1'"):
+    with pytest.raises(ScoresError, match="no drop for 'f1'"):
         gate_release(same, old, drop={"bleu": 0.02})
     missing = {key: [v for v, t in zip(values, same["task"], strict=True) if t == "qa"] for key, values in same.items()}
     with pytest.raises(ScoresError, match="no score for the task 'nli', which the baseline has"):
@@ -339,3 +339,10 @@ def test_false_alarms_are_rare_and_a_loss_as_large_as_the_drop_seldom_passes() -
     assert outcomes[0.7].count("fail") <= 1
     assert outcomes[0.68].count("pass") <= 6
     assert SURE == 0.995
+
+
+def test_a_drop_by_the_name_of_the_only_score_is_that_of_the_gate() -> None:
+    new, old = side(runs=4, items=20, seed=1), side(runs=4, items=20, seed=2)
+    assert gate_release(new, old, drop={"score": 0.1}).contrasts[0].drop == 0.1
+    with pytest.raises(ScoresError, match="no drop for 'score': add --drop score=D"):
+        gate_release(new, old, drop={"f1": 0.1})

@@ -75,6 +75,6 @@ def _find_printed(leaderboard: Path, system: str, controlled: bool) -> Iterator[
 
 
 READER = DocumentReader(
-    "alpaca_eval", "AlpacaEval", "*annotations.json",
+    "alpaca_eval", "AlpacaEval", "*.json",
     (b'"generator_1"', b'"generator_2"', b'"preference"'), _logs, LEADERBOARD,
 )  # fmt: skip

@@ -96,8 +96,7 @@ def _together(cautions: Iterable[Caution]) -> Iterator[Caution]:
         kinds[caution.code, caution.severity, caution.about].append(caution)
     for first, *more in kinds.values():
         if more:
-            said = first.message if first.message.endswith(".") else f"{first.message}."
-            said = f"{said} The same is true of {format_counted(len(more), 'other')}."
+            said = f"{first.message.rstrip('.')}. The same is true of {format_counted(len(more), 'other')}."
             count = sum(each.count for each in (first, *more))
             yield replace(first, message=said, count=count)
         else:

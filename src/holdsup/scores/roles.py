@@ -58,7 +58,8 @@ SCORES = (
     ["value", "result"],
     "accuracy acc f1 f1_score em exact_match bleu chrf ter comet bleurt meteor rouge rouge1 rouge2 rougel rouge_1 "
     "rouge_2 rouge_l bertscore auc mrr map ndcg wer cer loss logloss perplexity ppl mse rmse mae mcc precision recall "
-    "iou correct is_correct passed is_passed resolved is_resolved solved reward mqm preference return y".split(),
+    "iou correct is_correct passed is_passed resolved is_resolved solved pass@1 pass_rate win_rate reward mqm "
+    "preference return y".split(),
 )
 # Words of a name that holds "score" and is no score's, most of them scikit-learn's: std_test_score, mean_score_time.
 ABOUT_SCORES = frozenset("time times seconds std sd stdev stderr se var variance rank train".split())

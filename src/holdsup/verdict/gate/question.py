@@ -22,7 +22,7 @@ from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.directions import LowerIsBetter, sign_direction
-from holdsup.verdict.claims import Pair, pair_systems
+from holdsup.verdict.claims import Pair, Rule, pair_systems
 from holdsup.verdict.comparison.cautions import caution
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.evaluation import Evaluation, lay_out_metric
@@ -52,15 +52,14 @@ class GateQuestion:
     nested_runs: bool
     looking: Looking | None
 
-    def drop_of(self, metric: str | None) -> float:
-        """Return how much worse a candidate may be by one metric."""
+    def drop_of(self, metric: str | None, scores: Scores) -> float:
+        """Return how much worse a candidate may be by one metric; the only one is called as its column is."""
         if not isinstance(self.drop, Mapping):
             return self.drop
-        if metric is None or metric not in self.drop:
-            raise ScoresError(
-                f"there is no drop for the metric {metric!r}: add --drop {metric}=D, or one for all, --drop D"
-            )
-        return self.drop[metric]
+        name = metric if metric is not None else scores.roles.score
+        if not isinstance(name, str) or name not in self.drop:
+            raise ScoresError(f"there is no drop for {name!r}: add --drop {name}=D, or one for all, --drop D")
+        return self.drop[name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,8 +207,9 @@ def _ask(both: Sides, metric: str | None, task: str | None, scores: Scores, ques
         difference=means[0] - means[1] if wide is None else wide.estimate,
         se=_finite(wide, "se"), low=_finite(wide, "low"), high=_finite(wide, "high"),
         fail_limit=_finite(sure, "low" if lower else "high"),
-        drop=question.drop_of(metric), lower_is_better=lower, claim=claim,
-        method="" if pair is None else pair.method, items=0 if pair is None else pair.items,
+        drop=question.drop_of(metric, scores), lower_is_better=lower, claim=claim,
+        method="" if pair is None else pair.method, rule="" if pair is None else pair.rule,
+        items=0 if pair is None else pair.items,
         candidate_mean=means[0], baseline_mean=means[1], candidate_runs=len(left.runs), baseline_runs=len(right.runs),
     )  # fmt: skip
     return Part(contrast=replace(contrast, outcome=_decide(contrast)), found=found, pair=pair)
@@ -274,7 +274,7 @@ def _share_noise(evaluation: Evaluation) -> tuple[Pair | None, Test, str, str]:
         return compare_same_noise(left.scores, right.scores, **options, up=up, level=level)
 
     method = "two-way Welch t-test (items and runs, which vary alike on both sides)"
-    return pair and replace(pair, claim="new-runs", method=method, test=test), test, "new-runs", ""
+    return pair and replace(pair, claim="new-runs", rule=Rule.TWO_WAY, method=method, test=test), test, "new-runs", ""
 
 
 def _plan(parts: Sequence[Part], question: GateQuestion) -> Needed | None:

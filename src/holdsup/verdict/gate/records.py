@@ -29,6 +29,7 @@ class GateContrast:
     lower_is_better: bool  # whether a lower score is a better one by this metric
     claim: str  # what the CI covers
     method: str  # how it was made
+    rule: str = ""  # the same as a code
     why: str  # why it is inconclusive by design; empty where it is not
     items: int  # number of items that both have; 0 where runs have one score each
     candidate_mean: float  # the candidate's mean on these items

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from holdsup.rendering import Answer, Estimate, Gauge, Interval, Page, State, Table
 from holdsup.rendering.numbers import format_count, format_counted, format_number
 from holdsup.results import Method, find_scored, order_cautions
+from holdsup.verdict.claims import Rule
 from holdsup.verdict.gate.records import SURE, GateContrast, GateNumbers
 from holdsup.verdict.phrases import join_names, name_items, say_level
 
@@ -35,10 +36,8 @@ class Gate(GateNumbers):
 
     def _answer(self, left_out: tuple[str, ...] = ()) -> Answer:
         one = len(self.contrasts) == 1
-        drops = {c.drop for c in self.contrasts}
-        within = f", to within {format_number(drops.pop())}" if len(drops) == 1 else ", to within each drop"
         return Answer(
-            question=f"Is the candidate as good as the baseline{within}?",
+            question="May the candidate replace the baseline?",
             state=STATES[self.outcome],
             headline=self._say(),
             parts=tuple(self._draw()) if one else (self._tabulate(MOST_ROWS),),
@@ -67,7 +66,7 @@ class Gate(GateNumbers):
             question="Is a candidate as good as a baseline, to within a drop?",
             sentences=(said,),
             citations=(("waudby2024",) if early and self.seed is not None else ("landemets1983",) if early else ())
-            + (("welch1947",) if "Welch" in methods else ()),
+            + (("welch1947",) if any(c.rule == Rule.TWO_WAY for c in self.contrasts) else ()),
         )
 
     def _say(self) -> str:

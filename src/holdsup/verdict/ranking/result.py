@@ -37,6 +37,6 @@ class Ranking(RankingNumbers):
         """Return the ranking first, then what it is made of, then how far to trust it."""
         return (words.tabulate_answers(self), *tables.tabulate(self))
 
-    def method(self) -> Method:
+    def describe_method(self) -> Method:
         """Return what was done, in words that a paper can print."""
         return words.describe_method(self)
