@@ -131,3 +131,16 @@ def test_one_item_is_too_few_for_variance() -> None:
 
 def test_blanks_behind_a_label_are_kept_before_wide_letters() -> None:
     assert wrap_text("settle it  tell 模型 apart", 80) == ["settle it  tell 模型 apart"]
+
+
+def test_a_system_with_the_easy_datasets_alone_is_not_first_by_its_mean() -> None:
+    """C has the best mean because it lacks the hard half; on the easy half A is ahead of it by 3 on both."""
+    table = {"A": (90, 92, 70, 72), "B": (85, 88, 66, 69), "C": (87, 89), "D": (80, 84, 60, 66)}
+    cells = [(name, f"d{i}", float(v)) for name, row in table.items() for i, v in enumerate(row)]
+    rows = dict(zip(("system", "dataset", "score"), map(list, zip(*cells, strict=True)), strict=True))
+    found = compare_systems(rows)
+    assert [s.name for s in found.ordered(None)] == ["A", "C", "B", "D"]
+    assert found.headline.startswith("On the datasets that systems share, A")
+    against = compare_systems(rows, baseline="A")
+    assert against.state == "unclear"  # C could not be tested
+    assert "one can't be compared with it" in against.headline

@@ -29,8 +29,8 @@ class SystemMean:
     # degrees of freedom: the CI is mean +- t(df) se, as far as the scale goes; null where there is no CI
     df: float | None = None
     note: str = ""  # why there are no limits; empty where there are
-    # its place by the metric, 1 for the best: by the means, or, where these tell a clear pair otherwise than the items
-    # that both have, by the differences; null in results of earlier versions
+    # its place by the metric, 1 for the best: by the means, or by the differences on what systems share, where one of
+    # several lacks a fifth or the means tell a clear pair otherwise; null in results of earlier versions
     rank: int | None = None
     # two systems that share one can't be told apart by their adjusted p; empty where all pairs were not tested
     letters: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from holdsup.rendering import State
 from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
 
 UNLIKE_SCALES = "different-scales"  # a caution with which nobody can be called better
+MOST_LACKING = 0.2  # share of the items that a mean may lack next to the means of others
 MOST_LETTERED = 400  # systems; a reader of letters looks at far fewer, and their cost grows with the cube
 
 
@@ -50,21 +51,29 @@ def place_systems(
 def _order(
     places: Sequence[int], systems: Sequence[SystemMean], own: Sequence[SystemContrast], level: float, *, lower: bool
 ) -> list[int]:
-    """Return systems by their means; by the differences on shared items where means tell a clear pair otherwise."""
+    """Return systems by their means; by the differences on shared items where means are of too different items."""
     worth = np.array([-systems[i].mean if lower else systems[i].mean for i in places])
-    if contradict_means(own, systems, level):
+    if compares_shared(own, [systems[i] for i in places], level):
         number = {systems[i].name: at for at, i in enumerate(places)}
-        pairs = np.zeros((len(own), len(places)))
-        for row, c in enumerate(own):
-            pairs[row, number[c.left]], pairs[row, number[c.right]] = 1.0, -1.0
+        left, right = ([number[name] for name in names] for names in ([c.left for c in own], [c.right for c in own]))
         gaps = np.array([-c.difference if lower else c.difference for c in own])
-        worth = np.linalg.lstsq(pairs, gaps, rcond=None)[0]
+        normal, sums = np.zeros((len(places), len(places))), np.zeros(len(places))  # of least squares over all pairs
+        for these, those, sign in ((left, right, 1.0), (right, left, -1.0)):
+            np.add.at(normal, (these, these), 1.0)
+            np.add.at(normal, (these, those), -1.0)
+            np.add.at(sums, these, sign * gaps)
+        worth = np.linalg.lstsq(normal, sums, rcond=None)[0]
     return [places[at] for at in np.argsort(-worth, kind="stable")]
 
 
-def contradict_means(own: Sequence[SystemContrast], systems: Sequence[SystemMean], level: float) -> bool:
-    """Return whether a pair is told apart against its means, which are over items that the other lacks."""
+def compares_shared(own: Sequence[SystemContrast], systems: Sequence[SystemMean], level: float) -> bool:
+    """Return whether places go by what systems share, and not by means over items that others lack.
+
+    They do where a pair is told apart against its means, and of several systems where one lacks many items.
+    """
     means = {(s.metric, s.name): s.mean for s in systems}
+    if len(systems) > 2 and any(s.lacking > MOST_LACKING * (s.items + s.lacking) for s in systems):
+        return True
     return any(
         is_told(c, level) and (means[c.metric, c.left] - means[c.metric, c.right]) * c.difference < 0 for c in own
     )
@@ -162,14 +171,16 @@ def _agreed(found: Compared, metrics: Sequence[str | None]) -> set[str]:
 def decide_metric(found: Compared, metric: str | None) -> State:
     """Return the answer by one metric."""
     own, level = find_contrasts(found, metric), found.level
-    if found.baseline is None and len(own) > 1:
+    systems = found.ordered(metric)
+    if found.baseline is None and len(systems) > 2:
         leader = find_leader(found, metric)
         beaten = {better_of(c)[1] for c in own if is_told(c, level) and better_of(c)[0] == leader}
-        return "yes" if len(beaten) == len(found.ordered(metric)) - 1 else "unclear"
+        return "yes" if len(beaten) == len(systems) - 1 else "unclear"
     told = [c for c in own if is_told(c, level)]
     if any(better_of(c)[0] != found.baseline for c in told):
         return "yes"
-    return "no" if all(c in told or is_equivalent(c, level) for c in own) else "unclear"
+    everyone = len(own) == len(systems) - 1  # not one of the others was left out
+    return "no" if everyone and all(c in told or is_equivalent(c, level) for c in own) else "unclear"
 
 
 def is_equivalent(c: SystemContrast, level: float) -> bool:

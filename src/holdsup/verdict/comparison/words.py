@@ -14,7 +14,7 @@ from holdsup.verdict.comparison.records import Compared, Conditional, SystemCont
 from holdsup.verdict.comparison.standings import (
     UNLIKE_SCALES,
     better_of,
-    contradict_means,
+    compares_shared,
     decide_metric,
     find_contrasts,
     find_leader,
@@ -55,7 +55,7 @@ def headline(found: Compared) -> str:
         said = _say_pair(found, own[0])
     else:
         said = _say_baseline(found, own) if found.baseline is not None else _say_pairs(found, own)
-    if contradict_means(own, found.systems, found.level):
+    if found.baseline is None and compares_shared(own, found.ordered(metrics[0]), found.level):
         who = "both have" if len(own) == 1 else "systems share"
         return f"On the {name_items_of(found)} that {who}, {said}"
     return said
@@ -164,13 +164,15 @@ def _say_baseline(found: Compared, own: Sequence[SystemContrast]) -> str:
     same = sum(is_equivalent(c, level) for c in own if c not in told)
     unsure, parts = len(own) - len(told) - same, {"worse": len(told) - len(better), "equivalent": same}
     rest = [f"{say_count(n)} {'is' if n == 1 else 'are'} {what}" for what, n in parts.items() if n]
+    others = len(found.ordered(own[0].metric)) - 1
     rest += [f"{say_count(unsure)} can't be told apart from it"] if unsure else []
     if unsure == len(own):
-        return f"None of the {say_count(len(own))} others can be told apart from {base}."
+        return f"None of the {say_count(others)} others can be told apart from {base}."
+    rest += [f"{say_count(others - len(own))} can't be compared with it"] if len(own) < others else []
     if better:
         said = f"{join_names(better, most=MOST_NAMED)} {'is' if len(better) == 1 else 'are'} better than {base}"
     else:
-        said = f"None of {say_count(len(own))} is shown to be better than {base}"
+        said = f"None of {say_count(others)} is shown to be better than {base}"
     return f"{'; '.join([said, *rest])}."
 
 
