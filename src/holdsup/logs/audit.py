@@ -77,7 +77,9 @@ def _unfinished(placed: Sequence[Placed]) -> Iterator[Caution]:
             code="unfinished-log", about=f"system:{each.system}",
             message=f"The log of {each.system}{on} has only {format_count(items)}{of} items."
             if log.finished
-            else f"The evaluation of {each.system}{on} did not finish: its log has {format_count(items)}{of} items.",
+            else f"The evaluation of {each.system}{on} did not finish: its log has {format_count(items)}{of} items."
+            if short or log.planned is None
+            else f"The evaluation of {each.system}{on} did not finish, though its log has all items.",
             effect="The items that finished first may be the easy ones.",
             advice=f"Finish the evaluation of {each.system}, or wait until its log is complete.",
         )  # fmt: skip

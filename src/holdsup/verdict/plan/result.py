@@ -108,7 +108,7 @@ def _headline(found: PlanNumbers) -> str:
     verb = "show" if found.goal == "equivalence" else "detect"
     if found.reachable and first is not None:
         price = "" if first.cost is None else f", for {format_cost(first.cost)}"
-        many = first.runs * found.systems > 1
+        many = first.runs > 1
         return (
             f"{_say_design(found, first)} {verb if many else f'{verb}s'} {goal} with {_say_power(first)} power{price}."
         )
@@ -120,9 +120,10 @@ def _headline(found: PlanNumbers) -> str:
         power = f"{_say_design(found, best)} then have {_say_power(best)} power"
         return f"Only if the pilot's variances are right. They may be larger: {power}."
     if found.fewest_runs is None or found.fewest_runs > found.most_runs:
+        units = f", on any number of {found.unit}" if found.unit else ""
         return (
-            f"Out of reach with {found.most_runs} runs or fewer, on any number of {found.unit or 'items'}: "
-            f"runs vary too much. The best design has {_say_power(best)} power."
+            f"Out of reach with {found.most_runs} runs or fewer{units}: runs vary too much. "
+            f"The best design has {_say_power(best)} power."
         )
     return f"Out of reach: the best design within the limits, {_say_design(found, best)}, has {_say_power(best)} power."
 

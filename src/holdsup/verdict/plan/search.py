@@ -142,13 +142,12 @@ class Search:
     def frontier(self, *, sure: bool = True) -> Iterator[tuple[int, int | None]]:
         """Yield numbers of runs with the fewest items that do; more runs only where they spare items."""
         units, best = self.bounds.units, math.inf
+        if units is None:
+            if (fewest := find_fewest(lambda runs: self.does(runs, None, sure=sure), *self.bounds.runs)) is not None:
+                yield fewest, None
+            return
         for runs in self.bounds.counts():
-            if units is None:
-                self.draw_level(runs, None, sure=sure)
-                if self.power(runs, None, sure=sure) >= self.wanted:
-                    yield runs, None
-                    return
-            elif (found := self.fewest(runs, units[1], sure=sure)) is not None and found < best:
+            if (found := self.fewest(runs, units[1], sure=sure)) is not None and found < best:
                 best = found
                 yield runs, found
                 if found == units[0]:
@@ -191,18 +190,20 @@ class Search:
         if not self.basis.new_runs:
             return self.bounds.runs[0]
 
-        def enough(runs: int) -> bool:
-            units = None if self.bounds.units is None else MOST_ITEMS
-            self.draw_level(runs, units, sure=True)
-            return self.power(runs, units) >= self.wanted
+        units = None if self.bounds.units is None else MOST_ITEMS
+        return find_fewest(lambda runs: self.does(runs, units, sure=True), 2, MOST_RUNS)
 
-        return find_fewest(enough, 2, MOST_RUNS)
+    def does(self, runs: int, units: int | None, *, sure: bool) -> bool:
+        """Return whether a design has the power, its level drawn anew."""
+        self.draw_level(runs, units, sure=sure)
+        return self.power(runs, units, sure=sure) >= self.wanted
 
     def beyond(self, fewest: int | None) -> PlannedDesign | None:
-        """Return a design that does, whatever the bounds: half as many runs again as there must be."""
+        """Return a design that does, whatever the bounds: with items, half as many runs again as there must be."""
         if fewest is None or (self.bounds.units is None and not self.basis.new_runs):
             return None
-        runs = math.ceil(fewest * MORE) if self.basis.new_runs else self.bounds.runs[1]
+        runs = math.ceil(fewest * MORE) if self.bounds.units else fewest
+        runs = runs if self.basis.new_runs else self.bounds.runs[1]
         units = None if self.bounds.units is None else self.fewest(runs, MOST_ITEMS, sure=True)
         return None if self.bounds.units and units is None else self.describe(runs, units)
 
