@@ -201,7 +201,7 @@ def test_marginal_means_of_a_balanced_table_are_its_means(systems: holdsup.LmmFi
     found = questions.marginal_means(systems, "system")
     assert [m.name for m in found] == ["system A", "system B", "system C"]
     assert [m.estimate for m in found] == pytest.approx(list(means))
-    with pytest.raises(FitError, match="no factor among the fixed effects"):
+    with pytest.raises(FitError, match="the fixed effects have no factor"):
         questions.marginal_means(systems, "item")
 
 

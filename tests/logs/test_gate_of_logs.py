@@ -43,7 +43,7 @@ def test_the_same_system_before_and_after_is_two_sides(tmp_path: Path) -> None:
 
 def test_other_questions_under_the_same_ids_are_refused_unless_accepted(tmp_path: Path) -> None:
     old, new = write_log(tmp_path / "old", GOOD), write_log(tmp_path / "new", GOOD, content="another")
-    with pytest.raises(ScoresError, match="100 ids stand for another input or target in another log"):
+    with pytest.raises(ScoresError, match="100 ids stand for different inputs or targets in different logs"):
         gate_release(new, old, drop=0.05, claim="these-runs", readers=READERS)
     code = "different-items-under-one-id"
     found = gate_release(new, old, drop=0.5, claim="these-runs", readers=READERS, accept=code)

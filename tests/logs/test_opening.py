@@ -291,3 +291,15 @@ def test_a_reader_that_is_none_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_a_folder_of_tables_is_read_as_before(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("system,item,score\nA,1,1\nB,1,0\nA,2,1\nB,2,1\n")
     assert len(read_scores(tmp_path)) == 4
+
+
+def test_a_log_with_nothing_in_it_is_named(tmp_path: Path) -> None:
+    """Two logs are left of three: the answer says that the third was not read."""
+    write(tmp_path, "a", "A", GOOD)
+    write(tmp_path, "b", "B", BAD)
+    (tmp_path / "C.json").write_bytes(b"")
+    (tmp_path / "D.json.gz").write_bytes(b"\x1f\x8bdamaged")
+    found = compare_systems(tmp_path, readers=READERS)
+    said = {each.code: each for each in found.cautions}
+    assert said["empty-log"].severity == "warning"
+    assert said["empty-log"].message == "'C.json', 'D.json.gz' are empty or damaged, and not read."

@@ -344,5 +344,20 @@ def test_false_alarms_are_rare_and_a_loss_as_large_as_the_drop_seldom_passes() -
 def test_a_drop_by_the_name_of_the_only_score_is_that_of_the_gate() -> None:
     new, old = side(runs=4, items=20, seed=1), side(runs=4, items=20, seed=2)
     assert gate_release(new, old, drop={"score": 0.1}).contrasts[0].drop == 0.1
-    with pytest.raises(ScoresError, match="no drop for 'score': add --drop score=D"):
+    with pytest.raises(ScoresError, match="--drop f1: there is no such metric; there is 'score'"):
         gate_release(new, old, drop={"f1": 0.1})
+
+
+def test_scales_that_differ_and_drops_that_no_difference_reaches_are_refused() -> None:
+    rng = np.random.default_rng(5)
+    right = rng.integers(0, 2, 40)
+    rows = {"system": ["A"] * 40, "item": [f"i{i}" for i in range(40)], "score": right.tolist()}
+    hundred = {**rows, "score": (100 * right).tolist()}
+    with pytest.raises(ScoresError, match="another scale"):
+        gate_release(hundred, rows, drop=10, claim="these-runs")
+    with pytest.raises(ScoresError, match="--drop 5: scores are from 0 to 1"):
+        gate_release({**rows, "score": (1 - right).tolist()}, rows, drop=5, claim="these-runs")
+    with pytest.raises(ScoresError, match="there is no such metric; there is 'score'"):
+        gate_release(rows, rows, drop={"score": 0.1, "zz": 1}, claim="these-runs")
+    with pytest.raises(ScoresError, match="choose one of them"):
+        gate_release(rows, rows, drop=0.1, claim="these-runs", peek=True, looks=(3, 5))

@@ -34,6 +34,8 @@ def read_drops(ctx: click.Context, param: click.Parameter, given: Sequence[str])
     drops: dict[str, float] = {}
     for each in given:
         name, _, value = each.rpartition("=")
+        if name.strip() in drops:
+            raise click.BadParameter(f"{each!r}: there are two drops for the same: give one.")
         try:
             drops[name.strip()] = float(value)
         except ValueError:

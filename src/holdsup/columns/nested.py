@@ -19,11 +19,13 @@ NOT_ITEMS = frozenset(
 
 def is_nested(whole: Mapping[str, Any]) -> bool:
     """Return whether an object holds scores by two keys."""
-    if len(whole) < 2 or not all(isinstance(inner, dict) and inner for inner in whole.values()):
+    if not whole or not all(isinstance(inner, dict) and inner for inner in whole.values()):
         return False
     if not all(value is None or isinstance(value, int | float) for inner in whole.values() for value in inner.values()):
         return False
     held = Counter(key for inner in whole.values() for key in inner)
+    if len(whole) == 1:  # of one system, if it is one: an object with an object in it may be anything
+        return _are_items(list(held), list(whole))
     return len(held) > 1 and sum(held.values()) >= SHARED * len(held) * len(whole)
 
 

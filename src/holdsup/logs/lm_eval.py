@@ -78,7 +78,8 @@ class LmEval:
                 yield latest
             latest, about_run = replace(log, cautions=(*about_run, *log.cautions)), []
         if latest is None:
-            why = "run lm_eval again without --predict_only" if _only_predicts(run) else about_run[-1].message
+            why = about_run[-1].message if about_run else "its samples name no metric"
+            why = "run lm_eval again without --predict_only" if _only_predicts(run) else why
             raise ReadError(f"{found.name} has answers but no score of an item: {why.removesuffix('.')}")
         yield replace(latest, cautions=(*latest.cautions, *about_run))
 

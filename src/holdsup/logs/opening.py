@@ -10,8 +10,9 @@ from typing import Any
 from holdsup.columns import OpenTable, open_tables
 from holdsup.columns.limits import MOST_FILES
 from holdsup.columns.sources import find_sources
-from holdsup.errors import ReadError
+from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Found, Reader
+from holdsup.logs.files import read_head
 from holdsup.logs.registry import find_readers
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_counted
@@ -38,6 +39,7 @@ class _Given:
     logs: tuple[Found, ...]
     unread: int  # files there that are no part of a log
     outside: int  # links there that lead out of it
+    empty: tuple[str, ...]  # names of files that may have been logs, with nothing in them that can be read
 
 
 def open_data(data: Any, *, readers: Iterable[str] = (), progress: Progress = no_progress) -> Opened:
@@ -89,8 +91,9 @@ def _look(path: str, folders: dict[Path, list[Path]], outside: int, readers: Seq
             if left := tuple(file for file in files if file not in claimed):
                 logs.extend(found := list(reader.recognise(folder, left)))
                 claimed.update(file for log in found for file in log.files)
-    unread = sum(file not in claimed for files in folders.values() for file in files)
-    return _Given(path, tuple(logs), unread, outside)
+    unread = [file for files in folders.values() for file in files if file not in claimed]
+    empty = tuple(file.name for file in unread if _may_be_log(file) and not read_head(file, 1)) if logs else ()
+    return _Given(path, tuple(logs), len(unread) - len(empty), outside, empty)
 
 
 def _list_folders(path: str) -> tuple[dict[Path, list[Path]], int]:
@@ -120,6 +123,12 @@ def _name(paths: Sequence[str]) -> str:
 
 
 def _say_unread(given: Sequence[_Given]) -> Iterator[Caution]:
+    if names := [name for each in given for name in each.empty]:
+        yield Caution(
+            code="empty-log", about="data", count=len(names), examples=tuple(names),
+            message=f"{list_names(names)} {'is' if len(names) == 1 else 'are'} empty or damaged, and not read.",
+            advice="If this was a log, its evaluation may have failed: run it again.",
+        )  # fmt: skip
     if count := sum(each.unread for each in given if each.logs):
         message = f"{format_counted(count, 'other file')} there {'is not a log' if count == 1 else 'are not logs'}."
         yield Caution(code="unread-files", severity="note", about="data", count=count, message=message)

@@ -30,6 +30,7 @@ BREAK = "\n"
 ERROR = 2  # why an answer failed: there was none; 1 is that an assertion rejected it
 LONGEST = 60  # characters of variables, labels and reasons that are shown as they are
 COSTS = ("cost", "latency_s", "total_tokens")
+MOST_COST = 1e100  # dollars, seconds or tokens: more is no cost
 COLUMNS = {  # of the database, and what they are called in a file
     "id": "id",
     "test_idx": "testIdx",
@@ -177,7 +178,9 @@ def _answer(record: Mapping[str, Any], place: int) -> Reply:
         error=error,
         # Files say 0 where there was no answer, databases nothing.
         costs={
-            name: float(value) for name, value in zip(COSTS, costs, strict=True) if value is not None and error == "-"
+            name: float(value)
+            for name, value in zip(COSTS, costs, strict=True)
+            if value is not None and abs(value) < MOST_COST and error == "-"
         },
         asserted=bool(checks or grading.get("componentResults")),
         cached=response.get("cached") is True,

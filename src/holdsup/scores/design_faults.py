@@ -34,7 +34,7 @@ def find_run_faults(scores: Scores) -> Iterator[Caution]:
 
 def find_misread_runs(scores: Scores) -> Iterator[Caution]:
     """Yield the runs that are not what they seem: on another scale, or torn by empty cells."""
-    yield from _different_scales(scores.only(scores.usable))
+    yield from find_different_scales(scores.only(scores.usable))
     yield from _facet_gaps(scores)
 
 
@@ -75,7 +75,7 @@ def _identical_runs(scores: Scores) -> Iterator[Caution]:
         )
 
 
-def _different_scales(scores: Scores) -> Iterator[Caution]:
+def find_different_scales(scores: Scores) -> Iterator[Caution]:
     """Find runs scored 0-1 beside runs scored 0-100: the commonest slip in a merged table."""
     values = np.abs(scores.score)
     if not len(values) or values.max() <= 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -117,8 +117,8 @@ class Evaluation:
 
     @cached_property
     def room(self) -> tuple[float, float] | None:
-        """The ends of scores whose runs vary less near an end; None of others."""
-        return find_room(self.scores)
+        """The ends of scores of items whose runs vary less near an end; None of others, and of scores of datasets."""
+        return find_room(self.scores) if self.unit == "items" else None
 
     @property
     def unit(self) -> str | None:
@@ -261,3 +261,18 @@ def _grid(score: Floats, item: Codes, run: Codes, shape: tuple[int, int]) -> Flo
     total = np.bincount(place, score, shape[0] * shape[1])
     with np.errstate(invalid="ignore"):
         return np.asarray((total / count).reshape(shape))
+
+
+def check_reachable(evaluations: Sequence[Evaluation], size: float, option: str) -> None:
+    """Refuse a size that no difference of such scores reaches: it is in another unit, and settles everything."""
+    widths = []
+    for each in evaluations:
+        known = each.scores.score[each.scores.usable]
+        low, high = each.ends or (known.min(), known.max())
+        widths.append((float(high - low), float(low), float(high)))
+    width, low, high = max(widths)
+    if size >= width > 0:
+        raise ScoresError(
+            f"--{option} {size:g}: scores are from {low:g} to {high:g}, so no difference could be as large: give the "
+            f"{option} in the unit of the scores"
+        )

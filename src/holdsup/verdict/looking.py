@@ -23,6 +23,8 @@ class Looking:
     def of(cls, peek: bool, looks: Sequence[int], seed: int, growing: str | None = None) -> Looking | None:
         """Return how looks are taken, None where they are not."""
         looks = tuple(looks)
+        if peek and looks:
+            raise ScoresError("--peek looks at items and --looks at runs: choose one of them")
         if any(not isinstance(n, int) for n in looks) or list(looks) != sorted(set(looks)) or len(looks) == 1:
             raise ScoresError(
                 f"the planned looks are {looks}: give two numbers of runs or more that rise, such as 4,6,8"

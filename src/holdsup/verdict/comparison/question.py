@@ -36,7 +36,7 @@ from holdsup.verdict.comparison.picks import join_picks, pick_best
 from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
-from holdsup.verdict.evaluation import Evaluation, is_repetition, lay_out
+from holdsup.verdict.evaluation import check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
@@ -138,7 +138,7 @@ def compare_systems(
     evaluations = [replace(each, by_items=average == "micro", looking=looking) for each in laid_out]
     _check_systems(scores, question)
     if question.margin is not None:
-        _check_width(evaluations, question.margin)
+        check_reachable(evaluations, question.margin, "margin")
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=True)
     asked = [find(evaluation, question, said, progress) for evaluation in evaluations]
@@ -235,25 +235,10 @@ def _check_systems(scores: Scores, question: CompareQuestion) -> None:
         raise ScoresError(f"the baseline {question.baseline!r} is not one of the systems: {list_names(names)}")
 
 
-def _check_width(evaluations: Sequence[Evaluation], margin: float) -> None:
-    """Refuse a margin that no difference of such scores reaches: it is in another unit, and all would be equivalent."""
-    widths = []
-    for each in evaluations:
-        known = each.scores.score[each.scores.usable]
-        low, high = each.ends or (known.min(), known.max())
-        widths.append((float(high - low), float(low), float(high)))
-    width, low, high = max(widths)
-    if margin >= width > 0:
-        raise ScoresError(
-            f"--margin {margin:g}: scores are from {low:g} to {high:g}, so no difference could be as large: give the "
-            "margin in the unit of the scores"
-        )
-
-
 def _why_one(scores: Scores) -> str:
     """Return why there may be only one system, and what to do."""
     notes = {each.code: each for each in scores.notes}
-    if unread := notes.get("unread-log"):
+    if unread := notes.get("unread-log") or notes.get("empty-log"):
         return f"{unread.message[0].lower()}{unread.message[1:].rstrip('.')}"
     if "logs-read" in notes:
         return "name each file or folder that you want to compare"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from holdsup.arguments import check_count, check_finite, check_level, check_progress, list_names_given
-from holdsup.errors import ScoresError
+from holdsup.errors import ScoresError, list_names
 from holdsup.numerics.decisions import Difference
 from holdsup.numerics.same_noise import compare_same_noise
 from holdsup.progress import Progress, no_progress
@@ -25,7 +25,7 @@ from holdsup.scores.directions import LowerIsBetter, sign_direction
 from holdsup.verdict.claims import Pair, Rule, pair_systems
 from holdsup.verdict.comparison.cautions import caution
 from holdsup.verdict.comparison.findings import Found
-from holdsup.verdict.evaluation import Evaluation, lay_out_metric
+from holdsup.verdict.evaluation import Evaluation, check_reachable, lay_out_metric
 from holdsup.verdict.gate.records import SURE, GateContrast, Needed, Outcome
 from holdsup.verdict.gate.result import Gate
 from holdsup.verdict.gate.sides import BASELINE, CANDIDATE, SIDES, Sides, read_sides, split_parts
@@ -141,7 +141,15 @@ def gate_release(
     )  # fmt: skip
     split = list(split_parts(both.scores, together=claim == "these-datasets"))
     if not split:
-        raise ScoresError("candidate and baseline have no metric and task in common: name the columns with --metric")
+        used = [each.rows().used for each in both.taken]
+        why = "no row of one side has a score" if 0 in used else "name the columns with --metric and --dataset"
+        raise ScoresError(f"candidate and baseline have no metric and task in common: {why}")
+    if isinstance(drop, Mapping):
+        metrics = {metric or both.scores.roles.score for metric, *_ in split}
+        if unknown := [name for name in drop if name not in metrics]:
+            raise ScoresError(
+                f"--drop {unknown[0]}: there is no such metric; there is {list_names(sorted(map(str, metrics)))}"
+            )
     parts = [_ask(both, *each, question, len(split)) for each in split]
     if both.identical:
         parts = [replace(p, contrast=replace(p.contrast, outcome="pass", why="")) for p in parts]
@@ -196,6 +204,9 @@ def _ask(both: Sides, metric: str | None, task: str | None, scores: Scores, ques
     lower = both.taken[0].directions.is_lower(metric)
     pair, test, claim, why = _find_test(distinct.evaluation, question)
     found = Found(distinct, () if pair is None else (pair,), (), lower)
+    drop = question.drop_of(metric, scores)
+    if evaluation.ends is not None:  # other scores may differ by more than they do here
+        check_reachable([evaluation], drop, "drop")
     left, right = (distinct.evaluation.system(name) for name in SIDES)
     if pair is not None:
         left, right = pair.left, pair.right
@@ -207,7 +218,7 @@ def _ask(both: Sides, metric: str | None, task: str | None, scores: Scores, ques
         difference=means[0] - means[1] if wide is None else wide.estimate,
         se=_finite(wide, "se"), low=_finite(wide, "low"), high=_finite(wide, "high"),
         fail_limit=_finite(sure, "low" if lower else "high"),
-        drop=question.drop_of(metric, scores), lower_is_better=lower, claim=claim,
+        drop=drop, lower_is_better=lower, claim=claim,
         method="" if pair is None else pair.method, rule="" if pair is None else pair.rule,
         items=0 if pair is None else pair.items,
         candidate_mean=means[0], baseline_mean=means[1], candidate_runs=len(left.runs), baseline_runs=len(right.runs),

@@ -24,7 +24,7 @@ class Gate(GateNumbers):
 
     def answer(self) -> Answer:
         """Return the outcome, the difference with its limits, and what would decide: as much as fits."""
-        for left_out in (), ("rule",), ("rule", "more"), ("rule", "more", "caveat"):
+        for left_out in (), ("rule",), ("rule", "more"), ("rule", "more", "settle it"), ("rule", "more", "caveat"):
             made = self._answer(left_out)
             if made.text().count("\n") <= made.most_lines:
                 break

@@ -15,7 +15,7 @@ from holdsup.errors import ScoresError, list_names
 from holdsup.progress import Progress
 from holdsup.results import Caution
 from holdsup.scores import Scores, read_scores
-from holdsup.scores.design_faults import find_items_of_one_system
+from holdsup.scores.design_faults import find_different_scales, find_items_of_one_system
 from holdsup.scores.directions import LowerIsBetter
 from holdsup.scores.faults import refuse
 from holdsup.verdict.intake import Intake, Where, take_in
@@ -73,7 +73,8 @@ def read_sides(
     _check_covered(scores)
     if order_seed is not None and scores.item is not None:
         scores = _keep_first(scores, order_seed)
-    notes += tuple(find_items_of_one_system(scores.only(scores.usable)))
+    used = scores.only(scores.usable)
+    notes += (*find_items_of_one_system(used), *find_different_scales(used))
     notes = tuple(replace(n, severity="error") if n.code == "items-of-one-system" else n for n in notes)
     refuse(n for n in notes if n.severity == "error" and n.code not in accept)
     notes = tuple(replace(n, severity="warning") if n.severity == "error" else n for n in notes if n.code not in SAID)
