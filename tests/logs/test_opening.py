@@ -249,7 +249,20 @@ def test_a_table_of_logs_keeps_its_roles(tmp_path: Path, run: Callable[..., Any]
     again, direct = compare_systems(target), compare_systems(tmp_path / "logs", readers=READERS)
     assert again.contrasts[0].p == direct.contrasts[0].p
     assert again.systems == direct.systems
+    refused = run("import", tmp_path / "logs", "-o", tmp_path / "x.csv", "--reader", "plain_reader")
+    assert (refused.code, "a CSV file can't say so: write x.parquet" in refused.err) == (1, True)
     assert run("import", tmp_path / "logs", "-o", tmp_path / "x.txt", "--reader", "plain_reader").code == 1
+
+
+def test_a_csv_file_of_logs_keeps_costs_and_directions(tmp_path: Path, run: Callable[..., Any]) -> None:
+    for name, scores in (("A", GOOD), ("B", BAD)):
+        tokens = [{"item": f"q{i}", "metric": "tokens", "score": 9 + i} for i in range(10)]
+        write(tmp_path / "logs", name, name, scores, rows=tokens, costs=["tokens"], lower_is_better=["tokens"])
+    target = tmp_path / "scores.csv"
+    assert run("import", tmp_path / "logs", "-o", target, "--reader", "plain_reader").code == 0
+    again, direct = compare_systems(target), compare_systems(tmp_path / "logs", readers=READERS)
+    assert [c.p for c in again.contrasts] == [c.p for c in direct.contrasts]
+    assert compare_systems(target, where={"metric": "tokens"}).contrasts[0].lower_is_better
 
 
 def test_a_result_of_logs_can_be_restored(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from holdsup.errors import ColumnError, ScoresError
 from holdsup.results.cautions import Caution
 from holdsup.scores.faults import note
 from holdsup.scores.properties import TextProperty, compute_property
-from holdsup.scores.roles import FILE, Roles
+from holdsup.scores.roles import FILE, METRIC_KIND, OF_METRICS, Roles
 from holdsup.scores.settings import keep_settings, leave_out_outcomes
 from holdsup.scores.spreadsheets import leave_out_rows
 from holdsup.scores.table import STATUSES, Scores, take_rows
@@ -84,6 +84,7 @@ def assemble(
         found["item"] = _item_of_lines(tables, columns.lengths, rows)
         said.append(note("lines-as-items", "No item column: line 1 of every file is the first item, and so on."))
     roles = _check_status(roles, labels, said, stated=stated)
+    roles = _read_kinds(roles, labels.get(METRIC_KIND), found["metric"])
     status = _status(values, absent, labels[roles.status] if roles.status else None)
     if status.names != ("ok",):
         ok = status.names.index("ok") if "ok" in status.names else -1
@@ -96,7 +97,7 @@ def assemble(
         properties[asked.name], remarks = compute_property(asked, labels[asked.column], found["dataset"], found["item"])
         said.extend(remarks)
     roles = replace(roles, properties=tuple(properties), computed=tuple(map(str, computed)))
-    used = {*roles.columns(), *texts}
+    used = {*roles.columns(), *texts, METRIC_KIND}
     return Scores(
         source=_source(tables),
         roles=roles,
@@ -147,6 +148,16 @@ def _check_status(roles: Roles, labels: Mapping[str, Labels], notes: list[Cautio
     said = f"Column {roles.status!r} was not read as the status of the scores: no row says ok."
     notes.append(note("status-not-read", said))
     return replace(roles, status=None)
+
+
+def _read_kinds(roles: Roles, kinds: Labels | None, metric: Labels | None) -> Roles:
+    """Return the roles with what a CSV file states of its metrics."""
+    if kinds is None or metric is None:
+        return roles
+    pairs = np.unique(np.stack([metric.codes, kinds.codes]), axis=1).T.tolist()
+    said = [(metric.names[m], kinds.names[k].split()) for m, k in pairs if m >= 0 and k >= 0]
+    lower, higher, costs = (tuple(name for name, own in said if role in own) for role in OF_METRICS)
+    return replace(roles, lower=lower or roles.lower, higher=higher or roles.higher, costs=costs or roles.costs)
 
 
 def _is_ok(name: str) -> bool:

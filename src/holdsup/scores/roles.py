@@ -184,6 +184,7 @@ MEAN = "mean_test_"  # what scikit-learn's cv_results_ calls the mean of a metri
 ONE = ("score", *USUAL, "sample")  # roles of one column
 SEVERAL = ("facets", "replicates")
 OF_METRICS = ("lower", "higher", "costs")  # what a table says of metrics, by their names
+METRIC_KIND = "metric.kind"  # the column in which a CSV file says the same, row by row: lower costs
 
 
 def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] = ()) -> Roles:

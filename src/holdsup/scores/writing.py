@@ -14,7 +14,7 @@ from holdsup.columns.typed import ROLES
 from holdsup.errors import ResultError
 from holdsup.rendering.spreadsheet import disarm_text
 from holdsup.results import write_file
-from holdsup.scores.roles import OF_METRICS, ONE, SEVERAL, USUAL, Roles, is_replicate
+from holdsup.scores.roles import METRIC_KIND, OF_METRICS, ONE, SEVERAL, USUAL, Roles, is_replicate
 from holdsup.scores.table import Scores, as_arrow
 
 ENDINGS = (".parquet", ".csv")
@@ -66,8 +66,14 @@ def state_roles(table: Any, roles: Roles) -> Any:
 
 
 def state_in_names(table: Any) -> Any:
-    """Return an Arrow table whose facets are known by the names of their columns, as in CSV files: facets.rate."""
-    facets = json.loads((table.schema.metadata or {}).get(ROLES.encode(), b"{}")).get("facets", ())
+    """Return an Arrow table whose columns state their roles, as in CSV files: facets.rate, and metric.kind."""
+    stated = json.loads((table.schema.metadata or {}).get(ROLES.encode(), b"{}"))
+    facets = stated.get("facets", ())
+    if stated.get("metric") in table.column_names and any(role in stated for role in OF_METRICS):
+        names = table[stated["metric"]].to_pylist()
+        kinds = {n: " ".join(role for role in OF_METRICS if n in stated.get(role, ())) for n in set(names)}
+        said = [kinds[name] for name in names]
+        table = table.append_column(METRIC_KIND, pa.array(said, pa.string()))
     return table.rename_columns(
         [f"{STATED_FACET}{c}" if c in facets and not is_replicate(c) else c for c in table.column_names]
     )
