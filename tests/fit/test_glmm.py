@@ -267,7 +267,7 @@ def test_repeats_that_agree_on_every_cell_are_refused_within_the_wall(
         return evaluate(self, theta, beta, **options)
 
     monkeypatch.setattr(Quadrature, "evaluate", watched)
-    with pytest.raises(Separation, match="60 of 60 levels of system:item are always right or always wrong.*keep one"):
+    with pytest.raises(Separation, match=r"60 of 60 levels of system:item are always right or always wrong.*keep one"):
         fit_glmm("y ~ system + (1 | item) + (1 | system:item)", agreeing(30, repeats), method=method)
     assert max(reached, default=0.0) <= WALL
     assert len(reached) < 500
@@ -326,11 +326,11 @@ def test_the_interval_of_a_headline_says_what_its_p_value_says() -> None:
 
 def test_an_interval_of_differences_ends_within_the_possible() -> None:
     table = {"system": ["A"] * 40 + ["B"] * 40, "item": [f"q{i // 2}" for i in range(40)] * 2}
-    table |= {"y": [0.0] * 39 + [1.0] + [1.0] * 40}
+    table["y"] = [0.0] * 40 + [1.0] * 40
     fit = fit_glmm("y ~ system + (1 | item)", table, penalty=2.5)
     assert fit.difference.estimate + 1.96 * fit.difference.se > 1
     assert fit.difference.high == 1.0
-    assert -1 <= fit.difference.low
+    assert fit.difference.low > 0.5
 
 
 @pytest.mark.parametrize(
