@@ -221,7 +221,7 @@ def test_samples_that_repeat_each_other_are_no_fit() -> None:
         ({"y": [1, 1, 1, 1] * 5}, {}, "every outcome is a success"),
         ({"y": [0, 1, 3, 0] * 5, "n": [2, 2, 2, 2] * 5}, {"trials": "n"}, "3 of 2 trials"),
         ({"y": [0, 1, 3, 0] * 5, "n": [2, 2, 2, 2] * 5}, {"trials": "n"}, "successes lie between 0 and the trials"),
-        ({"y": [0.5, 1.5, 3, 0] * 5, "n": [10] * 20}, {"trials": "n"}, "y holds 0.5 and 3: give whole numbers"),
+        ({"y": [0.5, 1.5, 3, 0] * 5, "n": [10] * 20}, {"trials": "n"}, "y holds 0.5 and 1.5: give whole numbers"),
         ({"y": [0, 5, 3, 0] * 5, "n": [10**18] * 20}, {"trials": "n"}, "n makes 1e.18 trials of a row.*1,000,000,000"),
         ({"y": [0, 5, 3, 0] * 5, "n": [1e31] * 20}, {"failures": "n"}, "n makes 1e.31 trials of a row"),
         ({"y": [0, 1, 1, 0] * 5, "n": [2, 2, 2, 2] * 5}, {"trials": "n"}, "a count or a proportion"),

@@ -119,7 +119,7 @@ def _count_proportions(y: Floats, n: Floats, response: str, column: str) -> Floa
     beyond = y[(y < 0) | (y > 1)]
     if len(beyond):
         raise FitError(
-            f"{response} holds {y[y % 1 != 0][0]:g} and {beyond[-1]:g}: give whole numbers of successes, "
+            f"{response} holds {y[y % 1 != 0][0]:g} and {beyond[0]:g}: give whole numbers of successes, "
             "or proportions from 0 to 1 in every row"
         )
     y = y * n
