@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from holdsup.errors import FitError, FormulaError, Separation
 from holdsup.fit import GlmmFit, fit_glmm
 from holdsup.fit.glmm_result import binomial_constant
 from holdsup.fit.prediction import covariances
+from holdsup.numerics.logistic import WALL
+from holdsup.numerics.quadrature import Quadrature
 
 STORED = json.loads(Path(__file__).with_name("glmer_reference.json").read_text())["answers"]
 ALL = [pytest.param(case, id=case.name) for case in CASES]
@@ -217,6 +220,10 @@ def test_samples_that_repeat_each_other_are_no_fit() -> None:
         ({"y": [0, 1, 2, 0] * 5}, {}, "y holds 2: right or wrong is 1 or 0"),
         ({"y": [1, 1, 1, 1] * 5}, {}, "every outcome is a success"),
         ({"y": [0, 1, 3, 0] * 5, "n": [2, 2, 2, 2] * 5}, {"trials": "n"}, "3 of 2 trials"),
+        ({"y": [0, 1, 3, 0] * 5, "n": [2, 2, 2, 2] * 5}, {"trials": "n"}, "successes lie between 0 and the trials"),
+        ({"y": [0.5, 1.5, 3, 0] * 5, "n": [10] * 20}, {"trials": "n"}, "y holds 0.5 and 1.5: give whole numbers"),
+        ({"y": [0, 5, 3, 0] * 5, "n": [10**18] * 20}, {"trials": "n"}, "n makes 1e.18 trials of a row.*1,000,000,000"),
+        ({"y": [0, 5, 3, 0] * 5, "n": [1e31] * 20}, {"failures": "n"}, "n makes 1e.31 trials of a row"),
         ({"y": [0, 1, 1, 0] * 5, "n": [2, 2, 2, 2] * 5}, {"trials": "n"}, "a count or a proportion"),
         ({"y": [0, 0.3, 1, 0] * 5, "n": [2, 2, 2, 2] * 5}, {"trials": "n"}, "not whole"),
         ({"y": [0, 1, 1, 0] * 5}, {"family": "poisson"}, "family is 'poisson'"),
@@ -237,3 +244,98 @@ def test_one_outcome_an_item_is_refused_and_several_trials_a_row_are_not() -> No
         fit_glmm("y ~ 1 + (1 | item)", {k: table[k] for k in ("y", "item")})
     table["y"] = [0.0, 2, 3, 1, 1, 0]
     assert fit_glmm("y ~ 1 + (1 | item)", table, trials="n").n == 6
+
+
+def agreeing(items: int, repeats: int) -> dict[str, Any]:
+    """Two systems on items, each answer repeated: as many right as wrong, and no two repeats differ."""
+    state = np.random.RandomState(5)
+    cells = [(f"s{s}", f"q{i}", float(state.random_sample() < 0.4 + 0.2 * s)) for s in range(2) for i in range(items)]
+    system, item, y = zip(*(cell for cell in cells for _ in range(repeats)), strict=True)
+    return {"system": list(system), "item": list(item), "y": list(y)}
+
+
+@pytest.mark.parametrize("method", ["auto", "laplace"])
+@pytest.mark.parametrize("repeats", [2, 8])
+def test_repeats_that_agree_on_every_cell_are_refused_within_the_wall(
+    repeats: int, method: str, monkeypatch: Any
+) -> None:
+    reached: list[float] = []
+    evaluate = Quadrature.evaluate
+
+    def watched(self: Quadrature, theta: Any, beta: Any, **options: Any) -> Any:
+        reached.append(float(np.abs(theta).max()))
+        return evaluate(self, theta, beta, **options)
+
+    monkeypatch.setattr(Quadrature, "evaluate", watched)
+    with pytest.raises(Separation, match=r"60 of 60 levels of system:item are always right or always wrong.*keep one"):
+        fit_glmm("y ~ system + (1 | item) + (1 | system:item)", agreeing(30, repeats), method=method)
+    assert max(reached, default=0.0) <= WALL
+    assert len(reached) < 500
+
+
+def test_two_repeats_that_agree_on_every_cell_are_no_fit_of_items() -> None:
+    with pytest.raises(Separation, match=r"60 of 60 cells.*repeats agree.*This is no fit; keep one row a cell"):
+        fit_glmm("y ~ system + (1 | item)", agreeing(30, 2))
+
+
+def test_a_factor_that_is_the_response_is_refused() -> None:
+    with pytest.raises(Separation, match="2 of 2 levels of y are always right or always wrong"):
+        fit_glmm("y ~ system + (1 | y)", evaluation(4, 2, 30, 2))
+
+
+def many_trials(each: float) -> dict[str, Any]:
+    state = np.random.RandomState(6)
+    share = np.clip(0.5 + 0.15 * state.standard_normal(40), 0.1, 0.9)
+    return {
+        "y": list(np.round(share * each)), "n": [each] * 40,
+        "system": ["A", "B"] * 20, "item": [f"q{k // 2}" for k in range(40)],
+    }  # fmt: skip
+
+
+def test_cells_of_many_trials_that_differ_within_an_item_are_integrated_without_underflow() -> None:
+    """The likelihood of one cell at the best effect of its item is below the smallest number."""
+    table = many_trials(20_000.0)
+    nodes, laplace = (
+        fit_glmm("y ~ system + (1 | item)", table, trials="n", method=m) for m in ("quadrature", "laplace")
+    )
+    assert nodes.criterion == pytest.approx(laplace.criterion, abs=1e-2)
+    assert [e.estimate for e in nodes.fixed] == pytest.approx([e.estimate for e in laplace.fixed], abs=1e-4)
+
+
+def test_levels_of_very_many_trials_take_laplaces_approximation_in_few_evaluations() -> None:
+    table = many_trials(1e8)
+    fit = fit_glmm("y ~ system + (1 | item)", table, trials="n")
+    assert (fit.method, fit.converged) == ("laplace", True)
+    assert fit.optimizer.evaluations < 200
+    with pytest.raises(FitError, match="thousands of nodes"):
+        fit_glmm("y ~ system + (1 | item)", table, trials="n", method="quadrature")
+
+
+def test_the_interval_of_a_headline_says_what_its_p_value_says() -> None:
+    """Where spreads differ between systems, an interval of the probabilities may say otherwise."""
+    opposed = 0
+    for seed in range(12):
+        fit = fit_glmm("y ~ system + (0 + system || item)", evaluation(seed, 2, 25, 2, gap=0.7, sd=(1.0, 0.5, 0.0)))
+        effect, headline = fit.fixed[1], fit.answer().headline
+        low, high = (float(x) for x in re.findall(r"CI ([0-9.]+) to ([0-9.]+), p", headline)[0])
+        assert (low, high) == pytest.approx((np.exp(effect.low), np.exp(effect.high)), rel=0.1, abs=0.05)
+        assert ("could be chance" in headline) == (effect.p > 0.05)
+        opposed += (fit.difference.p > 0.05) != (effect.p > 0.05)
+    assert opposed
+
+
+def test_an_interval_of_differences_ends_within_the_possible() -> None:
+    table = {"system": ["A"] * 40 + ["B"] * 40, "item": [f"q{i // 2}" for i in range(40)] * 2}
+    table["y"] = [0.0] * 40 + [1.0] * 40
+    fit = fit_glmm("y ~ system + (1 | item)", table, penalty=2.5)
+    assert fit.difference.estimate + 1.96 * fit.difference.se > 1
+    assert fit.difference.high == 1.0
+    assert fit.difference.low > 0.5
+
+
+@pytest.mark.parametrize(
+    ("formula", "headline"),
+    [("y ~ x + (1 | item)", "The effect of x "), ("y ~ 0 + (1 | item)", "There is no fixed effect to test.")],
+)
+def test_one_effect_and_none_are_said_as_such(formula: str, headline: str) -> None:
+    assert fit_glmm(formula, evaluation(4, 2, 40, 3)).answer().headline.startswith(headline)

@@ -20,6 +20,7 @@ from holdsup.numerics.logistic import Runaway, fit_logistic
 from holdsup.progress import Progress, no_progress
 
 METHODS = ("auto", "quadrature", "laplace")
+MOST_TRIALS = 1e9  # of a row: log-likelihoods of more leave no digits for differences
 WHOLE = 1e-6  # how far a proportion times its trials may be from a whole number
 
 
@@ -98,11 +99,10 @@ def _read_outcomes(variables: Variables, *, failures: bool, response: str) -> tu
         n = y + n
     if ((n % 1) != 0).any():
         raise FitError(f"{column} holds {n[(n % 1) != 0][0]:g}: trials are whole numbers")
-    if (y % 1 != 0).any():  # proportions
-        y = y * n
-        if (np.abs(y - np.round(y)) > WHOLE * n + WHOLE).any():
-            raise FitError(f"{response} times {column} is not whole: {response} must be a proportion of {column}")
-        y = np.round(y)
+    if n.max(initial=0) > MOST_TRIALS:
+        raise FitError(f"{column} makes {n.max():.3g} trials of a row: a logistic fit takes {MOST_TRIALS:,.0f} at most")
+    if (y % 1 != 0).any():
+        y = _count_proportions(y, n, response, column)
     elif not failures and ((y == 0) | (y == 1)).all() and (n > 1).any() and (n[y == 1] > 1).any():
         raise FitError(
             f"{response} is 0 or 1 in every row of several trials: it could be a count or a proportion; "
@@ -110,8 +110,22 @@ def _read_outcomes(variables: Variables, *, failures: bool, response: str) -> tu
         )
     if (y < 0).any() or (y > n).any():
         worst = np.flatnonzero((y < 0) | (y > n))[0]
-        raise FitError(f"{response} is {y[worst]:g} of {n[worst]:g} trials: successes can't be fewer than 0 or more")
+        raise FitError(f"{response} is {y[worst]:g} of {n[worst]:g} trials: successes lie between 0 and the trials")
     return Outcomes(y, n, ("failures" if failures else "trials", column)), plain
+
+
+def _count_proportions(y: Floats, n: Floats, response: str, column: str) -> Floats:
+    """Return the successes that proportions of trials are."""
+    beyond = y[(y < 0) | (y > 1)]
+    if len(beyond):
+        raise FitError(
+            f"{response} holds {y[y % 1 != 0][0]:g} and {beyond[0]:g}: give whole numbers of successes, "
+            "or proportions from 0 to 1 in every row"
+        )
+    y = y * n
+    if (np.abs(y - np.round(y)) > WHOLE * n + WHOLE).any():
+        raise FitError(f"{response} times {column} is not whole: {response} must be a proportion of {column}")
+    return np.round(y)
 
 
 def fit_outcomes(
@@ -131,8 +145,8 @@ def fit_outcomes(
         raise name_bimodal(design, outcomes, runaway) from runaway
     if method == "quadrature" and found.method != method and design.random:
         raise FitError(
-            "the random terms don't factor into one group and one within it, so there is no quadrature: "
-            "use method='laplace' (--method laplace)"
+            "there is no quadrature: the random terms don't factor into one group and one within it, or a level has "
+            "so many outcomes that it takes thousands of nodes; use method='laplace' (--method laplace)"
         )
     model = LogisticModel(design, LogisticEngine(found, cellular), outcomes, penalty)
     return describe_logistic(model, level=level, agreement=measure_agreement(model))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import binom
 
 from holdsup.design import Design
 from holdsup.errors import Separation
@@ -20,7 +20,8 @@ from holdsup.numerics.separation import find_separated
 
 LINEAR = "or fit the linear model on means, without --family (`fit_lmm`)"
 NODES = 51
-FAR, CLEAR = 0.15, 5.0  # excess of unanimous cells that no fit survives, and in standard errors
+FAR = 0.15  # excess of unanimous cells that no fit survives
+CHANCE = 3e-7  # probability below which an excess is none: five standard errors
 SOME = 0.03  # excess that is worth a caution
 
 
@@ -37,8 +38,7 @@ class Agreement:
         """By which share more cells are unanimous than expected, 0 where it may be chance."""
         if not self.cells:
             return 0.0
-        share = self.expected / self.cells
-        clear = self.unanimous - self.expected > CLEAR * math.sqrt(max(self.cells * share * (1 - share), 1.0))
+        clear = binom.sf(self.unanimous - 1, self.cells, min(self.expected / self.cells, 1.0)) < CHANCE
         return (self.unanimous - self.expected) / self.cells if clear else 0.0
 
 
@@ -68,11 +68,11 @@ def measure_agreement(model: LogisticModel) -> Agreement:
     unanimous = float(mass @ ((s == 0) | (s == n)))
     found = Agreement(float(mass.sum()), unanimous, float(mass @ expected[place.ravel()]))
     if found.excess > FAR:
+        more = "" if unanimous == found.cells else "add a term for what repeats share, such as (1 | system:item), "
         raise Separation(
             f"{found.unanimous:,.0f} of {found.cells:,.0f} cells (outcomes with the same fixed effects and the same "
             f"{_finest(model)}) are all right or all wrong, {found.expected:,.0f} were expected: repeats agree, "
-            "which these random effects don't describe. This is no fit; add a term for what repeats share, such as "
-            f"(1 | system:item), keep one row a cell, {LINEAR}"
+            f"which these random effects don't describe. This is no fit; {more}keep one row a cell, {LINEAR}"
         )
     return found
 
@@ -117,8 +117,9 @@ def name_bimodal(design: Design, outcomes: Outcomes, runaway: Runaway) -> Separa
     pure = int((held & ((right == 0) | (right == trials))).sum())
     total = int(held.sum())
     by = " (by Laplace's approximation, which exaggerates where most are right)" if runaway.method == "laplace" else ""
+    alike = f" (and keep one row of each {block.group.label}, if its repeats always agree)" if pure == total else ""
     return Separation(
         f"{pure:,} of {total:,} levels of {block.group.label} are always right or always wrong: their spread runs to "
         f"{runaway.size:.2g} logits{by}, and no normal distribution describes levels with two modes. This is no fit; "
-        f"leave out the term, {LINEAR}"
+        f"leave out the term{alike}, {LINEAR}"
     )

@@ -50,11 +50,13 @@ def _headline(fit: LogisticNumbers) -> str:
         d, rate, (effect,) = fit.difference, fit.rates[1], [e for e in fit.fixed if e.name != INTERCEPT]
         size = format_number(100 * abs(d.estimate), uncertainty=100 * d.se)
         chance = ", which could be chance" if effect.p > 1 - fit.level else ""
-        ends = format_interval(100 * d.low, 100 * d.high)
+        # p is that of the log-odds, and so is the CI beside it: one of points may say otherwise
+        ends = format_interval(odds_of(effect.low), odds_of(effect.high))
         return (
             f"{fit.pair.variable} {fit.pair.level} succeeds in {_percent(rate)}, {size} points "
             f"{'below' if d.estimate < 0 else 'above'} {fit.pair.reference}{chance} "
-            f"({doubt} {ends}, {say_p(effect.p)})."
+            f"(odds ratio {format_number(odds_of(effect.estimate), uncertainty=odds_of(effect.estimate) * effect.se)}, "
+            f"{doubt} {ends}, {say_p(effect.p)})."
         )
     if [effect.name for effect in fit.fixed] == [INTERCEPT]:
         (rate,) = fit.rates
@@ -75,7 +77,7 @@ def tabulate_odds(fixed: Sequence[Contrast], level: float, *, most: int | None =
         columns=("effect", "log-odds", *(("p",) if short else ("se", "z", "odds ratio", "p")), interval),
         rows=tuple(
             (e.name, Estimate(e.estimate, e.se),
-             *(() if short else (Estimate(e.se, e.se), e.t, _odds(e))), PValue(e.p),
+             *(() if short else (Estimate(e.se, e.se), e.t, odds_of(e.estimate))), PValue(e.p),
              Interval(e.low, e.high, e.estimate, drawn=e.name != INTERCEPT))
             for e in fixed[:most]
         ),
@@ -83,8 +85,9 @@ def tabulate_odds(fixed: Sequence[Contrast], level: float, *, most: int | None =
     )  # fmt: skip
 
 
-def _odds(effect: Contrast) -> float:
-    return math.exp(min(effect.estimate, 700.0))
+def odds_of(log_odds: float) -> float:
+    """Return e to the power of log-odds, cut where it would overflow."""
+    return math.exp(min(log_odds, 700.0))
 
 
 def tabulate_rates(rates: Sequence[Rate], level: float) -> Table:

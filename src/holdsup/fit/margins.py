@@ -118,8 +118,9 @@ def make_rate(model: LogisticModel, name: str, average: Average, level: float) -
 def make_difference(
     model: LogisticModel, later: tuple[str, Average], earlier: tuple[str, Average], level: float
 ) -> RateDifference:
-    """Return the difference of two rates, the later one minus the earlier one."""
+    """Return the difference of two rates, the later one minus the earlier one; its CI ends at -1 and 1."""
     estimate, se = _delta(model, lambda x: later[1](x) - earlier[1](x))
     tail, reach = normal_tail(estimate / se), t_quantile((1 + level) / 2, math.inf) * se
     name = f"{later[0]} - {earlier[0]}"
-    return RateDifference(name, estimate, se, estimate - reach, estimate + reach, tail.p, tail.log10_p)
+    low, high = max(estimate - reach, -1.0), min(estimate + reach, 1.0)
+    return RateDifference(name, estimate, se, low, high, tail.p, tail.log10_p)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from holdsup.fit.glmm_result import GlmmFit
 from holdsup.fit.logistic_records import Rate, RateDifference
+from holdsup.fit.logistic_words import odds_of
 from holdsup.fit.margins import list_averages, make_difference, make_rate
 
 
@@ -24,7 +24,7 @@ class OddsRatio:
 def odds_ratios(fit: GlmmFit) -> tuple[OddsRatio, ...]:
     """Return the fixed effects beside the intercept as ratios of odds, for the same item and run."""
     return tuple(
-        OddsRatio(e.name, math.exp(e.estimate), math.exp(e.low), math.exp(e.high), e.p)
+        OddsRatio(e.name, odds_of(e.estimate), odds_of(e.low), odds_of(e.high), e.p)
         for e in fit.fixed
         if e.name != "(Intercept)"
     )

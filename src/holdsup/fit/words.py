@@ -73,11 +73,16 @@ def _headline(fixed: Sequence[Contrast], pair: LevelPair | None, level: float) -
 
 
 def count_clear(fixed: Sequence[Contrast], level: float) -> str:
-    """Return how many effects differ from zero."""
+    """Return how many effects differ from zero, or whether the only one does."""
     effects = [effect for effect in fixed if effect.name != INTERCEPT]
-    clear = sum(effect.p <= 1 - level for effect in effects)
+    if not effects:
+        return "There is no fixed effect to test."
+    if len(effects) == 1:
+        verdict = "differs from zero" if effects[0].p <= 1 - level else "could be chance"
+        return f"The effect of {effects[0].name} {verdict} ({say_p(effects[0].p)})."
+    count = sum(effect.p <= 1 - level for effect in effects)
     return (
-        f"{clear} of {len(effects)} effect{'' if len(effects) == 1 else 's'} {'differs' if clear == 1 else 'differ'} "
+        f"{count} of {len(effects)} effects {'differs' if count == 1 else 'differ'} "
         f"from zero (p at most {f'{1 - level:.3g}'.removeprefix('0')})."
     )
 

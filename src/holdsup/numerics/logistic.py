@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,6 +24,7 @@ MOST_RESTARTS = 4
 SETTLED = 1e-5  # change of the criterion by halving the spacing
 MOST_REFINED = 16.0
 RUNAWAY = 6.0  # a standard deviation in logits that no normal distribution of effects explains
+WALL = 50.0  # a standard deviation in logits beyond which no search goes: the grids would grow without end
 NOT_SETTLED = "the likelihood changes with the number of nodes: no normal distribution describes the effects"
 
 
@@ -59,13 +60,20 @@ class LogisticFit:
 
 
 class Criterion:
-    """A criterion of (theta, beta) as one vector, for the search; a point without a mode is infinitely bad."""
+    """A criterion of (theta, beta) as one vector, for the search.
 
-    def __init__(self, evaluate: Callable[..., tuple[float, Floats]], parameters: int | None) -> None:
-        self.evaluate, self.parameters = evaluate, parameters
+    A point without a mode is infinitely bad, and so is one where a spread of `walled` parameters is beyond the wall.
+    """
+
+    def __init__(
+        self, evaluate: Callable[..., tuple[float, Floats]], parameters: int | None, walled: Sequence[int] = ()
+    ) -> None:
+        self.evaluate, self.parameters, self.walled = evaluate, parameters, list(walled)
 
     def slopes(self, x: Floats) -> tuple[float, Floats]:
         """Return the value and its gradient."""
+        if (np.abs(x[self.walled]) > WALL).any():
+            return np.inf, np.zeros(len(x))
         try:
             value, gradient = self.evaluate(x) if self.parameters is None else self.evaluate(*self.split(x))
         except (np.linalg.LinAlgError, FloatingPointError):
@@ -86,15 +94,18 @@ def fit_logistic(model: Model, *, method: str = "auto", start: Floats | None = N
         laplace = Laplace(model)
         x, H = _start(model, laplace) if start is None else _start_from(laplace, model, start)
         quadrature = Quadrature(model, laplace) if method != "laplace" and factors(model) else None
-        if quadrature is not None and method == "auto" and not quadrature.worth():
+        if quadrature is not None and not (quadrature.worth() if method == "auto" else quadrature.possible()):
             quadrature = None
+        walled = _intercepts(model)
         if quadrature is None:
-            criterion = Criterion(laplace.evaluate, model.parameters)
+            criterion = Criterion(laplace.evaluate, model.parameters, walled)
             found = _search(model, criterion, x, H)
+            _refuse_runaway(model, found, "laplace")
             return _conclude(model, criterion, found, laplace, None)
-        criterion = Criterion(quadrature.evaluate, model.parameters)
+        criterion = Criterion(quadrature.evaluate, model.parameters, walled)
         while True:
             found = _search(model, criterion, x, H)
+            _refuse_runaway(model, found, "quadrature")
             value = found.value
             quadrature.refinement *= 2
             finer, _ = quadrature.evaluate(*criterion.split(found.theta), slopes=False)
@@ -128,6 +139,18 @@ def _diagonals(model: Model) -> dict[int, tuple[int, float]]:
     }
 
 
+def _intercepts(model: Model) -> list[int]:
+    """Return the parameters that are standard deviations in logits: those of random intercepts."""
+    return [k for k, (number, _) in _diagonals(model).items() if (model.terms[number].columns == 1).all()]
+
+
+def _refuse_runaway(model: Model, found: Optimum, method: str) -> None:
+    """Raise for the widest spread that no normal distribution of effects explains."""
+    widest = max(_intercepts(model), key=lambda k: abs(found.theta[k]), default=None)
+    if widest is not None and abs(found.theta[widest]) > RUNAWAY:
+        raise Runaway(widest, abs(float(found.theta[widest])), method)
+
+
 def _start(model: Model, laplace: Laplace) -> tuple[Floats, Floats]:
     """Return (theta, beta) with beta at the joint mode, and about the Hessian there."""
     diagonals = _diagonals(model)
@@ -138,7 +161,7 @@ def _start(model: Model, laplace: Laplace) -> tuple[Floats, Floats]:
     H = None
     if len(diagonals) == len(theta):
         H = np.diag([max(laplace.pull[k] ** 2 / size, 1e-3) for k, (_, size) in sorted(diagonals.items())])
-    rough = minimize(Criterion(laplace.evaluate, None), theta, enough=NEAR, curvature=H)  # type: ignore[arg-type]
+    rough = minimize(Criterion(laplace.evaluate, None, _intercepts(model)), theta, enough=NEAR, curvature=H)  # type: ignore[arg-type]
     laplace.evaluate(rough.theta)
     return np.concatenate([rough.theta, laplace.beta]), _join(rough.curvature, laplace)
 
@@ -194,12 +217,6 @@ def _conclude(
     model: Model, criterion: Criterion, found: Optimum, laplace: Laplace, quadrature: Quadrature | None
 ) -> LogisticFit:
     k = model.parameters
-    for parameter, (number, _) in _diagonals(model).items():
-        intercept = (model.terms[number].columns == 1).all()
-        if intercept and abs(found.theta[parameter]) > RUNAWAY:
-            raise Runaway(
-                parameter, abs(float(found.theta[parameter])), "quadrature" if quadrature else "laplace"
-            )  # fmt: skip
     value, gradient = found.value, found.gradient
     curvature = differentiate(criterion, found.theta, gradient)  # type: ignore[arg-type]
     decrease, converged = certify(found.theta, gradient, curvature)
