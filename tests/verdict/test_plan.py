@@ -22,10 +22,12 @@ from holdsup import plan_evaluation, simulate_scores
 from holdsup.errors import ScoresError
 from holdsup.numerics.differences import compare_new_runs
 from holdsup.numerics.looks import find_levels
-from holdsup.numerics.spread import total_variance
+from holdsup.numerics.power import find_power, pool_systems, share_level
+from holdsup.numerics.spread import Spread, total_variance
 from holdsup.results import read_result, schema_of
 from holdsup.verdict.evaluation import lay_out
-from holdsup.verdict.plan.basis import read_pilot
+from holdsup.verdict.plan import search
+from holdsup.verdict.plan.basis import find_basis, read_pilot
 from holdsup.verdict.planning import plan_pair
 
 Run = Callable[..., Any]
@@ -115,6 +117,33 @@ def test_more_systems_need_more_and_keep_their_pairs_together() -> None:
         plan_evaluation(detect=0.03, systems=n, runs=4, **KNOWN).designs[0].items or 0 for n in (2, 3, 6)
     ]  # fmt: skip
     assert needed[0] < needed[1] < needed[2]
+
+
+@pytest.mark.parametrize(("systems", "most"), [(5, 20), (45, 8)])
+def test_the_level_of_several_pairs_is_drawn_a_few_times_in_a_search(
+    systems: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+
+    def draw(spread: Spread, count: int, alpha: float) -> float:
+        drawn.append(count)
+        return 2 * alpha / math.comb(count, 2)
+
+    monkeypatch.setattr(search, "share_level", draw)
+    assert plan_evaluation(detect=0.02, systems=systems, **KNOWN).state == "yes"
+    assert 0 < len(drawn) <= most
+
+
+@pytest.mark.parametrize("systems", [3, 10])
+def test_designs_between_the_drawn_levels_have_their_power(systems: int) -> None:
+    """By a level that is drawn for the design itself."""
+    known = {"sd_run": 0.005, "disagreement": 0.16, "new_share": 0.5}
+    basis = find_basis(known, difference=0.02, datasets=False, new_runs=True, reliability=False)
+    for design in plan_evaluation(detect=0.02, systems=systems, **known).designs:
+        if design.runs in (6, 8, 15):
+            spread = basis.at(design.runs, design.items, sure=True)
+            level = share_level(spread, systems, 0.05)
+            assert design.power == pytest.approx(find_power(pool_systems(spread, systems), 0.02, level), abs=0.02)
 
 
 def test_what_is_assumed_is_named_and_what_is_typical_is_a_caution() -> None:
