@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from holdsup import plan_evaluation, simulate_scores
 from holdsup.errors import ScoresError
 from holdsup.numerics.differences import compare_new_runs
 from holdsup.numerics.looks import find_levels
-from holdsup.numerics.spread import total_variance
+from holdsup.numerics.power import find_power, pool_systems, share_level
+from holdsup.numerics.spread import Spread, total_variance
 from holdsup.results import read_result, schema_of
 from holdsup.verdict.evaluation import lay_out
-from holdsup.verdict.plan.basis import read_pilot
+from holdsup.verdict.plan import search
+from holdsup.verdict.plan.basis import find_basis, read_pilot
 from holdsup.verdict.planning import plan_pair
 
 Run = Callable[..., Any]
@@ -114,6 +117,33 @@ def test_more_systems_need_more_and_keep_their_pairs_together() -> None:
         plan_evaluation(detect=0.03, systems=n, runs=4, **KNOWN).designs[0].items or 0 for n in (2, 3, 6)
     ]  # fmt: skip
     assert needed[0] < needed[1] < needed[2]
+
+
+@pytest.mark.parametrize(("systems", "most"), [(5, 20), (45, 8)])
+def test_the_level_of_several_pairs_is_drawn_a_few_times_in_a_search(
+    systems: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+
+    def draw(spread: Spread, count: int, alpha: float) -> float:
+        drawn.append(count)
+        return 2 * alpha / math.comb(count, 2)
+
+    monkeypatch.setattr(search, "share_level", draw)
+    assert plan_evaluation(detect=0.02, systems=systems, **KNOWN).state == "yes"
+    assert 0 < len(drawn) <= most
+
+
+@pytest.mark.parametrize("systems", [3, 10])
+def test_designs_between_the_drawn_levels_have_their_power(systems: int) -> None:
+    """By a level that is drawn for the design itself."""
+    known = {"sd_run": 0.005, "disagreement": 0.16, "new_share": 0.5}
+    basis = find_basis(known, difference=0.02, datasets=False, new_runs=True, reliability=False)
+    for design in plan_evaluation(detect=0.02, systems=systems, **known).designs:
+        if design.runs in (6, 8, 15):
+            spread = basis.at(design.runs, design.items, sure=True)
+            level = share_level(spread, systems, 0.05)
+            assert design.power == pytest.approx(find_power(pool_systems(spread, systems), 0.02, level), abs=0.02)
 
 
 def test_what_is_assumed_is_named_and_what_is_typical_is_a_caution() -> None:
@@ -291,18 +321,26 @@ def test_a_pilot_on_the_command_line_gives_the_same_numbers(run: Run, tmp_path: 
 
 
 BAD: dict[str, tuple[list[str], str]] = {
-    "no goal": ([], "a plan needs one goal, --detect, --margin or --reliability, but there is none"),
-    "two goals": (["--detect", ".01", "--margin", ".01"], "but there is 2 of them"),
     "detect zero": (["--detect", "0"], "--detect is 0.0: give a positive difference in the unit of the scores"),
     "detect negative": (["--detect", "-0.01"], "--detect is -0.01: give a positive difference"),
     "margin negative": (["--margin", "-1"], "the margin is -1.0: give a positive number"),
-    "power": (["--detect", ".01", "--power", "1"], "power is 1.0; it must be a number between 0 and 1"),
-    "reliability": (["--reliability", "1.2"], "reliability is 1.2; it must be a number between 0 and 1"),
+    "surest": (["--detect", ".01", "--power", ".9999999"], "power is 0.9999999: more than 0.999 can't be planned for"),
+    "reliable": (["--reliability", ".999999"], "reliability is 0.999999: more than 0.999 can't be planned for"),
+    "huge detect": (["--detect", "1e100", "--sd-item", "1e101", "--sd-run", "1e99"], "--detect is 1e+100: give it in"),
+    "huge run": (["--detect", ".02", "--sd-run", "1e300"], "--sd-run is 1e+300: give it in another unit"),
+    "huge item": (["--detect", "2", "--sd-item", "1e300", "--sd-run", "1"], "--sd-item is 1e+300: give it in"),
+    "huge cost": (["--detect", ".1", "--cost-run", "1e308"], "--cost-run is 1e+308: give it in another unit"),
+    "many runs": (["--detect", ".1", "--runs", "2..99999999999999999999"], "plans are looked for up to 200, give no"),
+    "many items": (["--detect", ".1", "--items", "99,000,000"], "plans are looked for up to 10,000,000, give no"),
+    "too apart": (["--detect", ".02", "--accuracy", ".9", "--disagreement", ".9"], "differ on 0.2 of them at most"),
+    "above one": (["--detect", ".3", "--accuracy", ".8", "--disagreement", ".5"], "differ on 0.4 of them at most"),
+    "typical": (
+        ["--detect", ".02", "--accuracy", ".99"],
+        "but the typical disagreement, accuracy x (1 - accuracy), is",
+    ),
     "sd": (["--detect", ".01", "--sd-run", "-1"], "--sd-run is -1.0; it must be a number, 0 or more"),
     "sd of nothing": (["--detect", ".01", "--sd-item", "0", "--sd-run", "1"], "where nothing varies"),
-    "accuracy": (["--detect", ".01", "--accuracy", "82"], "--accuracy is 82.0: give a share between 0 and 1"),
     "disagreement": (["--detect", ".2", "--disagreement", ".1"], "differ on 0.2 of the items or more"),
-    "reversed": (["--detect", ".01", "--items", "5000..500"], "--items is 5000..500, from more to fewer"),
     "one run": (["--detect", ".01", "--runs", "1"], "--runs begins at 1: at least 2 are needed"),
     "budget": (["--detect", ".01", "--budget", "9"], "--budget without prices: say what a run or an item costs"),
     "costs": (["--detect", ".01", "--cost-run", "-2"], "--cost-run is -2.0; it must be a number, 0 or more"),
@@ -325,10 +363,75 @@ def test_bad_requests_get_one_line(run: Run, name: str) -> None:
     assert len(done.err.strip().splitlines()) == 1
 
 
-def test_a_range_that_is_none_is_wrong_usage(run: Run) -> None:
-    done = run("plan", "--detect", ".01", "--items", "many")
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (["--items", "many"], "is neither a whole number nor a range such as 500..5000"),
+        (["--runs", "2,5"], "'2,5' is neither a whole number nor a range"),
+        (["--items", "1,0..2,0"], "'1,0..2,0' is neither a whole number nor a range"),
+        (["--runs", "20..2"], "'20..2' is from more to fewer"),
+        (["--accuracy", "82"], "82.0 is not in the range"),
+        (["--power", "1.5"], "1.5 is not in the range"),
+        (["--margin", ".01"], "--detect and --margin exclude each other"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_planned(run: Run, options: list[str], line: str) -> None:
+    done = run("plan", "--detect", ".01", *options)
     assert done.code == 2
-    assert "is neither a whole number nor a range such as 500..5000" in " ".join(done.err.split())
+    assert line in " ".join(done.err.split())
+
+
+def test_a_plan_without_a_goal_is_wrong_usage(run: Run) -> None:
+    done = run("plan", "--items", "1,000..2,000")
+    assert done.code == 2
+    assert "a plan needs a goal" in done.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ({}, "needs one goal, --detect, --margin or --reliability, and has none"),
+        ({"detect": 0.1, "margin": 0.1}, "and has 2: leave out all but one"),
+        ({"detect": 0.1, "items": (5000, 500)}, "--items is 5000..500, from more to fewer"),
+        ({"detect": 0.1, "accuracy": 82}, "--accuracy is 82: give a share between 0 and 1"),
+        ({"detect": 0.1, "power": 1.0}, "power is 1.0; it must be a number between 0 and 1"),
+        ({"reliability": 1.2}, "reliability is 1.2; it must be a number between 0 and 1"),
+    ],
+)
+def test_python_is_told_the_same(asked: dict[str, Any], line: str) -> None:
+    with pytest.raises(ScoresError, match=re.escape(line)):
+        plan_evaluation(**asked)
+
+
+def test_power_near_one_has_a_digit_more() -> None:
+    plan = plan_evaluation(detect=0.05, power=0.995, sd_item=0.3, claim="these-runs", runs=1)
+    assert plan.headline.endswith("99.5% power.")
+    assert "with 99.5% power?" in str(plan)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_plan_is_the_same_in_any_unit() -> None:
+    plain, large, small = (
+        plan_evaluation(detect=unit, sd_item=10 * unit, sd_run=unit / 10, runs=(2, 5)) for unit in (1.0, 1e58, 1e-58)
+    )
+    assert [d.items for d in plain.designs] == [d.items for d in large.designs] == [d.items for d in small.designs]
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.1, 1.0])
+def test_a_pilot_in_which_nothing_varies_is_refused(gap: float) -> None:
+    rows = [
+        {"system": s, "seed": k, "item": i, "score": 0.2 + (s == "B") * gap}
+        for s in "AB"
+        for k in (1, 2, 3)
+        for i in range(9)
+    ]
+    with pytest.raises(ScoresError, match="nothing varies in the pilot: its systems differ by the same on each item"):
+        plan_evaluation(rows, detect=0.1)
+    with pytest.raises(ScoresError, match="nothing varies in the pilot"):
+        plan_evaluation(rows, detect=0.1, claim="these-runs")
+    alone = [{name: value for name, value in row.items() if name != "item"} for row in rows if row["item"] == 0]
+    with pytest.raises(ScoresError, match="runs of each system have one and the same score"):
+        plan_evaluation(alone, detect=0.1)
 
 
 def _few(items: int, runs: int = 3, systems: str = "AB") -> Any:

@@ -27,8 +27,10 @@ from holdsup.verdict.trainings import has_nested_runs
 # cheapest design is chosen for variances that look small, which takes three more in a hundred (docs/calibration.md).
 TRUST = 0.83
 FEWEST_ITEMS = 3  # of a pilot
+NOTHING = 1e-12  # times the largest score: a smaller standard deviation is one of rounding
 SD_RUN, SD_RUN_ON_DATASETS, SD_DATASET = 0.005, 0.02, 0.05  # typical values
 ACCURACY, NEW_SHARE = 0.8, 0.5
+SLACK = 1e-9  # of shares that rounding moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +107,10 @@ def find_basis(
     if not two_valued and "sd_run" not in given and new_runs:
         raise ScoresError("--sd-item without --sd-run: how much runs vary depends on the scale, so give both")
     if two_valued:
-        accuracy = take("accuracy", ACCURACY) if reliability or "disagreement" not in given else math.nan
+        needed = reliability or "accuracy" in given or "disagreement" not in given
+        accuracy = take("accuracy", ACCURACY) if needed else math.nan
         apart = take("disagreement", accuracy * (1 - accuracy))
-        if apart < difference:
-            raise ScoresError(
-                f"two systems that are {difference:g} apart differ on {difference:g} of the items or more, but "
-                f"--disagreement is {apart:g}: give a larger one"
-            )
+        _check_shares(said, difference)
         single = apart - difference**2
     else:
         single = take("sd_item", math.nan) ** 2
@@ -126,6 +125,25 @@ def find_basis(
         Variances(run, single - 2 * noise, noise), "items", new_runs, said, two_valued=two_valued,
         reliability=None if phi is None else (phi, phi),
     )  # fmt: skip
+
+
+def _check_shares(said: Mapping[str, Assumption], difference: float) -> None:
+    """Refuse an accuracy and a disagreement that no two systems so far apart have."""
+    apart, accuracy = said["disagreement"], said.get("accuracy")
+    name = "--disagreement is" if apart.source == "given" else "the typical disagreement, accuracy x (1 - accuracy), is"
+    if apart.value < difference:
+        raise ScoresError(
+            f"two systems that are {difference:g} apart differ on {difference:g} of the items or more, but {name} "
+            f"{apart.value:g}: give a larger --disagreement"
+        )
+    if accuracy is None:
+        return
+    most = 2 * min(accuracy.value, 1 - accuracy.value)
+    if apart.value > most + SLACK:
+        raise ScoresError(
+            f"two systems that are right on {accuracy.value:g} of the items on average differ on {most:g} of them at "
+            f"most, but {name} {apart.value:g}: give a smaller --disagreement (and --detect), or another --accuracy"
+        )
 
 
 class Measured(NamedTuple):
@@ -151,6 +169,7 @@ def read_pilot(evaluation: Evaluation, *, datasets: bool, claim: str, sd_run: fl
     if not evaluation.per_run and units < FEWEST_ITEMS:
         raise _too_few(units, "item")
     arms = {name: (v, noise, df) for pair in pairs for name, v, noise, df in pair.arms}
+    _refuse_constant(evaluation, able, pairs, [v for v, *_ in arms.values()] if sd_run is None else [1.0], datasets)
     v, noise, df = _pool([each for each in arms.values() if each[2] > 0])
     count = max(len(pair.arms) for pair in pairs)
     run = max(0.0, v - noise / units)
@@ -208,6 +227,25 @@ def _choose_systems(evaluation: Evaluation, *, need_runs: bool) -> list[SystemRu
             "--sd-run, or plan for these runs alone (--claim these-runs)"
         )
     return sorted(able, key=lambda one: -one.mean())
+
+
+def _refuse_constant(
+    evaluation: Evaluation, able: Sequence[SystemRuns], pairs: Sequence[Measured], runs: Sequence[float], datasets: bool
+) -> None:
+    """Refuse a pilot in which nothing varies: it would promise everything."""
+    least = (NOTHING * max(float(np.nanmax(np.abs(one.scores))) for one in able)) ** 2
+    if evaluation.per_run and not datasets:
+        if max(runs, default=1.0) <= least:
+            raise ScoresError(
+                "nothing varies in the pilot: the runs of each system have one and the same score. Add runs to it, or "
+                "leave it out and give --sd-run and --sd-item, or --sd-run and --accuracy"
+            )
+    elif max(pair.averaged for pair in pairs) <= least:
+        noun, known = ("dataset", "--sd-dataset and") if datasets else ("item", "--accuracy, --disagreement and")
+        raise ScoresError(
+            f"nothing varies in the pilot: its systems differ by the same on each {noun}. Add {noun}s to it, or leave "
+            f"it out and give {known} --sd-run"
+        )
 
 
 def _measure_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns) -> Measured:
@@ -281,7 +319,7 @@ def _tailed(df: float, differences: Floats) -> float:
     if len(differences) < FEWEST_ITEMS or (spread := differences.var()) == 0:
         return df
     kurtosis = float(((differences - differences.mean()) ** 4).mean() / spread**2)
-    return max(1.0, df * min(1.0, 2 / (kurtosis - 1)))
+    return max(1.0, df * 2 / max(2.0, kurtosis - 1))
 
 
 def _rise(df: float) -> float:

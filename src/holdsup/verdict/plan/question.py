@@ -13,18 +13,22 @@ from holdsup.results import Asked, Caution, Rows, order_cautions
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.mixtures import refuse_mixtures
+from holdsup.scores.refusals import LARGEST, SMALLEST
 from holdsup.verdict.evaluation import lay_out
 from holdsup.verdict.intake import Intake, Where, list_where, take_in
 from holdsup.verdict.plan.basis import Basis, Variances, find_basis, read_pilot
 from holdsup.verdict.plan.records import Assumption, PlannedDesign, PowerPoint
 from holdsup.verdict.plan.result import EvaluationPlan
 from holdsup.verdict.plan.search import Bounds, Search
+from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS
 from holdsup.verdict.repeats import check_repeats, leave_out_copies
 from holdsup.verdict.variance import decompose_variance
 
 CLAIMS = ("new-runs", "these-runs")
 MOST_SYSTEMS = 45  # of a table whose pairs are adjusted together
 MOST_LOOKS = 10
+SUREST = 0.999  # power, or a reliability
+MOST_AVERAGED = 10_000  # runs
 RUNS, ITEMS, DATASETS = 20, (10, 100_000), (3, 1_000)  # looked within where nothing is asked for
 SURE_LEVEL = 0.6  # of an interval whose lower end is below the truth in four pilots of five
 Range = int | tuple[int, int] | None
@@ -97,7 +101,7 @@ def plan_evaluation(
     ('yes', 4, 2455)
     """
     check_level(level)
-    check_level(power, argument="power")
+    _check_sure(power, "power")
     check_progress(progress)
     goal, target = _find_goal(detect, margin, reliability)
     if claim not in CLAIMS:
@@ -205,17 +209,34 @@ def _find_goal(detect: object, margin: object, reliability: object) -> tuple[str
     named = {"difference": detect, "equivalence": margin, "reliability": reliability}
     asked = {name: value for name, value in named.items() if value is not None}
     if len(asked) != 1:
-        found = "none" if not asked else f"{len(asked)} of them"
-        raise ScoresError(f"a plan needs one goal, --detect, --margin or --reliability, but there is {found}")
+        found = "none" if not asked else f"{len(asked)}: leave out all but one"
+        raise ScoresError(f"a plan needs one goal, --detect, --margin or --reliability, and has {found}")
     ((goal, value),) = asked.items()
     if goal == "reliability":
-        check_level(value, argument="reliability")
+        _check_sure(value, "reliability")
         return goal, float(value)  # type: ignore[arg-type]
     if goal == "equivalence":
-        return goal, check_margin(value) or 0.0
+        _check_size(check_margin(value), "--margin")
+        return goal, float(value)  # type: ignore[arg-type]
     if not is_number(value) or not (math.isfinite(value) and value > 0):  # type: ignore[operator,arg-type]
         raise ScoresError(f"--detect is {value!r:.60}: give a positive difference in the unit of the scores")
+    _check_size(value, "--detect")
     return goal, float(value)  # type: ignore[arg-type]
+
+
+def _check_sure(share: object, name: str) -> None:
+    """Refuse what is no share, and one that no design is known to reach."""
+    check_level(share, argument=name)
+    if share > SUREST:  # type: ignore[operator]  # it is a number
+        raise ScoresError(f"{name} is {share!r:.60}: more than {SUREST} can't be planned for, give less")
+
+
+def _check_size(value: object, option: str) -> None:
+    """Refuse numbers whose squares of variances overflow, or vanish, as those of scores are refused."""
+    if value and not SMALLEST <= value <= LARGEST:  # type: ignore[operator]  # it is a number
+        raise ScoresError(
+            f"{option} is {value:g}: give it in another unit, so that it is between {SMALLEST:g} and {LARGEST:g}"
+        )
 
 
 def _check_known(given: Mapping[str, object], *, pilot: bool) -> dict[str, float]:
@@ -228,6 +249,7 @@ def _check_known(given: Mapping[str, object], *, pilot: bool) -> dict[str, float
         if not name.startswith("sd_") and not share:
             raise ScoresError(f"{option} is {value!r:.60}: give a share between 0 and 1, such as 0.8")
         check_finite(value, option, least=0)
+        _check_size(value, option)
         if value == 0 and name in ("sd_item", "sd_dataset"):
             raise ScoresError(f"{option} is 0: where nothing varies there is nothing to plan")
     return {name: float(value) for name, value in given.items()}  # type: ignore[arg-type]
@@ -269,12 +291,13 @@ def _find_bounds(basis: Basis, runs: Range, units: Range, prices: tuple[object, 
     """Return within which designs are looked for."""
     for name, value in zip(("cost_run", "cost_item", "budget"), prices, strict=True):
         if value is not None:
-            check_finite(value, f"--{name.replace('_', '-')}", least=0)
+            check_finite(value, option := f"--{name.replace('_', '-')}", least=0)
+            _check_size(value, option)
     cost_run, cost_item, budget = (None if value is None else float(value) for value in prices)  # type: ignore[arg-type]
     if budget is not None and not (cost_run or cost_item):
         raise ScoresError("--budget without prices: say what a run or an item costs (--cost-run, --cost-item)")
     least = 2 if basis.new_runs and goal != "reliability" else 1
-    low, high = check_range(runs, "runs", least, (least, RUNS))
+    low, high = check_range(runs, "runs", least, (least, RUNS), MOST_AVERAGED if goal == "reliability" else MOST_RUNS)
     if not basis.averages and goal != "reliability" and not basis.new_runs:
         if low > 1:
             raise ScoresError("--runs: from a pilot with one run of each system, only one run can be planned")
@@ -284,13 +307,13 @@ def _find_bounds(basis: Basis, runs: Range, units: Range, prices: tuple[object, 
         within = None if basis.items is None else (basis.items, basis.items)
     elif basis.unit is not None:
         usual = DATASETS if basis.unit == "datasets" else ITEMS
-        within = check_range(units, basis.unit, usual[0] if basis.unit == "datasets" else 2, usual)
+        within = check_range(units, basis.unit, usual[0] if basis.unit == "datasets" else 2, usual, MOST_ITEMS)
     elif units is not None:
         raise ScoresError("the pilot has no items, one score a run: leave out --items")
     return Bounds((low, high), within, cost_run or 0.0, cost_item or 0.0, budget)
 
 
-def check_range(given: object, name: str, least: int, usual: tuple[int, int]) -> tuple[int, int]:
+def check_range(given: object, name: str, least: int, usual: tuple[int, int], most: int) -> tuple[int, int]:
     """Return the smallest and the largest number that is asked for."""
     if given is None:
         return usual
@@ -302,6 +325,8 @@ def check_range(given: object, name: str, least: int, usual: tuple[int, int]) ->
         raise ScoresError(f"--{name} is {low}..{high}, from more to fewer: give the smaller number first")
     if low < least:
         raise ScoresError(f"--{name} begins at {low}: at least {least} are needed for what is to be claimed")
+    if high > most:
+        raise ScoresError(f"--{name} is {high:,}: plans are looked for up to {most:,}, give no more")
     return low, high
 
 

@@ -13,6 +13,7 @@ from holdsup.verdict.plan.basis import say_assumption
 from holdsup.verdict.plan.records import PlannedDesign, PlanNumbers
 
 SHOWN = 6  # designs of the short answer
+SHARP = 99  # percent from which on there is a digit more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ def _say_goal(found: PlanNumbers) -> str:
     """Return what is to be done, as it follows "can" and "detects"."""
     target = format_number(found.target)
     return {"difference": f"a difference of {target}", "equivalence": f"equivalence within {target}"}.get(
-        found.goal, f"a reliability of {say_threshold(found.target)}"
+        found.goal, f"a reliability of {_say_reliability(found.target)}"
     )
 
 
@@ -79,7 +80,7 @@ def _ask(found: PlanNumbers) -> str:
     verb = {"difference": "detect", "equivalence": "show"}.get(found.goal, "reach")
     limits = [] if found.budget is None else [f"for {format_cost(found.budget)}"]
     if found.goal != "reliability":
-        limits.insert(0, f"with {found.power:.0%} power")
+        limits.insert(0, f"with {100 * found.power:.4g}% power")
     return " ".join([f"Can an evaluation {verb} {_say_goal(found)}", *limits]).strip() + "?"
 
 
@@ -98,12 +99,10 @@ def _headline(found: PlanNumbers) -> str:
     if found.goal == "reliability":
         if found.reachable and first is not None:
             return f"The average over {_say_design(found, first)} has phi {say_phi(first)}."
-        most = f"{format_counted(found.most_runs, 'run')} of each system"
+        most, wanted = f"{format_counted(found.most_runs, 'run')} of each system", _say_reliability(found.target)
         if found.reachable_as_found:
-            return (
-                f"Averages over {most} or fewer may reach {say_threshold(found.target)}, but the pilot can't be sure."
-            )
-        return f"Averages over {most} or fewer don't reach {say_threshold(found.target)} within what is asked for."
+            return f"Averages over {most} or fewer may reach {wanted}, but the pilot can't be sure."
+        return f"Averages over {most} or fewer don't reach {wanted} within what is asked for."
     goal = _say_goal(found).removeprefix("a difference of ")
     verb = "show" if found.goal == "equivalence" else "detect"
     if found.reachable and first is not None:
@@ -130,12 +129,18 @@ def _headline(found: PlanNumbers) -> str:
 
 def _say_power(design: PlannedDesign) -> str:
     """Return power in percent, cut: never more than there is."""
-    return f"{int(100 * (design.power or 0.0) + 1e-9)}%"
+    power = 100 * (design.power or 0.0)
+    return f"{int(power + 1e-9)}%" if power < SHARP or power >= 100 else f"{int(10 * power + 1e-9) / 10:g}%"
 
 
 def say_phi(design: PlannedDesign) -> str:
     """Return phi to two decimals, cut."""
-    return say_threshold(int(100 * (design.reliability or 0.0) + 1e-9) / 100)
+    phi = design.reliability or 0.0
+    return _say_reliability(int(100 * phi + 1e-9) / 100 if 100 * phi < SHARP else int(1000 * phi + 1e-9) / 1000)
+
+
+def _say_reliability(phi: float) -> str:
+    return f"{phi:.4g}".removeprefix("0") if 100 * phi > SHARP else say_threshold(phi)
 
 
 def format_cost(cost: float) -> str:

@@ -18,12 +18,18 @@ from holdsup.numerics.power import (
     pool_systems,
     share_level,
 )
+from holdsup.numerics.spread import total_variance
 from holdsup.verdict.plan.basis import Basis
 from holdsup.verdict.plan.records import PlannedDesign, PowerPoint
 from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, find_fewest
 
-STEADY = 0.02  # share by which a number of items may move when the level of several pairs is drawn anew
-ROUNDS = 3
+# Numbers of runs at which the level of several pairs is drawn: it is smooth in the logarithm of runs in between. Draws
+# of many systems take long, so there are fewer; one at nearly the same share of item variance serves again.
+DRAWN_AT, DRAWN_AT_OF_MANY = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200), (2, 3, 6, 20, 200)
+MANY = 20  # systems
+NEARLY, NEARLY_OF_MANY = 0.05, 0.2  # shares of item variance
+FEW_ITEMS = 200  # below, degrees of freedom of items matter
+ROUNDS = 2  # how often the level is drawn for the items that are found with it
 CURVES, POINTS = 5, 12  # numbers of runs whose power is drawn, and points of each
 TRIED = (*range(1, 21), 25, 30, 40, 50, 75, 100)  # numbers of runs
 MORE = 1.5  # times the fewest runs: so many need no endless number of items
@@ -65,6 +71,7 @@ class Search:
     bounds: Bounds
     looks: int = 1  # how often is looked, at even numbers of runs, the last look included
     levels: dict[tuple[int, bool], float] = field(default_factory=dict)  # of a pair of several systems, as last drawn
+    drawn: dict[tuple[int, ...], float] = field(default_factory=dict)  # all of them
 
     def cost(self, runs: int, units: int | None) -> float:
         """Return what a design costs; without prices, how many scores it has."""
@@ -109,35 +116,53 @@ class Search:
         return 2 if alone else self.systems
 
     def level(self, runs: int, *, sure: bool) -> float:
-        """Return the level of one pair: of several systems as last drawn, for so many runs or nearly so many."""
+        """Return the level of one pair: of several systems as last drawn, between the numbers of runs drawn at."""
         if self.looks > 1:
             shares = tuple(count / runs for count in self.looks_at(runs))
             return 2 * find_levels(shares, self.alpha / 2)[-1]
         if self.pooled == 2 or not self.levels:
             return self.alpha / math.comb(self.systems, 2)
-        return self.levels[min(self.levels, key=lambda known: (abs(math.log(known[0] / runs)), known[1] != sure))]
+        own = {at: level for (at, kind), level in self.levels.items() if kind == sure}
+        known = sorted((own or {at: level for (at, _), level in self.levels.items()}).items())
+        at, levels = np.log(known).T
+        return float(np.exp(np.interp(math.log(runs), at, levels)))
 
     def looks_at(self, runs: int) -> tuple[int, ...]:
         """Return the numbers of runs at which is looked, spread evenly; the first has a spread to measure."""
         return tuple(sorted({max(2, math.ceil(runs * (i + 1) / self.looks)) for i in range(self.looks)}))
 
+    def near(self, *runs: int) -> list[int]:
+        """Return the numbers of runs to draw the level at, so that it is known from the first to the last of these."""
+        if self.pooled == 2:
+            return []
+        places = DRAWN_AT if self.systems <= MANY else DRAWN_AT_OF_MANY
+        low = max((at for at in places if at <= min(runs)), default=min(runs))
+        high = min((at for at in places if at >= max(runs)), default=max(runs))
+        return sorted({low, high, *(at for at in places if low < at < high)})
+
     def draw_level(self, runs: int, units: int | None, *, sure: bool) -> None:
-        """Draw the level of one pair of several systems anew, for a design."""
-        if self.pooled > 2:
-            spread = self.basis.at(runs, units, sure=sure)
-            self.levels[runs, sure] = share_level(spread, self.systems, self.alpha)
+        """Draw the level of one pair of several systems, for a design and those with nearly as many runs."""
+        for at in self.near(runs):
+            spread = self.basis.at(at, units, sure=sure)
+            whole = float(total_variance([spread]))
+            nearly = NEARLY if self.systems <= MANY else NEARLY_OF_MANY
+            share = round(float(spread.these) / whole / nearly) if whole > 0 else 0
+            key = (at, share, min(units or 0, FEW_ITEMS))
+            if key not in self.drawn:
+                self.drawn[key] = share_level(spread, self.systems, self.alpha)
+            self.levels[at, sure] = self.drawn[key]
+
+    def settle_levels(self, runs: Sequence[int], most: int, *, sure: bool) -> None:
+        """Draw the levels from the first to the last number of runs, each for the fewest items that do."""
+        for at in self.near(*runs):
+            for _ in range(ROUNDS):
+                self.draw_level(at, self.fewest(at, most, sure=sure) or most, sure=sure)
 
     def fewest(self, runs: int, most: int, *, sure: bool) -> int | None:
         """Return the fewest items or datasets with which so many runs do, None if `most` don't."""
         assert self.bounds.units is not None
-        least, found = self.bounds.units[0], None
-        for _ in range(ROUNDS):
-            before = found
-            found = find_fewest(lambda n: self.power(runs, n, sure=sure) >= self.wanted, least, max(most, least))
-            if self.pooled == 2 or (before and found and abs(found - before) <= STEADY * before):
-                break
-            self.draw_level(runs, found or most, sure=sure)
-        return found
+        least = self.bounds.units[0]
+        return find_fewest(lambda n: self.power(runs, n, sure=sure) >= self.wanted, least, max(most, least))
 
     def frontier(self, *, sure: bool = True) -> Iterator[tuple[int, int | None]]:
         """Yield numbers of runs with the fewest items that do; more runs only where they spare items."""
@@ -146,6 +171,7 @@ class Search:
             if (fewest := find_fewest(lambda runs: self.does(runs, None, sure=sure), *self.bounds.runs)) is not None:
                 yield fewest, None
             return
+        self.settle_levels(self.bounds.counts(), units[1], sure=sure)
         for runs in self.bounds.counts():
             if (found := self.fewest(runs, units[1], sure=sure)) is not None and found < best:
                 best = found
@@ -170,8 +196,7 @@ class Search:
         """Yield, for each number of runs, what the bounds allow at most: for where nothing does."""
         for runs in self.bounds.counts():
             if (units := self.affordable(runs)) != 0:
-                if (runs, True) not in self.levels:
-                    self.draw_level(runs, units, sure=True)
+                self.draw_level(runs, units, sure=True)
                 yield self.describe(runs, units)
 
     def describe(self, runs: int, units: int | None) -> PlannedDesign:
@@ -204,6 +229,8 @@ class Search:
             return None
         runs = math.ceil(fewest * MORE) if self.bounds.units else fewest
         runs = runs if self.basis.new_runs else self.bounds.runs[1]
+        if self.bounds.units is not None:
+            self.settle_levels([runs], MOST_ITEMS, sure=True)
         units = None if self.bounds.units is None else self.fewest(runs, MOST_ITEMS, sure=True)
         return None if self.bounds.units and units is None else self.describe(runs, units)
 
@@ -225,7 +252,5 @@ class Search:
         ends = max(least, min(all_needed) // DEEP), min(most, max(DEEP * needed, least))
         places = np.unique(np.round(np.geomspace(*ends, POINTS)).astype(int))
         for runs in counts:
-            if (runs, True) not in self.levels:
-                self.draw_level(runs, needed, sure=True)
             for units in places.tolist():
                 yield PowerPoint(runs=runs, units=units, power=self.power(runs, units))
