@@ -5,10 +5,9 @@ effects of systems on it are independent:
 
     G(o) = sum_j log int N(x; 0, s1^2) prod_(units p of j) f_p(x) dx,   f_p(x) = int N(t; 0, s2^2) e^(g_p(x + t)) dt,
 
-o = X beta + Z Lambda v at the points and g_p the log-likelihood of a unit's cells. Units with the same cells share
-f_p, so it is computed once for each *kind* of unit on a grid that all items share: the rule is the trapezoid's, which
-for such integrands converges as fast as Gauss's and whose error shows when the spacing is halved. The others are added
-by Laplace's approximation of int exp(G - v'v/2) dv, with the exact Hessian of G:
+o = X beta + Z Lambda v at the points and g_p the log-likelihood of a unit's cells. Units with the same cells share f_p:
+it is computed once for each *kind* of unit on a grid that all items share, by the trapezoid's rule, whose error shows
+when the spacing is halved. The others are added by Laplace's approximation, with the exact Hessian of G:
 
     F = -2 G + v'v + log|I - Lambda'Z'G''Z Lambda|   at its mode (the gradient: docs/maths/logistic.md).
 """
@@ -36,8 +35,7 @@ AT_A_TIME = 1000  # items whose pairs are computed together
 NEGLIGIBLE = 1e-9  # share of an item's posterior that is left out of covariances
 MOST_WORK = 1e7  # numbers of one evaluation, beyond which it is not worth its time
 MOST_NODES = 3000  # of items: posteriors 140 times narrower than the spread, for which Laplace is as good as exact
-MOST_OTHERS = 300  # effects outside
-MOST_STEPS = 50
+MOST_OTHERS, MOST_STEPS = 300, 50  # effects outside, and steps to their mode
 ENOUGH = 1e-13  # decrease of a step to the mode of v after which it is found
 
 
@@ -54,11 +52,9 @@ class _Units:
 
 def find_units(cells: Cells) -> _Units:
     """Return the kinds of units: cells where the chain is one factor, else its finer level."""
-    nested = len(cells.node) == 2
-    if nested:
-        sizes = np.diff(np.append(cells.begin, len(cells.n)))
+    if nested := len(cells.node) == 2:
+        R = int(np.diff(np.append(cells.begin, len(cells.n))).max())
         unit, slot = cells.leaf, np.arange(len(cells.n)) - cells.begin[cells.leaf]
-        R = int(sizes.max())
     else:
         unit, slot, R = np.arange(len(cells.n)), np.zeros(len(cells.n), np.int64), 1
     content = np.zeros((int(unit[-1]) + 1, R, 3))
@@ -68,8 +64,8 @@ def find_units(cells: Cells) -> _Units:
     _, first, kind = np.unique(flat.view(f"V{8 * 3 * R}").ravel(), return_index=True, return_inverse=True)
     root = cells.node[-1] if nested else cells.leaf
     has = csr_matrix((np.ones(len(kind)), (root, kind.ravel())), shape=(len(cells.weight[-1]), len(first)))
-    shown = content[first]
-    return _Units(shown[:, :, 0].astype(np.int64), shown[:, :, 1], shown[:, :, 2], has, cells.weight[-1])
+    point, successes, trials = np.moveaxis(content[first], -1, 0)
+    return _Units(point.astype(np.int64), successes, trials, has, cells.weight[-1])
 
 
 @cache
@@ -92,12 +88,8 @@ class _Direct:
     def __init__(self, outer: float, inner: float | None, spacing: float, step: float = 0.0, nodes: int = 0) -> None:
         self.u, weight = _trapezoid(spacing)
         self.log_weight = np.log(weight)
-        if inner is None:
-            self.t, weight = np.zeros(1), np.ones(1)
-        elif nodes:
-            self.t, weight = normal_nodes(nodes)
-        else:
-            self.t, weight = _trapezoid(step)
+        one = (np.zeros(1), np.ones(1))
+        self.t, weight = one if inner is None else normal_nodes(nodes) if nodes else _trapezoid(step)
         self.weight = weight / weight.sum()
         self.y = np.add.outer(outer * self.u, (inner or 0.0) * self.t).ravel()
 
