@@ -6,8 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import binom
+from scipy.special import betainc, expit
 
 from holdsup.design import Design
 from holdsup.errors import Separation
@@ -38,7 +37,8 @@ class Agreement:
         """By which share more cells are unanimous than expected, 0 where it may be chance."""
         if not self.cells:
             return 0.0
-        clear = binom.sf(self.unanimous - 1, self.cells, min(self.expected / self.cells, 1.0)) < CHANCE
+        share = min(self.expected / self.cells, 1.0)  # the binomial tail is an incomplete beta function
+        clear = self.unanimous > 0 and betainc(self.unanimous, self.cells - self.unanimous + 1, share) < CHANCE
         return (self.unanimous - self.expected) / self.cells if clear else 0.0
 
 
