@@ -56,7 +56,9 @@ def test_over_these_datasets_the_variance_is_that_of_a_stratified_sample() -> No
     rng = np.random.default_rng(2)
     codes = np.repeat([0, 1, 2], list(SIZES.values()))
     difference = rng.normal(0, 1, len(codes)) + codes
-    found = compare_these_datasets(difference[:, None], np.zeros((len(codes), 1)), codes, new_runs=False, by_items=True)
+    found = compare_these_datasets(
+        difference[:, None], np.zeros((len(codes), 1)), codes, new_runs=False, weights=np.bincount(codes)
+    )
     parts = [difference[codes == code] for code in range(3)]
     assert found.estimate == pytest.approx(difference.mean())
     assert found.se**2 == pytest.approx(sum((len(p) / len(codes)) ** 2 * p.var(ddof=1) / len(p) for p in parts))

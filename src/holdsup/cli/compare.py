@@ -17,8 +17,7 @@ from holdsup.cli.options import (
 )
 from holdsup.cli.output import Output, output_options
 
-CLAIMS = click.Choice(["these-runs", "these-datasets", "new-runs", "new-settings"])
-AVERAGES = click.Choice(["macro", "micro"])
+CLAIMS = click.Choice(["these-items", "these-runs", "these-datasets", "new-runs", "new-settings"])
 
 
 @click.command(
@@ -29,7 +28,7 @@ AVERAGES = click.Choice(["macro", "micro"])
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
 @click.argument("data", nargs=-1, required=True)
-@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-runs, these-datasets, new-runs, new-settings.")
+@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-items, these-runs, these-datasets, new-runs...")
 @click.option("--baseline", metavar="SYSTEM", help="Compare every system with this one only.")
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
@@ -46,9 +45,8 @@ AVERAGES = click.Choice(["macro", "micro"])
 @rows_options
 @direction_option
 @names_option("--lower", metavar="METRICS", help="Lower is better for these metrics: ter,wer.")
-@click.option(
-    "--average", type=AVERAGES, default="macro", metavar="HOW", help="Over datasets: macro (equal weights) or micro."
-)
+@click.option("--average", metavar="HOW", help="Over datasets: macro, micro, weights:COL, macro:GROUP,TASK.")
+@names_option("--estimate", metavar="WHAT", help="Of samples of an item: pass@5,pass^3 [their mean].")
 @scores_options
 @output_options
 def command(

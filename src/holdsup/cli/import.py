@@ -9,7 +9,6 @@ import click
 
 from holdsup.cli.options import GroupedCommand, join_properties, scores_options
 from holdsup.cli.output import Output, name_file, show_progress
-from holdsup.errors import ResultError
 
 
 @click.command(
@@ -45,9 +44,5 @@ def command(data: tuple[str, ...], target: Path, full: bool, quiet: bool, **give
     shown.refuse_to_overwrite(data, target)
     with show_progress(quiet=quiet) as progress:
         scores = read_scores(list(data), progress=progress, **join_properties(given))
-    if scores.roles.sample and target.suffix.lower() == ".csv":
-        raise ResultError(
-            f"these logs have several samples of an item, and a CSV file can't say so: write {target.stem}.parquet"
-        )
     write_scores(export_table(scores), target)
     shown.emit(audit_scores(scores))

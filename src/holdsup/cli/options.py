@@ -24,6 +24,7 @@ ROLES = (
     "metric",
     "cluster",
     "status",
+    "samples",
     "property",
     "wide",
     "names",
@@ -34,7 +35,7 @@ ROLES = (
 COLUMNS = "Columns (found by name; comma-separated; '-' for none)"
 # The group of each option that several commands have; a command names the groups of its own options.
 GROUPS = {
-    "Rows and scores": "where last lower-is-better higher-is-better lower average nested-runs",
+    "Rows and scores": "where last lower-is-better higher-is-better lower average estimate nested-runs",
     COLUMNS: " ".join(ROLES),
     "Output": "full pairs format output plot figure plot-all",
     "Running": "level seed jobs quiet help",
@@ -185,7 +186,8 @@ def scores_options(command: F) -> F:
             click.option("--score", metavar="COL", help="The score."),
             click.option("--system", metavar="COL", help="What is compared: system, model, ..."),
             click.option("--item", metavar="COL", help="What is scored: item, id, sentence_id, ..."),
-            click.option("--run", metavar="COL", help="One training, or one sample, of a system."),
+            click.option("--run", metavar="COL", help="One training of a system."),
+            click.option("--samples", metavar="COL", help="Tells several answers of a run to an item apart."),
             names_option("--facets", metavar="COLS", help="What varies between runs: seed,learning_rate."),
             names_option("--replicates", metavar="COLS", help="Facets that only repeat a run, like a seed."),
             names_option("--shared", metavar="COLS", help="Facets whose values mean the same for all systems."),

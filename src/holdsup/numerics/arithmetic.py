@@ -1,10 +1,11 @@
-"""Where a function of one number crosses zero, and which differences are nothing but the rounding of sums."""
+"""Where a function of one number crosses zero, weights as shares, and differences that are the rounding of sums."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from holdsup.numerics.layout import Floats
 
@@ -64,3 +65,13 @@ def without_noise(differences: Floats, scale: Floats | float) -> Floats:
 def largest(values: Floats) -> float:
     """Return the largest of some numbers in absolute value; NaN does not count."""
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+
+
+def share_out(weights: ArrayLike | None, count: int) -> Floats:
+    """Return weights as shares of their sum; where there are none, equal shares.
+
+    >>> share_out([1, 3], 2).tolist(), share_out(None, 4).tolist()
+    ([0.25, 0.75], [0.25, 0.25, 0.25, 0.25])
+    """
+    given = np.ones(count) if weights is None else np.asarray(weights, float)
+    return np.asarray(given / given.sum())

@@ -26,6 +26,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from holdsup.numerics.arithmetic import share_out
 from holdsup.numerics.decisions import Criterion, Difference, decide
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import fit_additive
@@ -151,23 +152,23 @@ def compare_these_datasets(
     *,
     clusters: Codes | None = None,
     new_runs: bool = True,
-    by_items: bool = False,
+    weights: ArrayLike | None = None,
     deterministic: bool = False,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new items, and new runs, of these datasets, each with runs of its own.
 
     The variances of the datasets' differences add up; each part keeps its degrees of freedom. A column
-    that a dataset does not use is NaN throughout it. With `by_items` a dataset has the weight of its items.
+    that a dataset does not use is NaN throughout it. `weights` are those of datasets, in the order of their codes.
     """
     left, right, scale = read_pair(left, right)
     rows = _rows(datasets, len(left))
     spreads = []
-    for at in rows:
+    for at, share in zip(rows, share_out(weights, len(rows)), strict=True):
         inside = None if clusters is None else clusters[at]
         both = _used(left[at]), _used(right[at])
         _, spread, _ = _measure_pair(*both, None, None, inside, deterministic=deterministic)
-        spreads.append(spread.scaled(len(at) / len(left) if by_items else 1 / len(rows)))
+        spreads.append(spread.scaled(share))
     total = float(sum(each.estimate for each in spreads))
     return decide(total, choose_tests(spreads, new_runs=new_runs), scale, level)
 
@@ -181,7 +182,7 @@ def compare_runs_on_datasets(
     right_settings: Codes | None = None,
     deterministic: bool = False,
     clusters: Codes | None = None,
-    by_items: bool = False,
+    weights: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new items and new runs on these datasets, a column one run scored on all of them.
@@ -191,7 +192,7 @@ def compare_runs_on_datasets(
     """
     left, right, scale = read_pair(left, right)
     sides = _sides(left, right, left_settings, right_settings, deterministic)
-    arms, spread = measure_on_datasets(sides, datasets, clusters, by_items=by_items)
+    arms, spread = measure_on_datasets(sides, datasets, clusters, weights)
     found = decide(float(spread.estimate), choose_tests([spread], new_runs=True), scale, level)
     return replace(
         found,
@@ -201,7 +202,10 @@ def compare_runs_on_datasets(
 
 
 def measure_on_datasets(
-    sides: Sequence[tuple[Floats, Codes | None]], datasets: Codes, clusters: Codes | None, *, by_items: bool = False
+    sides: Sequence[tuple[Floats, Codes | None]],
+    datasets: Codes,
+    clusters: Codes | None,
+    weights: ArrayLike | None = None,
 ) -> tuple[list[Arm], Spread]:
     """Return what runs say of means over these datasets, and the parts of the variance of their difference.
 
@@ -213,7 +217,7 @@ def measure_on_datasets(
         raise ValueError("a dataset has one item: how much items differ is not measured.")
     if any(np.isnan(scores[..., at, :]).all(axis=-2).any() for scores, _ in sides for at in rows):
         raise ValueError("a run was not scored on all of these datasets.")
-    weights = np.array([len(at) / len(datasets) if by_items else 1 / len(rows) for at in rows])
+    weights = share_out(weights, len(rows))
     found = [find_clusters(None if clusters is None else clusters[at], len(at)) for at in rows]
     within = [
         [measure_arm(scores[..., at, :], settings, own) for scores, settings in sides]

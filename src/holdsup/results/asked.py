@@ -26,7 +26,7 @@ GIVEN_BY = {
     "qra_check": ("qra", "--validate"),
     **{f"qra_{kind}": ("qra", "--kind", kind) for kind in ("scores", "labels", "findings")},
 }
-FLAGS = {"curve": "--learning-curve", "form": "--paper", "compare_forms": "--forms"}
+FLAGS = {"sample": "--samples", "curve": "--learning-curve", "form": "--paper", "compare_forms": "--forms"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from holdsup.results.cautions import Caution
 from holdsup.scores.faults import note
 from holdsup.scores.properties import TextProperty, compute_property
 from holdsup.scores.roles import FILE, METRIC_KIND, OF_METRICS, Roles
+from holdsup.scores.samples import settle_samples
 from holdsup.scores.settings import keep_settings, leave_out_outcomes
 from holdsup.scores.spreadsheets import leave_out_rows
 from holdsup.scores.table import STATUSES, Scores, take_rows
@@ -37,6 +38,7 @@ def assemble(
     stated: bool,
     guessed: Collection[str],
     notes: tuple[Caution, ...],
+    known: Collection[str | None] = (),
 ) -> Scores:
     """Return the columns in their places; a wide table becomes as many times longer as it has score columns.
 
@@ -49,6 +51,7 @@ def assemble(
     stated : whether the user named the column of the status
     guessed : facets that were found by the names of settings
     notes : what was decided before
+    known : columns whose role was asked for, or stated
     """
     columns = replace(columns, named=_without_row_numbers(columns, roles))
     columns, left_out, said = leave_out_rows(columns, roles)
@@ -70,7 +73,7 @@ def assemble(
     labels = {name: column for name, column in long.items() if isinstance(column, Labels)}
     found: dict[str, Labels | None] = {
         role: labels[column] if (column := getattr(roles, role)) else None
-        for role in ("system", "item", "dataset", "metric", "cluster", "sample")
+        for role in ("system", "item", "dataset", "metric", "cluster")
     }
     if roles.wide:
         found[roles.wide] = Labels.of(source, roles.score_columns)
@@ -89,6 +92,9 @@ def assemble(
     if status.names != ("ok",):
         ok = status.names.index("ok") if "ok" in status.names else -1
         values = np.where(status.codes == ok, values, np.nan)
+    cells = (system, found["dataset"], found["item"], found["metric"])
+    roles, answers = settle_samples(roles, labels, cells, known)
+    said = [*said, *answers]
     roles = keep_settings(roles, labels, system, (found["dataset"], found["item"]), guessed)
     roles, said = leave_out_outcomes(roles, labels, system, found["dataset"], guessed, said)
     facets = {name: labels[name] for name in roles.facets}
@@ -114,7 +120,7 @@ def assemble(
         dataset=found["dataset"],
         metric=found["metric"],
         cluster=found["cluster"],
-        sample=found["sample"],
+        sample=labels[roles.sample] if roles.sample else None,
     )
 
 

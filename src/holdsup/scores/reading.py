@@ -35,6 +35,7 @@ def read_scores(
     shared: Iterable[str] = (),
     properties: Iterable[str] = (),
     status: str | None = None,
+    samples: str | None = None,
     wide: Mapping[str, Iterable[Any]] | None = None,
     names: str | None = None,
     readers: Iterable[str] = (),
@@ -62,6 +63,8 @@ def read_scores(
         a table of word counts; the functions are flesch, words_per_sentence, length, characters, rarity_sum and
         rarity_mean
     status : the column that says "ok" (or success, completed, done ...), or why a score does not count
+    samples : the column that tells several answers of one run to one item apart; found by the names sample and
+        generation, and trial where it repeats items within a run
     wide : ``{"system": ["A", "B"]}`` or ``{"metric": ["bleu", "chrf"]}`` (or dataset) when each has a
         column of its own
     names : columns in the names of the files: with "{system}_seed{seed}" or "{system}/seed{seed}/preds"
@@ -80,7 +83,7 @@ def read_scores(
     check_progress(progress)
     asked = _wide(
         Roles(**_one_each(score=score, system=system, item=item, run=run, dataset=dataset, metric=metric,
-                          cluster=cluster, status=status),
+                          cluster=cluster, status=status, sample=samples),
               facets=_names(facets), replicates=_names(replicates), shared=_names(shared)),
         wide,
     )  # fmt: skip
@@ -110,8 +113,9 @@ def read_scores(
     known = {*asked.facets, *asked.replicates, *asked.shared, *find_stated(tables).facets}
     guessed = [c for c in roles.facets if is_setting(c) and c not in known]
     scores = assemble(
-        tables, roles, columns, virtual, computed, by_line=item != NOTHING, stated=stated, guessed=guessed, notes=notes
-    )
+        tables, roles, columns, virtual, computed, by_line=item != NOTHING, stated=stated, guessed=guessed, notes=notes,
+        known={*known, asked.sample, find_stated(tables).sample},
+    )  # fmt: skip
     return replace(scores, names=names)
 
 

@@ -27,6 +27,8 @@ ASIDE = (
 )  # fields that give no column a role of its own
 RESPLIT = "resplit"  # numbers the splits of one corpus, in exports of contests and of repeated splits
 REPLICATES = ("replication", "replicate", "replica", "rep", "trial", "rng", "random_state", RESPLIT)
+TRIALS = ("trial",)  # repetitions of a training, or samples where it repeats items within a run
+SAMPLES = re.compile(r"(sample|generation)(_(no|nr|num|number|index|idx|id))?")  # answers of one run to one item
 NUMBERED = ("init",)  # repetitions if they are numbers: init 1, 2, 3, but not init xavier and he
 SEED = re.compile(r"(.+_)?seeds?(_(id|no|nr|num|number|index|idx|value|rng))?")  # seed, random_seed, seed_id
 # How far one training has come: step, global_step, epoch; but num_steps and epochs are settings, chosen before it.
@@ -128,6 +130,15 @@ def is_replicate(column: str) -> bool:
     return name in REPLICATES or SEED.fullmatch(name) is not None
 
 
+def is_sample(column: str) -> bool:
+    """Return whether a column is named like the answers of one run to one item, and no item has the name.
+
+    >>> is_sample("sample"), is_sample("Generation #"), is_sample("samples_per_second")
+    (True, True, False)
+    """
+    return SAMPLES.fullmatch(bare_name(column)) is not None
+
+
 def is_progress(column: str) -> bool:
     """Return whether a column is named like the progress of one training: its values are no trainings of their own.
 
@@ -196,7 +207,7 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
     columns = tuple(dict.fromkeys((*(column for table in tables for column in table.columns), *virtual)))
     where = tables[0].name if len(tables) == 1 else f"these {len(tables)} tables"
     as_asked, asked = asked, fill_in(asked, find_stated(tables))
-    refused = {role for role in USUAL if getattr(asked, role) == NOTHING}
+    refused = {role for role in (*USUAL, "sample") if getattr(asked, role) == NOTHING}
     asked = replace(asked, **dict.fromkeys(refused))  # type: ignore[arg-type]  # roles that may be None
     if asked.facets == (NOTHING,):
         refused.add("facets")
@@ -219,6 +230,10 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
     if last and asked.system is None and "system" not in {asked.wide, *found, *refused}:
         found["system"] = last
         taken.add(last)
+    answers = [c for c in columns if c not in taken and is_sample(c)]
+    if answers and asked.sample is None and "sample" not in refused and (asked.item or "item" in found):
+        found["sample"] = answers[0]
+        taken.add(answers[0])
     numbered = {c for t in tables for c in t.columns if bare_name(c) in NUMBERED and t.guess(c) == "number"}
     if not (as_asked.facets or as_asked.replicates or as_asked.shared) and "facets" not in refused:
         named = {c for c in columns if c not in taken and (is_replicate(c) or is_setting(c) or c in numbered)}

@@ -34,6 +34,14 @@ LONGEST = 24  # characters of a label that are shown
 PIECE = 2**16  # rows worked on together: they stay in the cache
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """What scores that are made of several samples each are made of."""
+
+    counts: NDArray[np.float64]  # how many samples each score is of, shape (n,)
+    variance: NDArray[np.float64]  # of each score over new samples; NaN where it has too few
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scores:
     """Scores of systems on items: one row is one score of one system on one item in one run."""
@@ -49,6 +57,7 @@ class Scores:
     metric: Labels | None = None
     cluster: Labels | None = None
     sample: Labels | None = None  # which of several answers of a run to an item
+    sampled: Sampled | None = None  # the same, of scores that are made of several answers each
     facets: Mapping[str, Labels]  # named sources of variation between runs
     properties: Mapping[str, Column]  # facts about items, numbers or labels
     others: Mapping[str, Column]  # columns without a role, by which the audit can tell what was forgotten
@@ -122,11 +131,17 @@ class Scores:
         }
         for group in ("facets", "properties", "others"):
             taken[group] = {name: take_rows(column, rows) for name, column in getattr(self, group).items()}
+        if self.sampled is not None:
+            taken["sampled"] = Sampled(self.sampled.counts[rows], self.sampled.variance[rows])
         return dataclasses.replace(self, score=self.score[rows], **taken)
 
     def only(self, mask: NDArray[np.bool_]) -> Scores:
         """Return the rows of a mask: the same table if that is all of them."""
         return self if mask.all() else self.take(mask)
+
+    def count(self, mask: NDArray[np.bool_]) -> int:
+        """Return how many scores were read for the rows of a mask."""
+        return int(mask.sum() if self.sampled is None else self.sampled.counts[mask].sum())
 
     def rows(self) -> Rows:
         """Return how many rows can be used, and why the others cannot; each row counts once."""

@@ -1,6 +1,7 @@
 """What a table can carry: the claim of each pair of systems, and its test.
 
 - these-runs: for these trained runs, over new items;
+- these-items: for these trained runs on these items, over new samples of each item;
 - these-datasets: over new items and new runs, on these datasets;
 - new-runs: over new items and new runs, and new datasets if there are several; settings as they are, equally weighted;
 - new-settings: over new settings as well.
@@ -36,10 +37,11 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.early import look_early
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
+from holdsup.verdict.samples import THESE_ITEMS, compare_samples
 from holdsup.verdict.settings import compare_new_settings
 from holdsup.verdict.trainings import can_repeat, has_nested_runs
 
-CLAIMS = ("these-runs", "these-datasets", "new-runs", "new-settings")
+CLAIMS = ("these-items", "these-runs", "these-datasets", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
 NOISE = 1e-12  # of the largest score: a difference below it is the rounding of sums
 RESPLITS = "runs are re-splits of one corpus, so they share training and test items and don't count as new runs"
@@ -55,6 +57,7 @@ class Rule(StrEnum):
     SEEDS = "two-way-paired"  # items, and runs that share a seed
     PAIRED = "paired-t"  # items, clusters or datasets
     SCORE = "score"  # shares of items, one run each
+    SAMPLES = "samples"  # samples of these items
     BETS = "bets"  # items one by one, looked at early
 
 
@@ -87,7 +90,13 @@ def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
         raise ScoresError(f"the claim {asked!r} is unknown: use {', '.join(CLAIMS)}")
     able = [] if evaluation.resplit else [each for each in evaluation.systems if can_repeat(evaluation, each)]
     varies = len(able) >= 2 and not all(system.deterministic for system in able)
-    return asked or (STRONGEST if varies else "these-runs")
+    return narrow_claim(evaluation, asked) if asked or varies else "these-runs"
+
+
+def narrow_claim(evaluation: Evaluation, asked: str | None) -> str:
+    """Return the claim that is asked for, or the strongest: weights of datasets say nothing about other datasets."""
+    claim = asked or STRONGEST
+    return "these-datasets" if evaluation.weights is not None and claim in ("new-runs", "new-settings") else claim
 
 
 def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, level: float) -> Pair:
@@ -169,6 +178,8 @@ def _pairs_seeds(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: st
 def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -> tuple[str, str]:
     """Return the claim that a pair can carry, and why it is less than what is asked for."""
     single = [system for system in (a, b) if not can_repeat(evaluation, system)]
+    if claim == THESE_ITEMS:
+        return claim, ""
     if evaluation.resplit and evaluation.per_run:
         raise ScoresError(f"{RESPLITS}; without items nothing else can be tested: use holdsup contest")
     if evaluation.resplit:
@@ -222,12 +233,14 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
         x, y = x[0], y[0]
         words = "Welch t-test (run scores, conservative df)"
         return make(Rule.WELCH, words, compare_run_scores, deterministic=a.deterministic or b.deterministic)
+    if claim == THESE_ITEMS:
+        return Rule.SAMPLES, "t-test (samples of each item)", partial(compare_samples, evaluation, a, b, shared)
     clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
     if claim == "these-datasets":
         return _test_on_datasets(evaluation, a, b, datasets, clusters)
     if datasets is not None and len(np.unique(datasets)) > 1:
-        of_these = partial(compare_these_datasets, new_runs=False, by_items=evaluation.by_items)
+        of_these = partial(compare_these_datasets, new_runs=False, weights=evaluation.weigh(datasets))
         words = "paired t-test (items of these datasets)"
         return make(Rule.PAIRED, words, of_these, datasets=datasets, clusters=clusters)
     unit = "clusters" if clusters is not None else evaluation.unit
@@ -269,7 +282,8 @@ def _test_on_datasets(
             words,
             lambda up, level: compare_run_scores(means[0] + up, means[1], deterministic=deterministic, level=level),
         )
-    options: dict[str, Any] = {"clusters": clusters, "by_items": evaluation.by_items, "deterministic": deterministic}
+    weights = evaluation.weigh(datasets)
+    options: dict[str, Any] = {"clusters": clusters, "weights": weights, "deterministic": deterministic}
     compare: Callable[..., Difference] = compare_these_datasets
     if nested == {False}:
         compare = compare_runs_on_datasets
@@ -287,7 +301,7 @@ def mean_on_datasets(
     zeros = np.zeros((len(system.scores), 1))
     nothing = replace(system, scores=zeros, settings=system.settings[:1], deterministic=True)
     if system.deterministic and datasets is not None:
-        options: dict[str, Any] = {"clusters": clusters, "by_items": evaluation.by_items, "new_runs": False}
+        options: dict[str, Any] = {"clusters": clusters, "weights": evaluation.weigh(datasets), "new_runs": False}
         return compare_these_datasets(system.scores, zeros, datasets, **options, level=level)
     return _test_on_datasets(evaluation, system, nothing, datasets, clusters)[2](0.0, level)
 

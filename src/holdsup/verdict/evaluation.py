@@ -37,6 +37,7 @@ class SystemRuns:
     seeds: Codes | None
     datasets: Codes | None = None  # dataset of each item, None if there are fewer than two
     deterministic: bool = False  # whether it was declared that another run would have the same scores
+    sampled: tuple[Floats, Floats] | None = None  # variance over new samples and number of samples, as `scores`
 
     @cached_property
     def has(self) -> NDArray[np.bool_]:
@@ -58,7 +59,8 @@ class SystemRuns:
         if items.all():
             return self
         datasets = None if self.datasets is None else self.datasets[items]
-        return replace(self, scores=self.scores[items], datasets=datasets)
+        sampled = None if self.sampled is None else (self.sampled[0][items], self.sampled[1][items])
+        return replace(self, scores=self.scores[items], datasets=datasets, sampled=sampled)
 
     @cached_property
     def has_each(self) -> NDArray[np.bool_]:
@@ -103,6 +105,7 @@ class Evaluation:
     dataset_names: tuple[str, ...]  # their names
     nested_runs: bool = False  # whether it was declared that each dataset has its own runs, whatever their names
     by_items: bool = False  # whether items of several datasets weigh the same, not datasets
+    weights: Floats | None = None  # the weight of each dataset, where they weigh neither the same nor as their items
     looking: Looking | None = None  # how early looks are taken, None where there is one look
 
     @cached_property
@@ -147,6 +150,21 @@ class Evaluation:
             return there if self.unit == "datasets" else {}
         rows = [self.datasets == code for code in np.unique(self.datasets)]
         return {name: np.stack([scored[each].any(axis=0) for each in rows]) for name, scored in there.items()}
+
+    def weigh(self, datasets: Codes | None) -> Floats | None:
+        """Return the weights of those datasets of some items that occur, in the order of their codes; None: alike."""
+        if datasets is None or (self.weights is None and not self.by_items):
+            return None
+        codes, counts = np.unique(datasets, return_counts=True)
+        return counts.astype(float) if self.weights is None else self.weights[codes]
+
+    def weigh_items(self, held: NDArray[np.bool_]) -> Floats:
+        """Return the weight of each of some items in a mean over all datasets."""
+        if self.datasets is None or self.by_items:
+            return np.ones(int(held.sum()))
+        codes, place, counts = np.unique(self.datasets[held], return_inverse=True, return_counts=True)
+        shares = np.ones(len(codes)) if self.weights is None else self.weights[codes]
+        return (shares / counts)[place]
 
     def scored(self, system: SystemRuns) -> NDArray[np.bool_]:
         """Return which items a system can be judged on: those with a score in each of its settings.
@@ -218,14 +236,20 @@ def _systems(
     for code, name in enumerate(scores.system.names):
         rows = np.flatnonzero(scores.system.codes == code)
         runs = cross(scores.run.take(rows))
-        shown = rows[runs.first]
+        shown, shape, of = rows[runs.first], (items, runs.count), scores.sampled
         yield SystemRuns(
             name=name,
-            scores=_grid(scores.score[rows], item[rows], runs.codes, (items, runs.count)),
+            scores=_grid(scores.score[rows], item[rows], runs.codes, shape),
             runs=tuple(scores.run.names[c] for c in scores.run.codes[shown]),
             settings=cross(*(labels.take(shown) for labels in settings), rows=len(shown)).codes,
             seeds=None if seeds is None else seeds[shown],
             datasets=datasets,
+            sampled=None
+            if of is None
+            else (
+                _grid(of.variance[rows], item[rows], runs.codes, shape),
+                _grid(of.counts[rows], item[rows], runs.codes, shape),
+            ),
         )
 
 

@@ -107,7 +107,9 @@ def count_samples(evaluation: Evaluation) -> dict[str, int]:
     """Return how many answers of a run to one item each system has, at most; zeros where nothing tells answers."""
     scores = evaluation.scores
     most = np.zeros(scores.system.count, np.int64)
-    if scores.sample is not None:
+    if scores.sampled is not None:
+        np.maximum.at(most, scores.system.codes, scores.sampled.counts.astype(np.int64))
+    elif scores.sample is not None:
         cells = cross(scores.run.codes.astype(np.int64), evaluation.item)
         np.maximum.at(most, scores.system.codes[cells.first], cells.sizes())
     return dict(zip(scores.system.names, most.tolist(), strict=True))
@@ -192,8 +194,8 @@ def leave_out_copies(evaluation: Evaluation) -> Distinct:
     if kept.all():
         return Distinct(evaluation, 0, frozenset(), tuple(cautions))
     distinct = lay_out_metric(scores.take(kept), evaluation.metric, nested_runs=evaluation.nested_runs)
-    distinct = replace(distinct, by_items=evaluation.by_items, looking=evaluation.looking)
-    return Distinct(distinct, int((~kept).sum()), frozenset(systems), tuple(cautions))
+    distinct = replace(distinct, by_items=evaluation.by_items, weights=evaluation.weights, looking=evaluation.looking)
+    return Distinct(distinct, scores.count(~kept), frozenset(systems), tuple(cautions))
 
 
 def declare_deterministic(distinct: Distinct, names: Sequence[str]) -> Distinct:

@@ -20,7 +20,8 @@ from holdsup.verdict.comparison.standings import find_open, is_told
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 from holdsup.verdict.phrases import join_names, name_items, say_runs
 from holdsup.verdict.planning import PairPlan, plan_items, plan_pair
-from holdsup.verdict.repeats import Distinct
+from holdsup.verdict.repeats import Distinct, count_samples
+from holdsup.verdict.samples import THESE_ITEMS
 from holdsup.verdict.trainings import can_repeat
 
 POWER = "80%"  # with which plans find the difference that was found, see `planning`
@@ -64,6 +65,12 @@ def _advise_pair(distinct: Distinct, pair: Pair, *, runs: str, firm: bool, alpha
     unsure = not firm and size > 0
     by = f" by {evaluation.metric}" if evaluation.metric else ""
     tell = f"tell {pair.left.name} from {pair.right.name}{by}" if named else ""
+    if pair.claim == THESE_ITEMS:
+        samples, found = max(count_samples(evaluation).values()), pair.difference
+        plan = plan_items(pair.left.name, pair.right.name, evaluation.metric, samples, found.se, found.df)
+        enough = plan.enough_items(size, alpha) if unsure else None  # samples take the place of items
+        said = (f"{format_count(enough)} samples of each item{_say_power(tell)}",) if enough else ()
+        return Advice(said, "samples" if enough else None)
     if pair.claim == "these-runs":
         lacking = [system for system in (pair.left, pair.right) if not can_repeat(evaluation, system)]
         training = () if evaluation.resplit else _advise_training(evaluation, lacking, distinct.systems, runs)

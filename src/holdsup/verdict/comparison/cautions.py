@@ -17,6 +17,7 @@ from holdsup.verdict.comparison.trust import caution_collapses, caution_skewness
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_repeats, count_samples
+from holdsup.verdict.samples import OF_THESE_RUNS
 from holdsup.verdict.settings import sparse_facets
 from holdsup.verdict.trainings import can_repeat, caution_reading, has_nested_runs, is_moved
 
@@ -85,10 +86,10 @@ def _less_claimed(found: Found) -> Iterator[Caution]:
 
 def _few_runs(found: Found) -> Iterator[Caution]:
     """Yield whose runs or settings are too few for much, and which are not paired."""
-    few = {s.name for pair in found.covering if pair.claim != "these-runs" for s in (pair.left, pair.right)
+    few = {s.name for pair in found.covering if pair.claim not in OF_THESE_RUNS for s in (pair.left, pair.right)
            if not pair.nested and len(s.runs) - s.setting_count == 1}  # fmt: skip
     shared = found.evaluation.scores.roles.shared
-    if shared and any(pair.claim != "these-runs" and pair.rule is not Rule.SEEDS for pair in found.covering):
+    if shared and any(pair.claim not in OF_THESE_RUNS and pair.rule is not Rule.SEEDS for pair in found.covering):
         yield Caution(
             code="seeds-not-paired",
             message=f"Runs are not paired by {', '.join(shared)}: each system's runs count as independent.",

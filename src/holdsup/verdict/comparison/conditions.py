@@ -28,6 +28,7 @@ from holdsup.verdict.comparison.trends import (
 )
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty, find_property
+from holdsup.verdict.samples import THESE_ITEMS
 
 Ratio: TypeAlias = tuple[float, int, float]  # a likelihood ratio: its statistic, degrees of freedom and chi-square p
 
@@ -67,6 +68,8 @@ def condition(
     """Return how the pairs compare along each property, on its own and given the others; `asked` is the claim."""
     if not by:
         return Conditions()
+    if asked == THESE_ITEMS:
+        raise ScoresError(f"--by {by[0]}: it asks about new items, and --claim {THESE_ITEMS} about none: leave one out")
     if evaluation.datasets is not None:
         raise ScoresError(
             f"--by {by[0]}: there are {len(evaluation.dataset_names)} datasets, and it may matter differently "

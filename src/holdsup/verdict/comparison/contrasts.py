@@ -24,6 +24,7 @@ from holdsup.verdict.comparison.pairs import (
     retest_pairs,
 )
 from holdsup.verdict.comparison.records import Conditional, Equivalence, SystemContrast
+from holdsup.verdict.samples import OF_THESE_RUNS
 
 LEVEL = 0.95  # of limits that a test against a margin has no use for
 SMALLEST = -300.0  # decimal logarithm below which a p-value is written as zero beside its logarithm
@@ -156,7 +157,7 @@ def _list_superior(found: Found, estimates: Floats) -> list[float | None]:
         variance = sum(pairs.run_variance[side] + pairs.residual_variance[side] / pairs.like.items for side in sides)
         known = np.ones(len(pairs), bool)
     else:
-        known = np.array([pair.claim != "these-runs" and _has_runs(pair) for pair in pairs])
+        known = np.array([pair.claim not in OF_THESE_RUNS and _has_runs(pair) for pair in pairs])
         variance = np.array(
             [_new_run_variance(pair) if there else 1.0 for pair, there in zip(pairs, known, strict=True)]
         )

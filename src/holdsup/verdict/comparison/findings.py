@@ -24,13 +24,21 @@ from holdsup.results import Caution, Rows
 from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.directions import Directions
-from holdsup.verdict.claims import STRONGEST, Pair, Rule, choose_claim, mean_on_datasets, pair_systems
+from holdsup.verdict.claims import (
+    Pair,
+    Rule,
+    choose_claim,
+    mean_on_datasets,
+    narrow_claim,
+    pair_systems,
+)
 from holdsup.verdict.comparison.conditions import Conditions, condition
 from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, ratio_as_published
 from holdsup.verdict.comparison.pairs import ManyPairs, pair_all
 from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.repeats import COPY, Distinct, declare_deterministic, leave_out_copies
+from holdsup.verdict.samples import THESE_ITEMS, compare_samples
 from holdsup.verdict.settings import mean_over_settings
 from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs
 
@@ -111,7 +119,7 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
     lower = question.directions.is_lower(evaluation.metric)
     early = evaluation.looking is not None  # what is tested and shown is then what holds at every look
     paper = None if early else find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
-    asked = question.claim or STRONGEST
+    asked = narrow_claim(evaluation, question.claim)
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",
         lambda: condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower),
@@ -231,7 +239,7 @@ def count_rows(scores: Scores, found: Sequence[Found], passed_over: Mapping[str,
     reasons = {**rows.reasons, **passed_over}
     unused = 0
     for each in found:
-        counts = {reason: int(mask.sum()) for reason, mask in _unused(each).items()}
+        counts = {reason: each.evaluation.scores.count(mask) for reason, mask in _unused(each).items()}
         for reason, count in {COPY: each.distinct.rows, **counts}.items():
             unused += count
             if count:
@@ -293,6 +301,8 @@ def _carried(evaluation: Evaluation, system: SystemRuns, asked: str) -> str:
     """Return the claim that a system's own runs can carry."""
     if evaluation.per_run:
         return "new-runs"
+    if asked == THESE_ITEMS:
+        return asked
     if asked == "these-runs" or evaluation.resplit or not can_repeat(evaluation, system):
         return "these-runs"
     if asked == "these-datasets" and len(evaluation.dataset_names) > 1:
@@ -313,7 +323,9 @@ def _of_runs(scores: np.ndarray, level: float) -> tuple[float, float, float, flo
 
 def _against_nothing(evaluation: Evaluation, system: SystemRuns, claim: str, level: float) -> tuple[Difference, str]:
     """Return the difference from a system whose every score is zero, and why it may have no limits."""
-    few = {"new-runs": "runs", "these-datasets": "runs", "new-settings": "settings"}.get(claim, str(evaluation.unit))
+    few = {THESE_ITEMS: "samples", "new-runs": "runs", "these-datasets": "runs", "new-settings": "settings"}.get(
+        claim, str(evaluation.unit)
+    )
     held = evaluation.scored(system)
     try:
         return _test(evaluation, system, held, claim, level), f"too few {few} to measure their spread"
@@ -338,14 +350,17 @@ def _test(evaluation: Evaluation, system: SystemRuns, held: np.ndarray, claim: s
     nothing = np.zeros((len(scores), 1))
     datasets = None if evaluation.datasets is None else evaluation.datasets[held]
     several = datasets is not None and len(np.unique(datasets)) > 1
+    if claim == THESE_ITEMS:
+        return compare_samples(evaluation, own, None, held, 0.0, level)
     if claim == "these-datasets":
         return mean_on_datasets(evaluation, own, datasets, clusters, level)
     if claim == "new-runs" and (several or evaluation.unit == "datasets"):
         return _over_datasets(evaluation, own, held, settings, level)
     if datasets is not None and several:
         return compare_these_datasets(
-            scores, nothing, datasets, clusters=clusters, new_runs=False, by_items=evaluation.by_items, level=level
-        )
+            scores, nothing, datasets, clusters=clusters, new_runs=False, weights=evaluation.weigh(datasets),
+            level=level,
+        )  # fmt: skip
     if claim == "these-runs" or system.deterministic:
         return compare_these_runs(scores, nothing, left_settings=settings, clusters=clusters, level=level, tails=False)
     if claim == "new-settings":

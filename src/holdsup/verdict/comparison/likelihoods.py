@@ -19,6 +19,7 @@ from holdsup.verdict.comparison.records import PaperConditional, PaperTest
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty
 from holdsup.verdict.repeats import count_samples
+from holdsup.verdict.samples import THESE_ITEMS
 from holdsup.verdict.settings import varying_facets
 from holdsup.verdict.trainings import has_nested_runs
 
@@ -114,6 +115,8 @@ def fit_ours(evaluation: Evaluation, claim: str) -> OurFits | str:
 
 def _find_obstacle(evaluation: Evaluation, claim: str) -> str:
     """Return why a model can't be fitted to all of the scores, "" if it can."""
+    if claim == THESE_ITEMS:
+        return "items are as they are, and a model draws them anew"
     if claim != "these-runs" and any(system.deterministic for system in evaluation.systems):
         return "a system is deterministic, and the model has one run variance for all"
     if len(evaluation.systems) > MOST_SYSTEMS:

@@ -25,6 +25,7 @@ from holdsup.numerics.spread import Clusters, Spread, at_common_mean, find_clust
 from holdsup.progress import Progress
 from holdsup.verdict.claims import NOISE, Pair, Rule, pair_systems
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.samples import THESE_ITEMS
 from holdsup.verdict.trainings import has_nested_runs
 
 Codes = NDArray[np.intp]
@@ -234,7 +235,7 @@ def _is_uniform(evaluation: Evaluation, claim: str) -> bool:
         evaluation.looking
         or evaluation.resplit
         or evaluation.datasets is not None
-        or claim in ("new-settings", "these-datasets")
+        or claim in (THESE_ITEMS, "new-settings", "these-datasets")
     ):
         return False
     known = all(system.repeats or system.deterministic for system in systems)

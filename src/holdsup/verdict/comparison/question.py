@@ -21,11 +21,12 @@ from holdsup.results import Asked, Caution
 from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
-from holdsup.scores.directions import LowerIsBetter, sign_direction
+from holdsup.scores.directions import LowerIsBetter, choose_directions, sign_direction
 from holdsup.scores.faults import refuse
 from holdsup.scores.mixtures import refuse_mixtures
 from holdsup.scores.refusals import find_item_facets
 from holdsup.scores.suggestions import point_to_roles
+from holdsup.verdict.averages import Average
 from holdsup.verdict.comparison.advice import Advice, advise
 from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_lacking, count_missing
 from holdsup.verdict.comparison.conditions import name_properties
@@ -40,8 +41,8 @@ from holdsup.verdict.evaluation import check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
+from holdsup.verdict.samples import OF_THESE_RUNS, THESE_ITEMS, caution_samples, estimate_samples, list_estimates
 
-AVERAGES = ("macro", "micro")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
 
 
@@ -54,7 +55,8 @@ def compare_systems(
     best: str | None = None,
     by: str | Sequence[str] | None = (),
     where: Where = None,
-    average: str = "macro",
+    average: str | None = None,
+    estimate: str | Sequence[str] | None = (),
     last: str | None = None,
     nested_runs: bool = False,
     deterministic: str | Sequence[str] | None = (),
@@ -73,8 +75,8 @@ def compare_systems(
     Parameters
     ----------
     data : `Scores`, or anything that `read_scores` takes
-    claim : "these-runs", "these-datasets" (new runs on these datasets), "new-runs" or "new-settings"; by default
-        new-runs where two systems have two runs or more
+    claim : "these-items" (new samples of each item), "these-runs", "these-datasets" (new runs on these datasets),
+        "new-runs" or "new-settings"; by default new-runs where two systems have two runs or more
     baseline : the system that all others are compared with; by default all pairs are
     margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
@@ -82,7 +84,11 @@ def compare_systems(
         what it is; with `nested_runs` there is one on each dataset
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
-    average : over several datasets, "macro": datasets weigh the same, or "micro": items do
+    average : over several datasets, "macro" (the default): datasets weigh the same; "micro": items do; "weights:COL":
+        by a column that has one number for each dataset; "macro:group,subject": the mean over groups of the means over
+        their subjects, which are then the datasets
+    estimate : of samples that are right or wrong, "pass@5", the chance that one of five is right, "pass^3", that all
+        three are, or several of these: each is a metric; by default samples are averaged
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
         then two trainings; by default a run whose name recurs is one training that was evaluated on all
@@ -105,8 +111,7 @@ def compare_systems(
     ('new-runs', 1, 'B')
     """
     check_level(level)
-    if average not in AVERAGES:
-        raise ScoresError(f"average is {average!r}: it can be {' or '.join(AVERAGES)}")
+    averaged = Average.read("macro" if average is None else average)
     for name, text in (("claim", claim), ("baseline", baseline), ("best", best)):
         check_text(text, name)
     for name, count in (("bootstrap", bootstrap), ("seed", seed)):
@@ -114,9 +119,10 @@ def compare_systems(
     check_processes(processes)
     check_progress(progress)
     by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
+    estimates = list_estimates(list_names_given(estimate, "estimate"))
     looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
     claim = claim or ("these-runs" if peek and not looks else None)
-    roles = roles if isinstance(data, Scores) else name_properties(by, roles)
+    roles = roles if isinstance(data, Scores) else averaged.name_dataset(name_properties(by, roles))
     taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
@@ -126,16 +132,22 @@ def compare_systems(
         picked = pick_best(scores, best, lower_is_better=directions.of_column(best), nested_runs=nested_runs)
         scores = picked.scores
         said.extend(picked.cautions)
-        if claim not in (None, "these-runs"):
+        if claim not in (None, *OF_THESE_RUNS):
             why = f"You asked for the claim {claim}, but picked runs say nothing about new ones."
             said.append(Caution(code="less-claimed", message=why))
+    made = estimate_samples(scores, estimates, these_items=claim == THESE_ITEMS)
+    if estimates:
+        directions = choose_directions(made, lower_is_better)
     question = CompareQuestion(
-        claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
-        deterministic=deterministic, bootstrap=bootstrap,
+        claim=claim if picked is None or claim == THESE_ITEMS else "these-runs",
+        baseline=baseline, margin=check_margin(margin), by=by, deterministic=deterministic, bootstrap=bootstrap,
         directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
-    laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
-    evaluations = [replace(each, by_items=average == "micro", looking=looking) for each in laid_out]
+    laid_out = lay_out(join_picks(made) if picked and nested_runs else made, nested_runs=nested_runs)
+    by_items = averaged.kind == "micro"
+    evaluations = [
+        replace(each, by_items=by_items, weights=averaged.weigh(each.scores), looking=looking) for each in laid_out
+    ]
     _check_systems(scores, question)
     if question.margin is not None:
         check_reachable(evaluations, question.margin, "margin")
@@ -151,23 +163,23 @@ def compare_systems(
     said += [line for each in asked for line in caution(each, level=level)]
     said += [] if picked or looking else quote_nearest(asked, question)
     said += [looking.say()] if looking else []
-    said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
-    said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
+    said += [*taken.cautions, *caution_samples(scores), *caution_clusters(by, roles.get("cluster"))]
+    said += [*caution_options(scores, average or "macro", nested_runs), *directions.assumptions()]
     said += _caution_claim(claim, found[0].claims[0], said)
     drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
         last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
         by=by, level=level,
-        average=None if average == "macro" else average, margin=question.margin,
+        average=average, estimate=tuple(each.name for each in estimates), margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         peek=peek or None, looks=",".join(map(str, looks)),
     )  # fmt: skip
+    passed_over = dict(taken.passed_over) | (picked.reasons if picked else {})
     compared = Comparison(
-        asked=signed, seed=drawn,
-        rows=count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {})),
+        asked=signed, seed=drawn, rows=count_rows(scores, asked[:: max(1, len(estimates))], passed_over),
         claim=found[0].claims[0], level=level, lower_is_better=contrasts[0].lower_is_better, baseline=baseline,
-        unit=evaluations[0].unit, average=average, best=() if picked is None else picked.runs,
+        unit=evaluations[0].unit, average=average or "macro", best=() if picked is None else picked.runs,
         systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level), test=tests[0],
         tests=tests, contrasts=contrasts, conditional=conditional, paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),

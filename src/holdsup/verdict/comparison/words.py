@@ -24,9 +24,11 @@ from holdsup.verdict.comparison.standings import (
     say_adjusted,
 )
 from holdsup.verdict.phrases import join_names, name_items, say_count, say_level, say_p, say_runs, say_size
+from holdsup.verdict.samples import OF_THESE_RUNS, THESE_ITEMS
 
 SAME = 1e-12  # relative difference of two means below which it is the rounding of sums
 MOST_NAMED = 3  # systems that a headline names
+OPENINGS = ("No", "None", "All", "Metrics", "Runs", "On")  # that begin an answer, and are no names
 
 
 def ask(found: Compared) -> str:
@@ -44,7 +46,39 @@ def ask(found: Compared) -> str:
 
 
 def headline(found: Compared) -> str:
-    """Return the answer in one sentence or two."""
+    """Return the answer in one sentence or two: what it is over, where that is not runs and items, comes first."""
+    over = [say_average(found)] if "average" in found.asked.options and found.datasets > 1 else []
+    if found.claim in OF_THESE_RUNS and all(s.samples > 1 for s in found.systems):
+        over.append(f"over new samples{' of these items' if found.claim == 'these-items' else ''}")
+    said, start = _answer(found), ", ".join(over)
+    if not over:
+        return said
+    said = f"{said[0].lower()}{said[1:]}" if said.partition(" ")[0] in OPENINGS else said
+    return f"{start[0].upper()}{start[1:]}, {said}"
+
+
+def say_average(found: Compared) -> str:
+    """Return which mean over datasets this is, as a phrase."""
+    kind, _, columns = found.average.partition(":")
+    if kind == "weights":
+        return f"by the mean weighted by {columns}"
+    over = f"{found.datasets} {_name_datasets(found)}" if "," not in columns else columns.replace(",", " and ")
+    return f"by the {kind} average over {over}"
+
+
+def _say_weights(found: Compared) -> str:
+    """Return what weighs how much in a mean over datasets, as a sentence."""
+    kind, _, columns = found.average.partition(":")
+    datasets = _name_datasets(found).capitalize()
+    if kind == "weights":
+        return f"{datasets} weigh by {columns}"
+    if "," in columns:
+        *outer, inner = columns.split(",")
+        return f"Each {' and '.join(outer)} weighs the same, and each {inner} within it"
+    return f"{name_items_of(found).capitalize() if kind == 'micro' else datasets} weigh the same"
+
+
+def _answer(found: Compared) -> str:
     metrics = list_metrics(found)
     if len(metrics) > 1:
         return _say_metrics(found, metrics)
@@ -100,17 +134,20 @@ def _say_margin(c: SystemContrast, level: float) -> str:
 
 def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) -> str:
     """Return what the answer rests on: runs, items or datasets, whichever would settle it, or else decides."""
-    counts = [s.runs for s in found.systems if s.metric == c.metric and s.name in (c.left, c.right)]
+    own = [s for s in found.systems if s.metric == c.metric and s.name in (c.left, c.right)]
+    counts = [s.runs for s in own]
     several = f"{' and '.join(map(format_count, counts))} {say_runs(found.asked)}"
     runs = several if len(set(counts)) > 1 else f"{format_count(counts[0])} {say_runs(found.asked)} each"
     items = f"{format_count(c.items)} {name_items_of(found)}"
-    if found.unit is None or (settled_by == "runs" and c.claim != "these-runs"):
+    if c.claim == THESE_ITEMS:
+        return f"{' and '.join(dict.fromkeys(format_count(s.samples) for s in own))} samples of {items}"
+    if found.unit is None or (settled_by == "runs" and c.claim not in OF_THESE_RUNS):
         return runs
     if found.unit == "items" and c.nested_runs is not None:
         return f"{format_count(found.datasets)} {_name_datasets(found)}"
-    if settled_by == "runs and items" and c.claim != "these-runs":
+    if settled_by == "runs and items" and c.claim not in OF_THESE_RUNS:
         return f"{runs} on {items}"
-    decided = settled_by == "items" or found.unit == "datasets" or c.claim == "these-runs"
+    decided = settled_by == "items" or found.unit == "datasets" or c.claim in OF_THESE_RUNS
     return items if decided else runs
 
 
@@ -232,8 +269,7 @@ def holds_for(found: Compared) -> str:
     if fixed and len(found.contrasts) > 1:  # of two, a line of their own says so
         said += f". Declared deterministic: {join_names(fixed, most=MOST_NAMED)}"
     if found.datasets > 1 and found.unit == "items":
-        weighed = name_items_of(found) if found.average == "micro" else _name_datasets(found)
-        said += f". {weighed.capitalize()} weigh the same"
+        said += f". {_say_weights(found)}"
     return said
 
 
@@ -243,8 +279,12 @@ def _covers(found: Compared, claim: str) -> str:
     if isinstance(cluster, str) and found.unit == "items":
         items = name_items(cluster, f"clusters ({cluster})")
     these = "these picked runs on " if found.best else ""
+    anew = f"new samples of {'both' if len(found.contrasts) == 1 else 'all'} systems"
+    if claim == THESE_ITEMS:
+        scored = format_count(max(s.items for s in found.systems))
+        return f"{anew} on these {scored} {items}; not other {items}, {runs}, settings or datasets"
     if claim == "these-runs" and all(s.samples > 1 for s in found.systems):
-        these += f"new samples of {'both' if len(found.contrasts) == 1 else 'all'} systems, "
+        these += f"{anew}, "
     if found.unit is None:
         return f"new {runs} on the same test data; not other test data or settings"
     if claim == "these-datasets" and found.unit == "items":
