@@ -37,7 +37,7 @@ def settle_samples(
     said = Caution(
         code="trials-as-samples",
         about="data",
-        message=f"Each {name} counts as one more sample of the same trained system, not as a training run.",
+        message=f"Each {name} counts as a sample of one trained system, not as a training run.",
         effect="The answer covers new samples, and not new training runs.",
         advice=f"If each {name} was trained anew, give --replicates {shell_names([name])}.",
     )

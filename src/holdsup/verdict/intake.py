@@ -33,6 +33,7 @@ from holdsup.scores.table import REASONS
 from holdsup.verdict.checkpoints import keep_last
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_progress
+from holdsup.verdict.samples import caution_samples
 
 Where: TypeAlias = Mapping[str, Iterable[str | float] | str | float] | None
 ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
@@ -87,6 +88,7 @@ def take_in(
         *stages,
         *_find_losses(scores),
         *caution_progress(scores),
+        *caution_samples(scores),
         *directions.cautions(),
         *faults,
     ]

@@ -79,13 +79,9 @@ def estimate_samples(scores: Scores, estimates: Sequence[Estimate], *, these_ite
     counts = cells.sizes().astype(float)
     if these_items:
         _require(usable, cells, counts, max((e.k for e in estimates), default=1) + 1, asked)
-    table = usable.take(cells.first)
     if not estimates:
-        mean = np.bincount(cells.codes, usable.score) / counts
-        squares = np.bincount(cells.codes, (usable.score - mean[cells.codes]) ** 2)
-        with np.errstate(invalid="ignore"):
-            variance = squares / (counts - 1) / counts
-        return replace(table, score=mean, sample=None, sampled=Sampled(counts, variance))
+        return average_samples(usable)
+    table = usable.take(cells.first)
     _require(usable, cells, counts, max(e.k for e in estimates), f"--estimate {max(estimates, key=lambda e: e.k).name}")
     right = np.bincount(cells.codes, _find_right(usable, asked)).astype(float)
     metrics = ("",) if table.metric is None else tuple(f"{name} " for name in table.metric.names)
@@ -103,6 +99,20 @@ def estimate_samples(scores: Scores, estimates: Sequence[Estimate], *, these_ite
             np.tile(counts, len(estimates)), np.concatenate([each.variance(right, counts) for each in estimates])
         ),
     )
+
+
+def average_samples(scores: Scores) -> Scores:
+    """Return one row for each run and item, where samples are told apart: the mean of those that have a score."""
+    if scores.sample is None:
+        return scores
+    usable = scores.only(scores.usable)
+    cells = cross(usable.run, usable.dataset, usable.item, usable.metric, *usable.facets.values())
+    counts = cells.sizes().astype(float)
+    mean = np.bincount(cells.codes, usable.score) / counts
+    squares = np.bincount(cells.codes, (usable.score - mean[cells.codes]) ** 2)
+    with np.errstate(invalid="ignore"):
+        variance = squares / (counts - 1) / counts
+    return replace(usable.take(cells.first), score=mean, sample=None, sampled=Sampled(counts, variance))
 
 
 def _find_right(usable: Scores, asked: str) -> Floats:

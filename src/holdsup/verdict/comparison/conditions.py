@@ -13,7 +13,7 @@ from holdsup.rendering.numbers import format_counted
 from holdsup.results import Caution
 from holdsup.results.extras import find_extra
 from holdsup.scores.roles import is_usual
-from holdsup.verdict.claims import Pair
+from holdsup.verdict.claims import Pair, pair_systems
 from holdsup.verdict.comparison.likelihoods import compare_models, condition_as_published
 from holdsup.verdict.comparison.records import Conditional, ConditionalTest, PairTrend, PaperConditional
 from holdsup.verdict.comparison.trends import (
@@ -44,22 +44,16 @@ class Conditions:
 
 def name_properties(by: Sequence[str], roles: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `read_scores` with the properties asked for among the columns to read."""
-    _check_properties(by, roles)
     given = roles.get("properties") or ()
     stated = (given,) if isinstance(given, str) else tuple(map(str, given))
     computed = (each.partition("=")[0].strip() for each in stated if "(" in each)  # a column's name may hold "=", too
-    named = {*stated, *computed}
+    dataset = roles.get("dataset")  # a column of datasets stays one
+    named = {*stated, *computed, *(name for name in by if name == dataset or (dataset is None and _is_dataset(name)))}
     return {**roles, "properties": (*stated, *(name for name in by if name not in named))} if by else roles
 
 
-def _check_properties(by: Sequence[str], roles: dict[str, Any]) -> None:
-    """Refuse a property whose name is that of the datasets: as a property it would no longer be their column."""
-    for name in by:
-        if is_usual("dataset", name) and roles.get("dataset") is None:
-            raise ScoresError(
-                f"--by {name}: by its name this column holds the datasets, and a property may matter differently in "
-                f"each: compare one dataset at a time, or give --dataset - if {name} is a property of items"
-            )
+def _is_dataset(name: str) -> bool:
+    return is_usual("dataset", name)
 
 
 def condition(
@@ -70,10 +64,13 @@ def condition(
         return Conditions()
     if asked == THESE_ITEMS:
         raise ScoresError(f"--by {by[0]}: it asks about new items, and --claim {THESE_ITEMS} about none: leave one out")
+    if evaluation.datasets is not None and list(by) == [evaluation.scores.roles.dataset]:
+        evaluation = _as_classes(evaluation, by[0])
+        pairs = [pair_systems(evaluation, p.left.name, p.right.name, asked, level=level) for p in pairs]
     if evaluation.datasets is not None:
         raise ScoresError(
             f"--by {by[0]}: there are {len(evaluation.dataset_names)} datasets, and it may matter differently "
-            "in each: compare one dataset at a time (--where)"
+            "in each: compare one dataset at a time (--where), or give --dataset -"
         )
     properties = [find_property(evaluation, name) for name in dict.fromkeys(by)]
     ours, said = [], list[Caution]()
@@ -88,6 +85,14 @@ def condition(
     )
     paper = tuple(found for found in published if found is not None)
     return Conditions(tuple(found for found, _ in ours), paper, (*_caution(pairs, ours), *said))
+
+
+def _as_classes(evaluation: Evaluation, name: str) -> Evaluation:
+    """Return the evaluation with its datasets as classes of its items."""
+    scores = evaluation.scores
+    assert scores.dataset is not None
+    scores = replace(scores, properties={**scores.properties, name: scores.dataset})
+    return replace(evaluation, scores=scores, datasets=None, dataset_names=(), by_items=False, weights=None)
 
 
 def _along(

@@ -41,7 +41,7 @@ from holdsup.verdict.evaluation import check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
-from holdsup.verdict.samples import OF_THESE_RUNS, THESE_ITEMS, caution_samples, estimate_samples, list_estimates
+from holdsup.verdict.samples import OF_THESE_RUNS, THESE_ITEMS, estimate_samples, list_estimates
 
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
 
@@ -122,7 +122,7 @@ def compare_systems(
     estimates = list_estimates(list_names_given(estimate, "estimate"))
     looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
     claim = claim or ("these-runs" if peek and not looks else None)
-    roles = roles if isinstance(data, Scores) else averaged.name_dataset(name_properties(by, roles))
+    roles = roles if isinstance(data, Scores) else name_properties(by, averaged.name_dataset(roles))
     taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
@@ -163,7 +163,7 @@ def compare_systems(
     said += [line for each in asked for line in caution(each, level=level)]
     said += [] if picked or looking else quote_nearest(asked, question)
     said += [looking.say()] if looking else []
-    said += [*taken.cautions, *caution_samples(scores), *caution_clusters(by, roles.get("cluster"))]
+    said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average or "macro", nested_runs), *directions.assumptions()]
     said += _caution_claim(claim, found[0].claims[0], said)
     drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers

@@ -245,6 +245,8 @@ def _conditional(
     title = f"By {each.property}" + (f" ({each.metric})" if each.metric else "")
     yield _conditional_tests(each, papers, title, adjusted=adjusted)
     yield _classes(each, title, level) if each.classes else _slopes(each, title, level)
+    if each.classes:
+        yield _class_means(each, title, level)
     if not each.classes and each.significant_where:
         rows = tuple(
             (f"{w.left} - {w.right}", w.better, w.low, w.high, w.items, Percent(w.percent))
@@ -314,6 +316,23 @@ def _classes(each: Conditional, title: str, level: float) -> Table:
         columns=("", each.property, "difference", f"{say_level(level)} CI", "items", "share"),
         rows=tuple(rows),
         notes=(_simultaneous(each), *([NO_INTERVAL] if unknown else [])),
+    )
+
+
+def _class_means(each: Conditional, title: str, level: float) -> Table:
+    """Return the mean of every system in every class."""
+    rows = [
+        (s.system, each.classes[int(place)], Estimate(value, (high - low) / 2), show_interval(low, high, value))
+        for s in each.slopes
+        for place, value, low, high in zip(s.line.at, s.line.value, s.line.low, s.line.high, strict=True)
+    ]
+    rows.sort(key=lambda row: each.classes.index(row[1]))
+    return Table(
+        name="means",
+        title=f"{title}: means",
+        columns=("system", each.property, "mean", f"{say_level(level)} CI"),
+        rows=tuple(rows),
+        notes=("Each CI is for its row alone.",),
     )
 
 

@@ -25,6 +25,7 @@ from holdsup.scores.roles import is_replicate, is_setting, plain_name
 from holdsup.scores.settings import find_outcomes
 from holdsup.verdict.evaluation import is_repetition
 from holdsup.verdict.phrases import join_names
+from holdsup.verdict.samples import average_samples
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -155,7 +156,7 @@ def lay_out_runs(
     scores: Scores, nuisance: Iterable[str], ingredients: Iterable[str], *, nested_runs: bool = False
 ) -> RunTable:
     """Return the usable rows; the scores of a run's items are averaged."""
-    usable = scores.only(scores.usable)
+    usable = average_samples(scores.only(scores.usable))
     if not len(usable):
         raise ScoresError(f"{scores.source} has no row with a finite score and all its labels: see holdsup check")
     refuse(find_odd_scale(usable))
