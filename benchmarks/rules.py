@@ -108,7 +108,7 @@ def measure_spreads(cell: Cell, sample: Sample, left: Floats, right: Floats) -> 
         rows = [np.flatnonzero(sample.datasets == code) for code in range(cell.datasets)]
         return [nested(left[:, at], right[:, at]).scaled(1 / cell.datasets) for at in rows]
     if cell.design == "these-datasets, same-runs":
-        return [measure_on_datasets([(left, None), (right, None)], sample.datasets, None)[1]]
+        return [measure_on_datasets([(left, None), (right, None)], sample.datasets, None, None)[1]]
     if cell.design == "same-runs":
         return [nested(dataset_means(left, sample.datasets), dataset_means(right, sample.datasets))]
     clusters = find_clusters(sample.clusters, cell.items)

@@ -14,7 +14,7 @@ import pyarrow.json as pa_json
 from numpy.typing import NDArray
 
 from holdsup.columns.limits import DEEPEST, LARGEST_DOCUMENT, LONGEST_LINE, reason_of
-from holdsup.columns.nested import is_nested, unnest
+from holdsup.columns.nested import holds_items, is_nested, unnest
 from holdsup.columns.typed import TypedTable, flatten, hold_table, open_frame, open_records
 from holdsup.errors import ReadError
 
@@ -146,6 +146,8 @@ def _open_whole(name: str, stem: str, data: pa.Buffer, *, problem: str, within: 
         return open_frame(name, stem, whole)
     if is_nested(whole):
         return open_frame(name, stem, unnest(whole))
+    if holds_items(whole):
+        return open_frame(name, stem, {"item": list(whole), "score": list(whole.values())})
     return open_records(name, stem, [whole])
 
 

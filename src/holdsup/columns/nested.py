@@ -1,4 +1,7 @@
-"""Scores by two keys, as a dict of dicts has them: by system and item, or by item and system."""
+"""Scores by two keys, as a dict of dicts has them: by system and item, item and system, or system and metric.
+
+One dict of numbered keys has scores by item, of a system that the file is named after.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,12 @@ def is_nested(whole: Mapping[str, Any]) -> bool:
     return len(held) > 1 and sum(held.values()) >= SHARED * len(held) * len(whole)
 
 
+def holds_items(whole: Mapping[str, Any]) -> bool:
+    """Return whether an object holds scores by item, and is no record: its keys are ids with numbers."""
+    numbers = all(isinstance(value, int | float | None) for value in whole.values())
+    return numbers and len(whole) >= CLEAR and _are_numbered(list(whole))
+
+
 def unnest(whole: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Return scores by two keys as columns: system, item and score, or outer, inner and score where it is not clear.
 
@@ -46,7 +55,10 @@ def _name_keys(outer: Iterable[str], inner: Iterable[str]) -> tuple[str, str]:
     first, second = list(outer), list(inner)
     if _are_items(second, first):
         return _name_others(first), "item"
-    return ("item", _name_others(second)) if _are_items(first, second) else ("outer", "inner")
+    if _are_items(first, second):
+        return "item", _name_others(second)
+    kinds = _name_others(first), _name_others(second)
+    return kinds if len(set(kinds)) == 2 else ("outer", "inner")  # names of metrics, beside what are none
 
 
 def _name_others(keys: list[str]) -> str:

@@ -202,10 +202,7 @@ def compare_runs_on_datasets(
 
 
 def measure_on_datasets(
-    sides: Sequence[tuple[Floats, Codes | None]],
-    datasets: Codes,
-    clusters: Codes | None,
-    weights: ArrayLike | None = None,
+    sides: Sequence[tuple[Floats, Codes | None]], datasets: Codes, clusters: Codes | None, weights: ArrayLike | None
 ) -> tuple[list[Arm], Spread]:
     """Return what runs say of means over these datasets, and the parts of the variance of their difference.
 

@@ -17,6 +17,7 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import ColumnError, ScoresError, list_names
 from holdsup.numerics.layout import Floats
 from holdsup.scores import Scores
+from holdsup.verdict.evaluation import Evaluation
 
 HOW = "macro (each dataset the same), micro (each item), weights:COL, or macro:GROUP,SUBJECT"
 
@@ -86,6 +87,11 @@ class Average:
                 f"{weights[worst]:g}: correct the column"
             )
         return np.asarray(weights)
+
+
+def narrow_claim(evaluation: Evaluation, claim: str) -> str:
+    """Return a claim that weights can carry: given for these datasets, they say nothing about others."""
+    return "these-datasets" if evaluation.weights is not None and claim in ("new-runs", "new-settings") else claim
 
 
 def _find(scores: Scores, name: str, option: str) -> Column:

@@ -35,6 +35,7 @@ from holdsup.numerics.differences import (
 from holdsup.numerics.proportions import PairedShares
 from holdsup.rendering.numbers import format_counted
 from holdsup.scores.suggestions import point_to_roles
+from holdsup.verdict.averages import narrow_claim
 from holdsup.verdict.early import look_early
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
 from holdsup.verdict.samples import THESE_ITEMS, compare_samples
@@ -90,13 +91,7 @@ def choose_claim(evaluation: Evaluation, asked: str | None) -> str:
         raise ScoresError(f"the claim {asked!r} is unknown: use {', '.join(CLAIMS)}")
     able = [] if evaluation.resplit else [each for each in evaluation.systems if can_repeat(evaluation, each)]
     varies = len(able) >= 2 and not all(system.deterministic for system in able)
-    return narrow_claim(evaluation, asked) if asked or varies else "these-runs"
-
-
-def narrow_claim(evaluation: Evaluation, asked: str | None) -> str:
-    """Return the claim that is asked for, or the strongest: weights of datasets say nothing about other datasets."""
-    claim = asked or STRONGEST
-    return "these-datasets" if evaluation.weights is not None and claim in ("new-runs", "new-settings") else claim
+    return narrow_claim(evaluation, asked or STRONGEST) if asked or varies else "these-runs"
 
 
 def pair_systems(evaluation: Evaluation, left: str, right: str, claim: str, *, level: float) -> Pair:
@@ -282,8 +277,7 @@ def _test_on_datasets(
             words,
             lambda up, level: compare_run_scores(means[0] + up, means[1], deterministic=deterministic, level=level),
         )
-    weights = evaluation.weigh(datasets)
-    options: dict[str, Any] = {"clusters": clusters, "weights": weights, "deterministic": deterministic}
+    options = dict[str, Any](clusters=clusters, weights=evaluation.weigh(datasets), deterministic=deterministic)
     compare: Callable[..., Difference] = compare_these_datasets
     if nested == {False}:
         compare = compare_runs_on_datasets

@@ -24,12 +24,13 @@ from holdsup.results import Caution, Rows
 from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.scores.directions import Directions
+from holdsup.verdict.averages import narrow_claim
 from holdsup.verdict.claims import (
+    STRONGEST,
     Pair,
     Rule,
     choose_claim,
     mean_on_datasets,
-    narrow_claim,
     pair_systems,
 )
 from holdsup.verdict.comparison.conditions import Conditions, condition
@@ -119,7 +120,7 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
     lower = question.directions.is_lower(evaluation.metric)
     early = evaluation.looking is not None  # what is tested and shown is then what holds at every look
     paper = None if early else find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
-    asked = narrow_claim(evaluation, question.claim)
+    asked = narrow_claim(evaluation, question.claim or STRONGEST)
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",
         lambda: condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower),
