@@ -249,8 +249,9 @@ def test_a_table_of_logs_keeps_its_roles(tmp_path: Path, run: Callable[..., Any]
     again, direct = compare_systems(target), compare_systems(tmp_path / "logs", readers=READERS)
     assert again.contrasts[0].p == direct.contrasts[0].p
     assert again.systems == direct.systems
-    refused = run("import", tmp_path / "logs", "-o", tmp_path / "x.csv", "--reader", "plain_reader")
-    assert (refused.code, "a CSV file can't say so: write x.parquet" in refused.err) == (1, True)
+    assert run("import", tmp_path / "logs", "-o", tmp_path / "x.csv", "--reader", "plain_reader").code == 0
+    as_text = compare_systems(tmp_path / "x.csv")  # where the name of the column says what it is
+    assert as_text.systems == direct.systems
     assert run("import", tmp_path / "logs", "-o", tmp_path / "x.txt", "--reader", "plain_reader").code == 1
 
 

@@ -85,11 +85,11 @@ def direction_option(command: F) -> F:
 
     higher = click.option(
         "--higher-is-better", is_flag=True, is_eager=True, expose_value=False, callback=note,
-        help="Higher scores are better, for every metric.",
+        help="Higher scores are better, for every metric.", hidden=True,
     )  # fmt: skip
     lower = click.option(
         "--lower-is-better", is_flag=True, callback=choose,
-        help="Lower scores are better [by name: ter, loss].",
+        help="Or --higher-is-better, of every metric [by name: ter].",
     )  # fmt: skip
     return lower(higher(command))
 
