@@ -86,3 +86,29 @@ def test_json_next_to_tables_is_not_read_as_one(tmp_path: Path) -> None:
     write(tmp_path / "config.json", {"lr": 0.1})
     (tmp_path / "scores.csv").write_text("system,item,score\nA,1,1\nB,1,0\nA,2,1\nB,2,0.5\n")
     assert len(read_scores(tmp_path)) == 4
+
+
+def test_scores_by_system_and_metric_are_read_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "means.json"
+    path.write_text(json.dumps({"new": {"bleu": 27.1, "chrf": 55.0}, "old": {"bleu": 26.0, "chrf": 54.5}}))
+    scores = read_scores(path)
+    assert (scores.roles.system, scores.roles.metric, len(scores)) == ("system", "metric", 4)
+    path.write_text(json.dumps({"bleu": {"new": 27.1, "old": 26.0}, "chrf": {"new": 55.0, "old": 54.5}}))
+    turned = read_scores(path)
+    assert (turned.system.names, turned.digest) == (("new", "old"), scores.digest)
+
+
+def test_a_folder_of_scores_by_item_has_a_system_in_each_file(tmp_path: Path) -> None:
+    for name, lead in (("new", 0.2), ("old", 0.0)):
+        scores = {f"q{i}": (i * 37 % 11) / 20 + lead * (i % 3 > 0) for i in range(12)}
+        (tmp_path / f"{name}.json").write_text(json.dumps(scores))
+    found = compare_systems(tmp_path)
+    assert found.contrasts[0].items == 12
+    assert abs(found.contrasts[0].difference) == pytest.approx(0.2 * 2 / 3)
+
+
+def test_a_record_of_settings_and_scores_is_no_table_of_items(tmp_path: Path) -> None:
+    for seed in range(3):
+        (tmp_path / f"new_seed{seed}.json").write_text(json.dumps({"layer_1": 4, "acc": 0.5 + seed / 10, "layer_2": 3}))
+    scores = read_scores(tmp_path, names="{system}_seed{seed}")
+    assert (len(scores), scores.item) == (3, None)

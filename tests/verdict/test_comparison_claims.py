@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from holdsup import Comparison, compare_systems, read_result, simulate_scores
-from holdsup.errors import ScoresError
 from holdsup.numerics.differences import compare_shared_seeds, compare_these_runs
 from holdsup.plots.interaction import plot_conditional
 from holdsup.rendering.markup import render_latex
@@ -166,11 +165,12 @@ def test_a_difference_is_shown_with_two_digits_however_wide_its_limits_are() -> 
     assert render_text(table)
 
 
-def test_a_dataset_is_not_silently_made_a_property() -> None:
+def test_datasets_asked_about_as_classes_stay_datasets() -> None:
     parts = [simulated({"A": 2, "B": 2}, items=6, seed=s).assign(dataset=f"d{s}") for s in range(3)]
     frame = pd.concat(parts).assign(item=lambda f: f.dataset + "-" + f["item"].astype(str))
-    with pytest.raises(ScoresError, match="--by dataset: by its name this column holds the datasets"):
-        compare_systems(frame, by="dataset")
+    found, plain = compare_systems(frame, by="dataset"), compare_systems(frame)
+    assert (found.contrasts, found.datasets) == (plain.contrasts, 3)
+    assert found.conditional[0].classes == ("d0", "d1", "d2")
     assert compare_systems(frame, by="dataset", dataset="-").conditional[0].classes == ("d0", "d1", "d2")
 
 

@@ -29,7 +29,8 @@ SHORT = {
 NOUNS = frozenset(
     "item question sentence segment document story example instance sample prompt problem task utterance paragraph "
     "article passage query text image picture clip file review tweet comment dialogue dialog turn conversation claim "
-    "pair triple word token page abstract summary source episode game level case patient video recording".split()
+    "pair triple word token page abstract summary source episode game level case patient video recording subject "
+    "category benchmark".split()
 )
 
 # Columns that tell runs apart and are the reader's own word for them.

@@ -244,9 +244,9 @@ def _conditional(
     """Yield the tests, the trends and the ranges of a property."""
     title = f"By {each.property}" + (f" ({each.metric})" if each.metric else "")
     yield _conditional_tests(each, papers, title, adjusted=adjusted)
-    yield _classes(each, title, level) if each.classes else _slopes(each, title, level)
     if each.classes:
         yield _class_means(each, title, level)
+    yield _classes(each, title, level) if each.classes else _slopes(each, title, level)
     if not each.classes and each.significant_where:
         rows = tuple(
             (f"{w.left} - {w.right}", w.better, w.low, w.high, w.items, Percent(w.percent))
