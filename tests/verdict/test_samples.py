@@ -82,6 +82,10 @@ def test_a_sample_that_is_the_item_or_a_text_stays_what_it_is() -> None:
     texts = ONE.rename(columns={"sample": "index_of_try"}).assign(generation=[f"text {i}" for i in range(len(ONE))])
     scores = read_scores(texts)
     assert (scores.roles.sample, "generation" in scores.others) == (None, True)
+    numbered = ONE[ONE["sample"] == 0].drop(columns="sample").rename(columns={"item": "question"})
+    numbered["sample"] = numbered.question.str[1:].astype(int)  # the same question twice is no second sample of it
+    numbered.question = numbered.question.replace("q7", "q8")
+    assert read_scores(numbered).roles.sample is None
     once = ONE[ONE["sample"] == 0]
     assert read_scores(once).roles.sample is None  # it tells nothing apart
     assert read_scores(ONE, samples="-").roles.sample is None

@@ -47,7 +47,7 @@ USUAL = {
     "system_name system_id model_name model_id method_name classifier_name algorithm_name".split(),
     "item": "item item_id sentence_id segment_id seg_id example_id instance_id sample_id question_id qid summary_id "
     "prompt_id problem_id task_id case_id utterance_id utt_id utt doc_id document_id query_id item_index id item_name "
-    "example instance sample question problem prompt sentence utterance segment seg idx uid guid line".split(),
+    "example instance question problem sample prompt sentence utterance segment seg idx uid guid line".split(),
     "run": "run run_id run_name run_uuid".split(),
     "dataset": "dataset data_set dataset_name task task_name benchmark corpus game test_set".split(),
     "metric": "metric metric_name measure measurand".split(),

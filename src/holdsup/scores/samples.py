@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
 from holdsup.errors import shell_names
@@ -45,8 +47,10 @@ def settle_samples(
 
 
 def _tells(roles: Roles, column: str, labels: Mapping[str, Labels], cells: Collection[Labels | None]) -> bool:
-    """Return whether a column tells apart what else would be scores of the same run and item."""
+    """Return whether a column tells apart what else would be scores of the same run and item, of most items."""
     runs = [roles.run] if roles.run else [name for name in roles.facets if name != column]
     alone = cross(*cells, *(labels[name] for name in runs), rows=len(labels[column].codes))
     own = labels[column].count > MOST_OWN * len(labels[column].codes)
-    return not own and cross(alone.codes, labels[column]).count > alone.count
+    apart = cross(alone.codes, labels[column])
+    each = np.bincount(alone.codes[apart.first])  # how many levels the cells have
+    return not own and apart.count > alone.count and 2 * int((each > 1).sum()) > alone.count

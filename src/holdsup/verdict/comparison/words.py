@@ -49,7 +49,8 @@ def headline(found: Compared) -> str:
     """Return the answer in one sentence or two: what it is over, where that is not runs and items, comes first."""
     over = [say_average(found)] if "average" in found.asked.options and found.datasets > 1 else []
     if found.claim in OF_THESE_RUNS and all(s.samples > 1 for s in found.systems):
-        over.append(f"over new samples{' of these items' if found.claim == 'these-items' else ''}")
+        these = f" of these {name_items_of(found)}" if found.claim == THESE_ITEMS else ""
+        over.append(f"over new samples{these}")
     said, start = _answer(found), ", ".join(over)
     if not over:
         return said
@@ -279,7 +280,7 @@ def _covers(found: Compared, claim: str) -> str:
     if isinstance(cluster, str) and found.unit == "items":
         items = name_items(cluster, f"clusters ({cluster})")
     these = "these picked runs on " if found.best else ""
-    anew = f"new samples of {'both' if len(found.contrasts) == 1 else 'all'} systems"
+    anew = f"new samples of {'both' if len({s.name for s in found.systems}) == 2 else 'all'} systems"
     if claim == THESE_ITEMS:
         scored = format_count(max(s.items for s in found.systems))
         return f"{anew} on these {scored} {items}; not other {items}, {runs}, settings or datasets"
