@@ -54,6 +54,7 @@ class TaskLog:
     # The means that the tool itself printed, by metric: each must be the mean over items of the scores in `rows`
     means: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: frozenset[str] = frozenset()  # metrics of which a lower score is better
+    higher_is_better: frozenset[str] = frozenset()  # ... or better, whatever their names say
     # metrics that say what an answer costs (tokens, seconds): they are asked about only by name
     costs: frozenset[str] = frozenset()
     planned: int | None = None  # how many items were to be evaluated, where the log says so

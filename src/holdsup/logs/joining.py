@@ -150,7 +150,7 @@ def _says_nothing(column: pa.ChunkedArray) -> bool:
 def _find_higher(log: TaskLog) -> set[str]:
     """Return the metrics of which tools take a higher one as better: all that neither the log nor a name turns."""
     named = set(pc.unique(log.rows["metric"]).to_pylist()) - log.lower_is_better
-    return {name for name in named if find_direction(name) != "lower"}
+    return {name for name in named if name in log.higher_is_better or find_direction(name) != "lower"}
 
 
 def _widen(each: Placed, *, again: bool) -> pa.Table:

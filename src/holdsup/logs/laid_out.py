@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from holdsup.columns.limits import reason_of
-from holdsup.errors import ReadError
+from holdsup.errors import ReadError, quote_text
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import digest, read_document, read_head
 
@@ -69,8 +69,19 @@ def laid_out(path: Path, title: str) -> Iterator[None]:
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        what = f"it has no {reason_of(error)}" if isinstance(error, KeyError) else reason_of(error)
-        raise ReadError(f"{path} is not laid out as {title} writes it ({what})") from error
+        # What Python says of the others is about our code, and nothing to a person.
+        what = f"it has no {reason_of(error)}" if isinstance(error, KeyError) else "a value is missing or of another kind"
+        raise ReadError(f"{path} is not laid out as {title} writes it: {what}") from error
+
+
+def read_number(value: Any, name: str) -> float:
+    """Return a value that must be a number, or text of one; `name` is what it is called, for messages."""
+    try:
+        if not isinstance(value, bool) and isinstance(value, int | float | str):
+            return float(value)
+    except (ValueError, OverflowError):
+        pass
+    raise ReadError(f"{name} is no number: {quote_text(str(value))}")
 
 
 def short_name(text: str) -> str:

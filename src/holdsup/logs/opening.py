@@ -14,12 +14,14 @@ from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Found, Reader
 from holdsup.logs.files import read_head
 from holdsup.logs.registry import find_readers
+from holdsup.logs.tabular import find_tool, is_delimited
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import Caution
 
 ENDINGS = (
     ".eval", ".json", ".jsonl", ".ndjson", ".gz", ".db", ".sqlite", ".sqlite3", ".parquet", ".log", ".journal", ".yaml",
+    ".wandb",
 )  # fmt: skip
 
 
@@ -42,14 +44,17 @@ class _Given:
     empty: tuple[str, ...]  # names of files that may have been logs, with nothing in them that can be read
 
 
-def open_data(data: Any, *, readers: Iterable[str] = (), progress: Progress = no_progress) -> Opened:
+def open_data(
+    data: Any, *, readers: Iterable[str] = (), as_table: bool = False, progress: Progress = no_progress
+) -> Opened:
     """Return the tables that `data` stands for; paths may be of logs, which are found by their content.
 
-    `readers` are modules with a reader of the user's own.
+    `readers` are modules with a reader of the user's own. With `as_table`, as where the user names its columns, a
+    delimited file is never a log.
     """
     named = list(readers)
     paths = _list_paths(data, own=bool(named))
-    if paths is None:
+    if paths is None or (as_table and all(map(is_delimited, paths))):
         return Opened(open_tables(data, progress=progress))
     folders = {path: _list_folders(path) for path in paths}
     files = (file for lying, _ in folders.values() for several in lying.values() for file in several)
@@ -79,6 +84,8 @@ def _list_paths(data: Any, *, own: bool) -> list[str] | None:
 
 
 def _may_be_log(file: Path | str) -> bool:
+    if is_delimited(file):
+        return find_tool(Path(file)) is not None
     return str(file).lower().endswith(ENDINGS)
 
 
