@@ -17,7 +17,7 @@ from typing import Any
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
-from holdsup.logs.laid_out import holds_marks, laid_out, read_number
+from holdsup.logs.laid_out import holds_marks, read_number
 from holdsup.logs.tabular import find_tool, is_delimited, read_table
 from holdsup.logs.tracked import tell_apart
 from holdsup.results.cautions import Caution
@@ -56,12 +56,11 @@ class _CvResults:
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the candidates."""
         path = found.files[0]
-        with laid_out(path, self.title):
-            records = read_table(path)
-            if not records:
-                raise ReadError(f"{path} holds no candidate: the search was not run, or failed")
-            for place, record in enumerate(records):
-                yield _read(path, place, record)
+        records = read_table(path)
+        if not records:
+            raise ReadError(f"{path} holds no candidate: the search was not run, or failed")
+        for place, record in enumerate(records):
+            yield _read(path, place, record)
 
 
 def _read(path: Path, place: int, record: Mapping[str, Any]) -> TaskLog:

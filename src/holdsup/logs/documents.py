@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from holdsup.columns.limits import check_ratio, reason_of
 from holdsup.errors import ReadError
-from holdsup.logs.files import LONGEST
+from holdsup.logs.files import LONGEST, explain
 
 CHUNK = 2**22  # bytes taken at a time
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -121,7 +121,7 @@ class _Text:
                     return value
             except (ValueError, RecursionError) as error:
                 if isinstance(error, RecursionError) or not self.more():
-                    raise self.broken(reason_of(error)) from error
+                    raise self.broken(explain(error)) from error
 
     def elements(self, wanted: Container[str] | None) -> Iterator[Any]:
         """Yield the elements of the array that begins here."""
@@ -159,6 +159,6 @@ class _Text:
                 if key in wanted:
                     found[key], at = DECODER.raw_decode(self.data, at + len(": "))
             except (ValueError, RecursionError) as error:
-                raise self.broken(reason_of(error)) from error
+                raise self.broken(explain(error)) from error
         self.at = end + len(closing)
         return found

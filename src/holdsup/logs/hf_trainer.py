@@ -10,7 +10,7 @@ from typing import Any
 
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import read_document
-from holdsup.logs.laid_out import find_beside, holds_marks, laid_out
+from holdsup.logs.laid_out import find_beside, holds_marks
 from holdsup.logs.tracked import Run, logs_of_runs
 
 STATE, MARKS = "trainer_state.json", (b'"log_history"', b'"global_step"')
@@ -33,9 +33,7 @@ class _HfTrainer:
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the scores of a training."""
-        path = found.files[0]
-        with laid_out(path, self.title):
-            run = _read(path, found.files[1:])
+        run = _read(found.files[0], found.files[1:])
         yield from logs_of_runs(found.name, self.title, [run], "train with eval_strategy, or call trainer.evaluate")
 
 

@@ -39,9 +39,7 @@ class DocumentReader:
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield what a document holds."""
-        path = found.files[0]
-        with laid_out(path, self.title):
-            yield from self.logs(path, read_document(path))
+        yield from self.logs(found.files[0], read_document(found.files[0]))
 
 
 def find_beside(path: Path, name: str) -> list[Path]:
@@ -64,14 +62,14 @@ def holds_marks(path: Path, marks: tuple[bytes, ...]) -> bool:
 
 
 @contextmanager
-def laid_out(path: Path, title: str) -> Iterator[None]:
-    """Say in one line that a document lacks what the tool always writes, or holds something else there."""
+def laid_out(name: str | Path, title: str) -> Iterator[None]:
+    """Say in one line that a log lacks what the tool always writes, or holds something else there."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         # What Python says of the others is about our code, and nothing to a person.
         what = f"it has no {reason_of(error)}" if isinstance(error, KeyError) else "a value is missing or of another kind"
-        raise ReadError(f"{path} is not laid out as {title} writes it: {what}") from error
+        raise ReadError(f"{name} is not laid out as {title} writes it: {what}") from error
 
 
 def read_number(value: Any, name: str) -> float:

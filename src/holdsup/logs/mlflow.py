@@ -8,7 +8,7 @@ from pathlib import Path
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
-from holdsup.logs.laid_out import find_below, holds_marks, laid_out
+from holdsup.logs.laid_out import find_below, holds_marks
 from holdsup.logs.sqlite import holds_tables, read_only
 from holdsup.logs.tracked import Run, logs_of_runs
 
@@ -37,8 +37,7 @@ class _Mlflow:
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the runs of a database, or the one of a folder."""
         path = found.files[0]
-        with laid_out(path, self.title):
-            runs = [_read_folder(path.parent)] if path.name == ABOUT else list(_read_database(path))
+        runs = [_read_folder(path.parent)] if path.name == ABOUT else list(_read_database(path))
         yield from logs_of_runs(found.name, "MLflow", runs, "log one with mlflow.log_metric")
 
 

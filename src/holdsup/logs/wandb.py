@@ -16,7 +16,6 @@ from typing import Any
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import read_head
-from holdsup.logs.laid_out import laid_out
 from holdsup.logs.tabular import API, PAGE, find_tool, is_delimited, read_header, read_table
 from holdsup.logs.tracked import Run, logs_of_runs
 from holdsup.logs.wandb_records import GROUP, IDENT, MAGIC, NAME, PROJECT, read_run
@@ -48,8 +47,7 @@ class _Wandb:
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the run of a file, or those of a table."""
         path = found.files[0]
-        with laid_out(path, self.title):
-            runs = list(_read_export(path)) if is_delimited(path) else [_read_file(path)]
+        runs = list(_read_export(path)) if is_delimited(path) else [_read_file(path)]
         yield from logs_of_runs(found.name, self.title, runs, "log one with wandb.log")
 
 
