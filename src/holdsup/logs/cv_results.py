@@ -68,17 +68,17 @@ def _read(path: Path, place: int, record: Mapping[str, Any]) -> TaskLog:
     rows, means = Rows("status"), dict[str, float]()
     for column, cell in record.items():
         if named := SPLIT.fullmatch(column):
-            score = read_number(cell, f"{column} of {where}")
+            score = math.nan if cell is None else read_number(cell, f"{column} of {where}")
             known = math.isfinite(score)
             rows.add(
                 item=f"split {named[1]}", metric=named[2], score=score if known else None,
-                status="ok" if known else "the fit failed",
+                status="ok" if known else "no score",
             )  # fmt: skip
-            if f"mean_test_{named[2]}" in record:
-                means[named[2]] = read_number(record[f"mean_test_{named[2]}"], f"mean_test_{named[2]} of {where}")
+            if (mean := record.get(f"mean_test_{named[2]}")) is not None:
+                means[named[2]] = read_number(mean, f"mean_test_{named[2]} of {where}")
     settings = {name.removeprefix(PARAMETER): cell for name, cell in record.items() if name.startswith(PARAMETER)}
     system, task, facets, more = tell_apart(
-        {name: str(cell) for name, cell in record.items() if not (SPLIT.fullmatch(name) or OTHERS.fullmatch(name))}
+        {name: str(cell) for name, cell in record.items() if cell and not (SPLIT.fullmatch(name) or OTHERS.fullmatch(name))}
     )
     return TaskLog(
         name=where, tool="scikit-learn", system=system or path.name.partition(".")[0], task=task, rows=rows.table(),

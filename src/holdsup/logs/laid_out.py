@@ -5,6 +5,7 @@ What a tool calls its fields is all that such a format is; a module of its own s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ def read_number(value: Any, name: str) -> float:
             return float(value)
     except (ValueError, OverflowError):
         pass
-    raise ReadError(f"{name} is no number: {quote_text(str(value))}")
+    raise ReadError(f"{name} is no number: {quote_text(json.dumps(value))}")
 
 
 def short_name(text: str) -> str:

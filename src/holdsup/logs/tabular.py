@@ -36,7 +36,7 @@ def read_header(path: Path) -> frozenset[str]:
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a table, of a delimited one as text; a cell with nothing in it is not there."""
+    """Return the rows of a table, of a delimited one as text; None where a cell has nothing in it."""
     if is_delimited(path):
         (table,) = open_tables(path)
         columns = table.read(dict.fromkeys(table.columns, "label"))
@@ -47,7 +47,5 @@ def read_table(path: Path) -> list[dict[str, Any]]:
             return document
         # pandas writes each column as an object of numbered cells, others as a list.
         held = {name: list(cells.values()) if isinstance(cells, dict) else cells for name, cells in document.items()}
-    return [
-        {name: cell for name, cell in zip(held, row, strict=True) if cell not in (None, "")}
-        for row in zip(*held.values(), strict=True)
-    ]
+    rows = zip(*held.values(), strict=True)
+    return [{name: None if cell == "" else cell for name, cell in zip(held, row, strict=True)} for row in rows]

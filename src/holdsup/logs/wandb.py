@@ -61,7 +61,7 @@ def _read_file(path: Path) -> Run:
 
 
 def _read_export(path: Path) -> Iterator[Run]:
-    records = read_table(path)
+    records = [{name: cell for name, cell in each.items() if cell is not None} for each in read_table(path)]
     if API <= read_header(path):
         for each in records:
             config, summary = (_literal(each.get(name, "{}"), f"{name} of {path}") for name in ("config", "summary"))
