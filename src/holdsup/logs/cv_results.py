@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from holdsup.errors import ReadError
+from holdsup.logs.aggregates import TOLERANCE
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
 from holdsup.logs.laid_out import holds_marks, read_number
 from holdsup.logs.tabular import find_tool, is_delimited, read_table
@@ -25,8 +27,12 @@ from holdsup.results.cautions import Caution
 SPLIT = re.compile(r"split(\d+)_test_(.+)")
 MARKS = (b'"split0_test_', b'"mean_fit_time"', b'"mean_score_time"')
 PARAMETER = "param_"
+NEAR = 0.02  # of the range of splits: as far as weights by their size move a mean
 # What else scikit-learn writes, and pandas with it; any other column is the user's own, and tells candidates apart.
-OTHERS = re.compile(r"param_.*|params|(mean|std)_(fit|score)_time|split\d+_train_.*|(mean|std|rank|se)_(train|test)_.*|unnamed\W?_?\d*|", re.I)
+OTHERS = re.compile(
+    r"param_.*|params|(mean|std)_(fit|score)_time|split\d+_train_.*|(mean|std|rank|se)_(train|test)_.*|unnamed\W?_?\d*|",
+    re.I,
+)
 SHARED = Caution(
     code="splits-share-data",
     severity="error",
@@ -65,7 +71,8 @@ class _CvResults:
 
 def _read(path: Path, place: int, record: Mapping[str, Any]) -> TaskLog:
     where = f"{path} (candidate {place})"
-    rows, means = Rows("status"), dict[str, float]()
+    rows, means, cautions = Rows("status"), dict[str, float](), [SHARED] if place == 0 else []
+    scores: dict[str, list[float]] = {}
     for column, cell in record.items():
         if named := SPLIT.fullmatch(column):
             score = math.nan if cell is None else read_number(cell, f"{column} of {where}")
@@ -74,18 +81,41 @@ def _read(path: Path, place: int, record: Mapping[str, Any]) -> TaskLog:
                 item=f"split {named[1]}", metric=named[2], score=score if known else None,
                 status="ok" if known else "no score",
             )  # fmt: skip
-            if (mean := record.get(f"mean_test_{named[2]}")) is not None:
-                means[named[2]] = read_number(mean, f"mean_test_{named[2]} of {where}")
+            scores.setdefault(named[2], []).append(score)
+    for metric, several in scores.items():
+        if (cell := record.get(f"mean_test_{metric}")) is not None:
+            mean = read_number(cell, f"mean_test_{metric} of {where}")
+            if _is_weighted(mean, several):
+                cautions.append(_say_weighted(where, metric, mean, fmean(several)))
+            elif math.isfinite(mean):
+                means[metric] = mean
     settings = {name.removeprefix(PARAMETER): cell for name, cell in record.items() if name.startswith(PARAMETER)}
     system, task, facets, more = tell_apart(
-        {name: str(cell) for name, cell in record.items() if cell and not (SPLIT.fullmatch(name) or OTHERS.fullmatch(name))}
+        {
+            name: str(cell)
+            for name, cell in record.items()
+            if cell and not (SPLIT.fullmatch(name) or OTHERS.fullmatch(name))
+        }
     )
     return TaskLog(
         name=where, tool="scikit-learn", system=system or path.name.partition(".")[0], task=task, rows=rows.table(),
         facets=facets, conditions=describe((more | settings).items()),
-        means={name: mean for name, mean in means.items() if math.isfinite(mean)},
-        higher_is_better=frozenset(means),  # of a loss, too: the tool turns it round
-        cautions=(SHARED,) if place == 0 else (),
+        means=means, higher_is_better=frozenset(scores),  # of a loss, too: the tool turns it round
+        cautions=tuple(cautions),
+    )  # fmt: skip
+
+
+def _is_weighted(mean: float, scores: Sequence[float]) -> bool:
+    """Return whether a mean is near that of the splits but another: versions before 0.24 weighted them by size."""
+    off = abs(mean - fmean(scores))
+    return off > TOLERANCE * max(1.0, abs(mean)) and off <= NEAR * (max(scores) - min(scores))
+
+
+def _say_weighted(where: str, metric: str, mean: float, ours: float) -> Caution:
+    return Caution(
+        code="weighted-means", severity="note",
+        message=f"{where}: mean_test_{metric} is {mean:.10g}, and the mean over splits is {ours:.10g}: "
+        "versions before 0.24 weighted splits by their size",
     )  # fmt: skip
 
 

@@ -74,7 +74,9 @@ def parse(data: bytes, name: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise ReadError(f"{name} is not whole JSON ({explain(error)}): it was cut off, or is still being written") from error
+        raise ReadError(
+            f"{name} is not whole JSON ({explain(error)}): it was cut off, or is still being written"
+        ) from error
 
 
 def explain(error: Exception) -> str:

@@ -69,7 +69,9 @@ def laid_out(name: str | Path, title: str) -> Iterator[None]:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         # What Python says of the others is about our code, and nothing to a person.
-        what = f"it has no {reason_of(error)}" if isinstance(error, KeyError) else "a value is missing or of another kind"
+        what = (
+            f"it has no {reason_of(error)}" if isinstance(error, KeyError) else "a value is missing or of another kind"
+        )
         raise ReadError(f"{name} is not laid out as {title} writes it: {what}") from error
 
 

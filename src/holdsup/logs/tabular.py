@@ -12,7 +12,7 @@ ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 BOM = b"\xef\xbb\xbf"
 # Names by which a table is known: results of a search, and runs as they come from an API or from a page.
 SEARCH, SPLIT = {"mean_fit_time", "mean_score_time"}, "split0_test_"
-API, PAGE = {"summary", "config", "name"}, {"Name", "State", "Created", "Runtime"}
+API, PAGE = {"summary", "config", "name"}, {"Name", "Created", "Runtime"}
 
 
 def is_delimited(path: Path | str) -> bool:
@@ -21,11 +21,11 @@ def is_delimited(path: Path | str) -> bool:
 
 
 def find_tool(path: Path) -> str | None:
-    """Return the reader of a delimited file, as the names in its first line tell; None where it is a table of scores."""
+    """Return the reader of a delimited file, as its first line tells; None where it is a table of scores."""
     header = read_header(path)
-    if SEARCH <= header and any(name.startswith(SPLIT) for name in header):
+    if header >= SEARCH and any(name.startswith(SPLIT) for name in header):
         return "cv_results"
-    return "wandb" if API <= header or PAGE <= header else None
+    return "wandb" if header >= API or header >= PAGE else None
 
 
 def read_header(path: Path) -> frozenset[str]:

@@ -63,7 +63,8 @@ def log_of_run(where: str, tool: str, run: Run, *cautions: Caution) -> TaskLog |
     system, task, facets, settings = tell_apart(run.parameters)
     return TaskLog(
         name=f"{where} ({run.name})" if run.name else where,
-        tool=tool, system=system or run.experiment, task=task, rows=rows.table(), identity=run.identity, finished=run.finished,
+        tool=tool, system=system or run.experiment, task=task, rows=rows.table(), identity=run.identity,
+        finished=run.finished,
         facets=describe(facets.items()), conditions=describe(settings.items()), cautions=cautions,
         lower_is_better=run.lower | {name for name in scores if find_direction(name) == "lower"},
     )  # fmt: skip

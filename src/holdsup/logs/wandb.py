@@ -1,14 +1,14 @@
 """Weights & Biases: runs from the files that it keeps of them, and from tables that were exported.
 
-A table from its pages has settings and metrics side by side and does not say which is which: a column of numbers is a
-metric if its name says so. A table that was made with its API keeps them apart, as two columns of Python's dicts.
+A table from its pages has settings and metrics side by side and does not say which is which: the order of its
+columns does, or their names. A table that was made with its API keeps them apart, as two columns of Python's dicts.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,18 @@ from typing import Any
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import read_head
-from holdsup.logs.tabular import API, PAGE, find_tool, is_delimited, read_header, read_table
+from holdsup.logs.tabular import API, find_tool, is_delimited, read_table
 from holdsup.logs.tracked import Run, logs_of_runs
 from holdsup.logs.wandb_records import GROUP, IDENT, MAGIC, NAME, PROJECT, read_run
 from holdsup.results.direction_names import find_direction, is_neutral
 
-ABOUT = PAGE | {"Notes", "User", "Tags", "Sweep", "Group", "Job Type", "ID", "Description", "Hostname", "Commit",
-                "GitHub", "GPU Type", "GPU Count", "CPU Count", "OS", "Python version", "Command", "Updated",
-                "Relative Time (Wall)", "Relative Time (Process)", "Host", "Agent", "Start Time", "End Time"}  # fmt: skip
+# What a page shows of every run; the first eight stand in this order before the settings, unless the user chose others.
+FIRST = ("Name", "State", "Notes", "User", "Tags", "Created", "Runtime", "Sweep")
+ABOUT = {
+    *FIRST, "Group", "Job Type", "ID", "Description", "Host", "Hostname", "Commit", "GitHub", "GPU Type", "GPU Count",
+    "CPU Count", "OS", "Python version", "Command", "Agent", "Updated", "Start Time", "End Time",
+    "Relative Time (Wall)", "Relative Time (Process)",
+}  # fmt: skip
 OF_EVALUATION = re.compile(r"(?:.*[/_.])?(?:eval|val|valid|validation|dev|test)[/_.].+")
 UNKNOWN = re.compile(r"(?<=[:,\[] )-?(?:nan|inf)(?=[,}\]])")  # numbers that Python writes and does not read
 ENDED = "finished"
@@ -61,36 +65,51 @@ def _read_file(path: Path) -> Run:
 
 
 def _read_export(path: Path) -> Iterator[Run]:
-    records = [{name: cell for name, cell in each.items() if cell is not None} for each in read_table(path)]
-    if API <= read_header(path):
+    records = read_table(path)
+    if not records:
+        raise ReadError(f"{path} holds no run: export the table again")
+    if set(records[0]) >= API:
         for each in records:
-            config, summary = (_literal(each.get(name, "{}"), f"{name} of {path}") for name in ("config", "summary"))
+            config, summary = (_literal(each[name] or "{}", f"{name} of {path}") for name in ("config", "summary"))
             yield Run(
-                each.get("name", ""), each.get("project") or path.stem, _settings(config), _metrics(summary),
-                each.get("id", ""), each.get("state", ENDED) == ENDED,
+                each["name"] or "", each.get("project") or path.stem, _settings(config), _metrics(summary),
+                each.get("id") or "", (each.get("state") or ENDED) == ENDED,
             )  # fmt: skip
         return
-    names = list(dict.fromkeys(name for each in records for name in each if name not in ABOUT))
-    metrics = [name for name in names if _is_metric(name, [each[name] for each in records if name in each])]
+    settings, metrics = _sort(records)
     if not metrics:
-        raise ReadError(
-            f"{path} doesn't say which of its columns is a score: name it, as in --score {(names or ['COLUMN'])[-1]!r}"
-        )
+        raise ReadError(f"{path} doesn't say which of its columns is a score: name one with --score COLUMN")
     for each in records:
         yield Run(
-            each.get("Name", ""), each.get("Group") or path.stem,
-            {name: each[name] for name in names if name in each and name not in metrics},
-            {name: float(each[name]) for name in metrics if name in each},
-            each.get("ID", ""), each.get("State", ENDED) == ENDED,
+            each["Name"] or "", each.get("Group") or path.stem,
+            {name: each[name] for name in settings if each[name] is not None},
+            {name: float(each[name]) for name in metrics if each[name] is not None},
+            each.get("ID") or "", (each.get("State") or ENDED) == ENDED,
         )  # fmt: skip
 
 
-def _is_metric(name: str, cells: list[str]) -> bool:
-    """Return whether a column of an export is a metric: by its name, and as it holds numbers."""
-    if not (OF_EVALUATION.fullmatch(name) or find_direction(name) or is_neutral(name)):
-        return False
+def _sort(records: list[dict[str, Any]]) -> tuple[list[str], list[str]]:
+    """Return which columns of a page's table are settings, and which metrics.
+
+    As the page has them, settings come first and then what was logged, each in alphabetical order: where that begins
+    anew the settings end. Where the user chose other columns, those of numbers are metrics that are named like some.
+    """
+    names = [name for name in records[0] if name not in ABOUT]
+    begins = [place for place in range(1, len(names)) if names[place] < names[place - 1]]
+    known = tuple(records[0])[: len(FIRST)] == FIRST and len(begins) == 1
+    logged = names[begins[0] :] if known else [name for name in names if _is_metric(name)]
+    metrics = [name for name in logged if _holds_numbers(each[name] for each in records)]
+    return [name for name in names if name not in (logged if known else metrics)], metrics
+
+
+def _is_metric(name: str) -> bool:
+    """Return whether a column is a metric by its name."""
+    return bool(OF_EVALUATION.fullmatch(name) or find_direction(name) or is_neutral(name))
+
+
+def _holds_numbers(cells: Iterable[str | None]) -> bool:
     try:
-        return all(isinstance(float(cell), float) for cell in cells)
+        return bool([float(cell) for cell in cells if cell is not None])
     except ValueError:
         return False
 
