@@ -96,7 +96,7 @@ def _first_record(path: Path) -> dict[str, Any] | None:
 
 def _is_aggregate(path: Path) -> bool:
     head = read_head(path)
-    return all(mark in head for mark in AGGREGATE)
+    return all(mark in head for mark in AGGREGATE) and b'"$schema"' not in head  # which describes such files
 
 
 def _labels(path: Path) -> list[str]:
