@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from wandb_layout import changes, exit_record, field, run_record, write_log
 
 ITEMS = 8
 RIGHT = {"A": [1, 1, 0, 1, 1, 0, 1, 1], "B": [0, 1, 0, 0, 1, 0, 0, 1]}
@@ -264,9 +265,35 @@ def make_hf_trainer(folder: Path) -> None:
             write(run / "all_results.json", scores | {"train_loss": 0.9})
 
 
+def make_cv_results(folder: Path) -> None:
+    """A table of a search as pandas writes it, of which A and B are the candidates and each item a split."""
+    records = [
+        {"mean_fit_time": 0.1, "std_fit_time": 0.0, "mean_score_time": 0.1, "std_score_time": 0.0,
+         "param_kind": system, "params": {"kind": system}, **{f"split{i}_test_score": hit for i, hit in enumerate(right)},
+         "mean_test_score": MEANS[system], "std_test_score": 0.5, "rank_test_score": 1}
+        for system, right in RIGHT.items()
+    ]  # fmt: skip
+    write(folder / "cv_results.json", records)
+
+
+def make_wandb(folder: Path) -> None:
+    for system, right in RIGHT.items():
+        for seed in range(3):
+            config = {"model": system, "seed": seed, "opt": {"name": "adam"}, "_wandb": {}}
+            summary = {
+                "eval/f1": right[seed] / 2 + seed / 10,
+                "train/loss": 0.1,
+                "_step": 9,
+                "table": {"_type": "table"},
+            }
+            ident = f"{system}{seed}"
+            records = [run_record(ident, f"run {ident}", config), field(3, changes(summary)), exit_record()]
+            write_log(folder / "wandb" / f"run-20260101_100000-{ident}" / f"run-{ident}.wandb", records)
+
+
 MAKERS: dict[str, Callable[[Path], None]] = {
     "evalplus": make_evalplus, "swebench": make_swebench, "lighteval": make_lighteval,
     "alpaca_eval": make_alpaca_eval, "tau2_bench": make_tau2_bench, "terminal_bench": make_terminal_bench,
     "harbor": make_harbor, "openai_evals": make_openai_evals, "mteb": make_mteb, "optuna": make_optuna,
-    "mlflow": make_mlflow, "hf_trainer": make_hf_trainer,
+    "mlflow": make_mlflow, "hf_trainer": make_hf_trainer, "cv_results": make_cv_results, "wandb": make_wandb,
 }  # fmt: skip

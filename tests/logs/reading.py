@@ -8,12 +8,13 @@ from pathlib import Path
 from statistics import fmean
 
 from holdsup.logs.contract import Reader, TaskLog
+from holdsup.logs.reading import read_log
 
 
 def read_all(reader: Reader, folder: Path, files: Iterable[Path] | None = None) -> list[TaskLog]:
     """Every log that a reader finds among the files of a folder."""
     given = tuple(sorted(folder.iterdir()) if files is None else files)
-    return [log for found in reader.recognise(folder, given) for log in reader.read(found)]
+    return [log for found in reader.recognise(folder, given) for log in read_log(reader, found)]
 
 
 def means_of(log: TaskLog) -> dict[str, float]:

@@ -191,9 +191,9 @@ def test_numbers_for_ids_and_missing_scores_are_read(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ('{"model_id": "a"', "line 2 .*cut off"),
-        ("[]", "holds list where records"),
+        ("[]", "holds something else among its records"),
         ('{"model_id": "a", "sample_id": "b"}', "a line without evaluation_id"),
-        (json.dumps(answer("q", 1) | {"evaluation": {"score": "good"}}), "not in every_eval_ever's format"),
+        (json.dumps(answer("q", 1) | {"evaluation": {"score": "good"}}), "not laid out as every_eval_ever writes it"),
     ],
 )
 def test_bad_lines_are_refused(tmp_path: Path, line: str, said: str) -> None:

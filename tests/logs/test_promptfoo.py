@@ -302,7 +302,7 @@ def test_a_database_that_takes_too_long_or_is_damaged_is_refused(
     "change", [{"provider": None}, {"score": "good"}, {"testIdx": "x"}, {"success": None, "score": None}]
 )
 def test_results_of_another_shape_are_refused(tmp_path: Path, change: Record) -> None:
-    with pytest.raises(ReadError, match="not in promptfoo's format"):
+    with pytest.raises(ReadError, match="not laid out as promptfoo writes it"):
         read_all(READER, write_file(tmp_path, [answer("hello", 0), answer("world", 1) | change], prompts=[{}]))
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -63,11 +66,28 @@ def command(
         if given:
             raise FitError(f"{given[0]} belongs to a logistic model: add --family binomial")
         options: dict[str, Any] = {"method": "ml" if ml else "reml", "weights": weights}
-        shown.answer(functools.partial(fit_lmm, formula), data, level=level, **options)
+        with _pointing_to_import(data):
+            shown.answer(functools.partial(fit_lmm, formula), data, level=level, **options)
         return
     if ml or weights is not None:
         raise FitError(f"{'--ml' if ml else '--weights'} belongs to a linear model: leave it out, or --family")
-    shown.answer(
-        functools.partial(fit_glmm, formula), data, trials=trials, failures=failures, method=method, penalty=penalty,
-        level=level,
-    )  # fmt: skip
+    with _pointing_to_import(data):
+        shown.answer(
+            functools.partial(fit_glmm, formula), data, trials=trials, failures=failures, method=method,
+            penalty=penalty, level=level,
+        )  # fmt: skip
+
+
+@contextmanager
+def _pointing_to_import(data: tuple[str, ...]) -> Iterator[None]:
+    """Where the data turn out to be logs, say how they become a table: a formula names columns, and logs have none."""
+    from holdsup.errors import ColumnError, ReadError
+    from holdsup.logs.opening import find_log
+
+    try:
+        yield
+    except (ColumnError, ReadError) as error:
+        if (log := find_log(list(data))) is None:
+            raise
+        told = f"{log}, and a formula needs a table: make one with holdsup import {shlex.join(data)} -o scores.parquet"
+        raise ReadError(told) from error

@@ -43,8 +43,7 @@ class _Trials:
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the trials of a run."""
         path, *others = found.files
-        with laid_out(path, self.title):
-            yield from self.read_log(path, others)
+        yield from self.read_log(path, others)
 
 
 def _rows_of(trials: Iterable[Trial]) -> Any:

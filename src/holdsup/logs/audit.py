@@ -29,6 +29,7 @@ def audit_logs(placed: Sequence[Placed]) -> Iterator[Caution]:
     """Yield what is doubtful in logs that are read as one table."""
     yield from _unfinished(placed)
     yield from _failures(placed)
+    yield from _mixed_versions(placed)
     tasks = defaultdict(list)
     for each in placed:
         tasks[each.log.task].append(each)
@@ -120,6 +121,24 @@ def _failures(placed: Sequence[Placed]) -> Iterator[Caution]:
                 f"{each.log.tool.split()[0]} counts {'it' if count == 1 else 'them'} as wrong.",
                 effect="An outage is not a wrong answer, and changes from run to run.",
                 advice="Add --where error=- to leave them out.",
+            )  # fmt: skip
+
+
+def _mixed_versions(placed: Sequence[Placed]) -> Iterator[Caution]:
+    """Yield that a tool wrote the logs in several of its versions, which may ask or score differently."""
+    tools: dict[str, dict[str, str]] = defaultdict(dict)
+    for each in placed:
+        name, version = each.log.release
+        tools[name].setdefault(version or "an unnamed one", each.system)
+    for name, versions in tools.items():
+        if len(versions) > 1:
+            said = [f"{version} ({system})" for version, system in sorted(versions.items())]
+            more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
+            yield Caution(
+                code="mixed-versions", about="data", count=len(versions),
+                message=f"The logs are from {len(versions)} versions of {name}: {', '.join(said[:MOST_NAMED])}{more}.",
+                effect="A version may ask or score differently than another.",
+                advice=f"Evaluate all systems with one version of {name}.",
             )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from holdsup.logs.files import clean
 from holdsup.results.cautions import Caution
 
 __all__ = ["COLUMNS", "NO_ITEMS", "Found", "Reader", "Rows", "TaskLog"]
@@ -54,11 +55,18 @@ class TaskLog:
     # The means that the tool itself printed, by metric: each must be the mean over items of the scores in `rows`
     means: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: frozenset[str] = frozenset()  # metrics of which a lower score is better
+    higher_is_better: frozenset[str] = frozenset()  # ... or better, whatever their names say
     # metrics that say what an answer costs (tokens, seconds): they are asked about only by name
     costs: frozenset[str] = frozenset()
     planned: int | None = None  # how many items were to be evaluated, where the log says so
     finished: bool = True  # whether the log says that the evaluation came to its end
     cautions: tuple[Caution, ...] = ()  # what the reader noticed; `about` is filled in with the log
+
+    @property
+    def release(self) -> tuple[str, str]:
+        """The tool and its version, which is empty where the log does not say it."""
+        name, _, version = self.tool.rpartition(" ")
+        return (name, version) if name and version[:1].isdigit() else (self.tool, "")
 
 
 class Reader(Protocol):
@@ -108,7 +116,7 @@ def make_column(name: str, values: list[Any]) -> pa.Array:
     if name == "score":
         return pa.array(values, pa.float64())
     if name in COLUMNS or not all(isinstance(value, int | float | None) for value in values):
-        return pa.array([None if value is None else str(value) for value in values], pa.string())
+        return pa.array([None if value is None else clean(str(value)) for value in values], pa.string())
     return pa.array(values)
 
 

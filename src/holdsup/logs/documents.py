@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from holdsup.columns.limits import check_ratio, reason_of
 from holdsup.errors import ReadError
-from holdsup.logs.files import LONGEST
+from holdsup.logs.files import LONGEST, UNREADABLE, explain
 
 CHUNK = 2**22  # bytes taken at a time
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -76,7 +76,9 @@ class _Text:
                 chunk = self._file.read(max(CHUNK, len(self.data)))  # so that a long value is tried a few times only
                 self.ended = not chunk
                 taken = self._decoder.decode(chunk, self.ended)
-            except (OSError, EOFError, UnicodeDecodeError) as error:
+            except UnicodeDecodeError as error:
+                raise self.broken(explain(error)) from error
+            except UNREADABLE as error:
                 raise ReadError(f"cannot read {self._name}: {reason_of(error)}") from error
             self._taken += len(chunk)
             if self._size is not None and (problem := check_ratio(self._name, self._size, self._taken)):
@@ -121,7 +123,7 @@ class _Text:
                     return value
             except (ValueError, RecursionError) as error:
                 if isinstance(error, RecursionError) or not self.more():
-                    raise self.broken(reason_of(error)) from error
+                    raise self.broken(explain(error)) from error
 
     def elements(self, wanted: Container[str] | None) -> Iterator[Any]:
         """Yield the elements of the array that begins here."""
@@ -159,6 +161,6 @@ class _Text:
                 if key in wanted:
                     found[key], at = DECODER.raw_decode(self.data, at + len(": "))
             except (ValueError, RecursionError) as error:
-                raise self.broken(reason_of(error)) from error
+                raise self.broken(explain(error)) from error
         self.at = end + len(closing)
         return found

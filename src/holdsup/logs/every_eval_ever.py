@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog, describe
-from holdsup.logs.files import digest, parse, read_document, read_head
+from holdsup.logs.files import clean, digest, parse, read_document, read_head
 from holdsup.logs.pieces import tables_of_lines
 from holdsup.results.cautions import Caution
 
@@ -96,7 +96,7 @@ def _first_record(path: Path) -> dict[str, Any] | None:
 
 def _is_aggregate(path: Path) -> bool:
     head = read_head(path)
-    return all(mark in head for mark in AGGREGATE)
+    return all(mark in head for mark in AGGREGATE) and b'"$schema"' not in head  # which describes such files
 
 
 def _labels(path: Path) -> list[str]:
@@ -131,12 +131,8 @@ def _schema(labels: list[str]) -> pa.Schema:
 def _flatten(piece: pa.Table | list[dict[str, Any]], labels: list[str], path: Path) -> pa.Table:
     """Return a row for each answer, with digests in place of its texts."""
     if not isinstance(piece, pa.Table):
-        try:
-            # What is text in the schema may be a number in a file: an id, an epoch.
-            piece = pa.Table.from_pylist([_as_text(record) for record in piece], _schema(labels))
-        except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
-            problem = " ".join(str(error).split())
-            raise ReadError(f"{path} is not in every_eval_ever's format: {problem}") from error
+        # What is text in the schema may be a number in a file: an id, an epoch.
+        piece = pa.Table.from_pylist([_as_text(record) for record in piece], _schema(labels))
     for name in (*_GROUP, "sample_id"):
         if piece[name].null_count:
             raise ReadError(f"{path} has a line without {name}, which every_eval_ever's schema requires")
@@ -183,8 +179,7 @@ def _as_text(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _clean(value: object) -> str | None:
-    """Return text that Arrow can hold: half a character, as JSON can write one, has no place in UTF-8."""
-    return None if value is None else str(value).encode("utf-8", "replace").decode()
+    return None if value is None else clean(str(value))
 
 
 def _first_line(text: str) -> str:

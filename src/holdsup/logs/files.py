@@ -75,8 +75,20 @@ def parse(data: bytes, name: str) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ReadError(
-            f"{name} is not whole JSON ({reason_of(error)}): it was cut off, or is still being written"
+            f"{name} is not whole JSON ({explain(error)}): it was cut off, or is still being written"
         ) from error
+
+
+def explain(error: Exception) -> str:
+    """Return what is wrong with JSON text, as part of a line."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"line {error.lineno}, column {error.colno}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "it holds bytes that are no text"
+
+
+def clean(text: str) -> str:
+    """Return text that can be written: JSON may hold halves of characters."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def digest(*parts: object) -> str:

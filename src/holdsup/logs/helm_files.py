@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from holdsup.errors import ReadError
 from holdsup.logs.files import digest
+from holdsup.logs.laid_out import laid_out
 from holdsup.logs.pieces import RecordArray
 
 # What HELM counts of every instance, whatever is measured. Three are costs; none is a score.
@@ -70,10 +71,8 @@ def read_values(path: Path, skipped: frozenset[str] | set[str]) -> pa.Table:
     skip = pa.array(sorted(skipped))
     tables = []
     for piece in RecordArray(path).tables(SCORED):
-        try:
+        with laid_out(path, "HELM"):
             table = piece if isinstance(piece, pa.Table) else pa.Table.from_pylist(piece, SCORED)
-        except (pa.ArrowException, TypeError, ValueError) as error:
-            raise ReadError(f"{path} is not in HELM's format: {' '.join(str(error).split())}") from error
         if table["instance_id"].null_count or table["train_trial_index"].null_count or table["stats"].null_count:
             raise ReadError(f"{path} has a record without instance_id, train_trial_index or stats")
         tables.append(_flatten(table.combine_chunks(), skip))

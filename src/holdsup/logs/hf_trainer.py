@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import read_document
-from holdsup.logs.laid_out import find_beside, holds_marks, laid_out
-from holdsup.logs.tracked import Run, log_of_run
+from holdsup.logs.laid_out import find_beside, holds_marks
+from holdsup.logs.tracked import Run, logs_of_runs
 
 STATE, MARKS = "trainer_state.json", (b'"log_history"', b'"global_step"')
 RESULTS = ("eval_results.json", "test_results.json", "predict_results.json", "all_results.json", "train_results.json")
@@ -34,12 +33,8 @@ class _HfTrainer:
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the scores of a training."""
-        path = found.files[0]
-        with laid_out(path, self.title):
-            log = log_of_run(found.name, self.title, _read(path, found.files[1:]))
-        if log is None:
-            raise ReadError(f"{found.name} has no evaluation: train with eval_strategy, or call trainer.evaluate")
-        yield log
+        run = _read(found.files[0], found.files[1:])
+        yield from logs_of_runs(found.name, self.title, [run], "train with eval_strategy, or call trainer.evaluate")
 
 
 def _is_superseded(folder: Path) -> bool:

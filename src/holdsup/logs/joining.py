@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.columns.typed import ROLES, TypedTable, hold_table
-from holdsup.errors import ReadError, list_names
+from holdsup.errors import ReadError
 from holdsup.logs.aggregates import check_means
 from holdsup.logs.audit import audit_logs
-from holdsup.logs.contract import NEEDED, NO_ITEMS, Found, Reader, TaskLog
+from holdsup.logs.contract import NO_ITEMS, Found, Reader, TaskLog
 from holdsup.logs.naming import Placed, place
+from holdsup.logs.reading import read_log
 from holdsup.progress import Progress
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import Caution
@@ -64,9 +65,7 @@ def _read(
     for i, (given, log) in enumerate(found):
         progress(i, len(found), f"reading {log.name}")
         try:
-            read = list(readers[log.reader].read(log))
-            for each in read:
-                _check_rows(each)
+            read = read_log(readers[log.reader], log)
         except ReadError as error:
             last = error
             unread.append(str(error))
@@ -101,17 +100,6 @@ def _together(cautions: Iterable[Caution]) -> Iterator[Caution]:
             yield replace(first, message=said, count=count)
         else:
             yield first
-
-
-def _check_rows(log: TaskLog) -> None:
-    """Refuse rows that break the contract: they would be scores of nothing."""
-    if missing := [name for name in NEEDED if name not in log.rows.column_names]:
-        raise ReadError(f"the reader of {log.name} gives no column {list_names(missing)}")
-    if not len(log.rows):
-        raise ReadError(f"{log.name} holds no sample of {log.task or 'any task'}: nothing was evaluated yet")
-    for name in ("item", "metric"):
-        if log.rows[name].null_count:
-            raise ReadError(f"the reader of {log.name} gives rows without {name}")
 
 
 def combine(placed: Sequence[Placed]) -> pa.Table:
@@ -150,7 +138,7 @@ def _says_nothing(column: pa.ChunkedArray) -> bool:
 def _find_higher(log: TaskLog) -> set[str]:
     """Return the metrics of which tools take a higher one as better: all that neither the log nor a name turns."""
     named = set(pc.unique(log.rows["metric"]).to_pylist()) - log.lower_is_better
-    return {name for name in named if find_direction(name) != "lower"}
+    return {name for name in named if name in log.higher_is_better or find_direction(name) != "lower"}
 
 
 def _widen(each: Placed, *, again: bool) -> pa.Table:
@@ -186,9 +174,8 @@ def _say_what(placed: Sequence[Placed], checked: int) -> Caution:
     """Return which tools' logs were read, and that their own means were found again."""
     tools: dict[str, list[str]] = defaultdict(list)
     for each in placed:
-        name, _, version = each.log.tool.rpartition(" ")
-        told = bool(name) and version[:1].isdigit()
-        tools[name if told else each.log.tool].append(version if told else "")
+        name, version = each.log.release
+        tools[name].append(version)
     said = [
         format_counted(len(all_), f"{tool}{f' {all_[0]}' * (len(set(all_)) == 1 and bool(all_[0]))} log")
         for tool, all_ in sorted(tools.items())

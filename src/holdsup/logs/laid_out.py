@@ -5,6 +5,7 @@ What a tool calls its fields is all that such a format is; a module of its own s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from holdsup.columns.limits import reason_of
-from holdsup.errors import ReadError
+from holdsup.errors import ReadError, quote_text
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import digest, read_document, read_head
 
@@ -39,9 +40,7 @@ class DocumentReader:
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield what a document holds."""
-        path = found.files[0]
-        with laid_out(path, self.title):
-            yield from self.logs(path, read_document(path))
+        yield from self.logs(found.files[0], read_document(found.files[0]))
 
 
 def find_beside(path: Path, name: str) -> list[Path]:
@@ -64,13 +63,26 @@ def holds_marks(path: Path, marks: tuple[bytes, ...]) -> bool:
 
 
 @contextmanager
-def laid_out(path: Path, title: str) -> Iterator[None]:
-    """Say in one line that a document lacks what the tool always writes, or holds something else there."""
+def laid_out(name: str | Path, title: str) -> Iterator[None]:
+    """Say in one line that a log lacks what the tool always writes, or holds something else there."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        what = f"it has no {reason_of(error)}" if isinstance(error, KeyError) else reason_of(error)
-        raise ReadError(f"{path} is not laid out as {title} writes it ({what})") from error
+        # What Python says of the others is about our code, and nothing to a person.
+        what = (
+            f"it has no {reason_of(error)}" if isinstance(error, KeyError) else "a value is missing or of another kind"
+        )
+        raise ReadError(f"{name} is not laid out as {title} writes it: {what}") from error
+
+
+def read_number(value: Any, name: str) -> float:
+    """Return a value that must be a number, or text of one; `name` is what it is called, for messages."""
+    try:
+        if not isinstance(value, bool) and isinstance(value, int | float | str):
+            return float(value)
+    except (ValueError, OverflowError):
+        pass
+    raise ReadError(f"{name} is no number: {quote_text(json.dumps(value))}")
 
 
 def short_name(text: str) -> str:

@@ -16,7 +16,6 @@ from holdsup.columns.limits import reason_of
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
 from holdsup.logs.files import digest, read_document
-from holdsup.logs.laid_out import laid_out
 from holdsup.results.cautions import Caution
 
 START, ENDING, MAGIC = "details_", ".parquet", b"PAR1"
@@ -43,8 +42,7 @@ class _Lighteval:
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the samples of a task."""
         path, *others = found.files
-        with laid_out(path, self.title):
-            yield _read(path, read_document(others[0]) if others else {})
+        yield _read(path, read_document(others[0]) if others else {})
 
 
 def _date(path: Path) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from holdsup.logs.contract import describe
-from holdsup.logs.files import digest, flat
-from holdsup.logs.lm_eval_samples import ADDRESS, clean, first_arguments, is_number
+from holdsup.logs.files import clean, digest, flat
+from holdsup.logs.lm_eval_samples import ADDRESS, first_arguments, is_number
 
 TOOL = "lm-evaluation-harness"
 # Arguments of a model by which the tool names it, in its order.

@@ -21,7 +21,7 @@ import pyarrow.json
 
 from holdsup.columns.limits import LONGEST_LINE
 from holdsup.errors import ReadError
-from holdsup.logs.files import parse, read_document, read_head, read_lines
+from holdsup.logs.files import clean, parse, read_document, read_head, read_lines
 
 HASHES = ("doc_hash", "prompt_hash", "target_hash")  # in the order in which the tool adds them up
 REPEATS = "scores_per_repeat"
@@ -251,11 +251,6 @@ def _kinds_of(record: Mapping[str, Any]) -> list[str]:
 
 def _text(value: Any) -> str | None:
     return None if value is None else clean(str(value))
-
-
-def clean(text: str) -> str:
-    """Return text that can be written: JSON may hold halves of characters."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def is_number(value: Any) -> TypeGuard[float]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
-from holdsup.logs.laid_out import find_below, holds_marks, laid_out
+from holdsup.logs.laid_out import find_below, holds_marks
 from holdsup.logs.sqlite import holds_tables, read_only
-from holdsup.logs.tracked import Run, log_of_run
-from holdsup.rendering.numbers import format_counted
-from holdsup.results.cautions import Caution
+from holdsup.logs.tracked import Run, logs_of_runs
 
 SUFFIXES = (".db", ".sqlite", ".sqlite3")
 TABLES = {"experiments", "runs", "params", "latest_metrics"}
@@ -39,16 +37,8 @@ class _Mlflow:
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the runs of a database, or the one of a folder."""
         path = found.files[0]
-        with laid_out(path, self.title):
-            runs = [_read_folder(path.parent)] if path.name == ABOUT else list(_read_database(path))
-        logs = [log for run in runs if (log := log_of_run(found.name, "MLflow", run)) is not None]
-        if not logs:
-            raise ReadError(f"{found.name} holds no run with a metric that is a score: log one with mlflow.log_metric")
-        if bare := len(runs) - len(logs):
-            message = f"{format_counted(bare, 'run')} without a score {'is' if bare == 1 else 'are'} left out."
-            said = Caution(code="runs-without-score", severity="note", message=message, count=bare)
-            logs[0] = replace(logs[0], cautions=(*logs[0].cautions, said))
-        yield from logs
+        runs = [_read_folder(path.parent)] if path.name == ABOUT else list(_read_database(path))
+        yield from logs_of_runs(found.name, "MLflow", runs, "log one with mlflow.log_metric")
 
 
 def _read_database(path: Path) -> Iterator[Run]:

@@ -13,7 +13,6 @@ from holdsup.errors import ReadError
 from holdsup.logs.aggregates import TOLERANCE, mean_by_metric
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
 from holdsup.logs.files import digest, flat, parse, read_head, read_lines
-from holdsup.logs.laid_out import laid_out
 from holdsup.results.cautions import Caution
 
 SPEC, ENDINGS = b'{"spec":', (".jsonl", ".jsonl.gz", ".json", ".log")
@@ -33,8 +32,7 @@ class _OpenaiEvals:
 
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the samples of a run."""
-        with laid_out(found.files[0], self.title):
-            yield _read(found.files[0])
+        yield _read(found.files[0])
 
 
 def _read(path: Path) -> TaskLog:

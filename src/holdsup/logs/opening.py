@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,14 @@ from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Found, Reader
 from holdsup.logs.files import read_head
 from holdsup.logs.registry import find_readers
+from holdsup.logs.tabular import find_tool, is_delimited
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import Caution
 
 ENDINGS = (
     ".eval", ".json", ".jsonl", ".ndjson", ".gz", ".db", ".sqlite", ".sqlite3", ".parquet", ".log", ".journal", ".yaml",
+    ".wandb",
 )  # fmt: skip
 
 
@@ -42,21 +44,18 @@ class _Given:
     empty: tuple[str, ...]  # names of files that may have been logs, with nothing in them that can be read
 
 
-def open_data(data: Any, *, readers: Iterable[str] = (), progress: Progress = no_progress) -> Opened:
+def open_data(
+    data: Any, *, readers: Sequence[str] = (), as_table: bool = False, progress: Progress = no_progress
+) -> Opened:
     """Return the tables that `data` stands for; paths may be of logs, which are found by their content.
 
-    `readers` are modules with a reader of the user's own.
+    `readers` are modules with a reader of the user's own. With `as_table`, as where the user names its columns, a
+    delimited file is never a log.
     """
-    named = list(readers)
-    paths = _list_paths(data, own=bool(named))
-    if paths is None:
+    paths = _list_paths(data, own=bool(readers))
+    if paths is None or (as_table and all(map(is_delimited, paths))):
         return Opened(open_tables(data, progress=progress))
-    folders = {path: _list_folders(path) for path in paths}
-    files = (file for lying, _ in folders.values() for several in lying.values() for file in several)
-    if not named and not any(_may_be_log(file) for file in files):
-        return Opened(open_tables(data, progress=progress))
-    known = find_readers(named)
-    given = [_look(path, *folders[path], known) for path in paths]
+    known, given = _look_into(paths, readers)
     found = [(each.path, log) for each in given for log in each.logs]
     if not found:
         return Opened(open_tables(data, progress=progress))
@@ -65,6 +64,23 @@ def open_data(data: Any, *, readers: Iterable[str] = (), progress: Progress = no
     table, cautions = join_logs(found, {reader.name: reader for reader in known}, _name(paths), progress)
     others = [table for each in given if not each.logs for table in open_tables(each.path, progress=progress)]
     return Opened([table, *others], (*cautions, *_say_unread(given)))
+
+
+def find_log(data: Any) -> str | None:
+    """Return the name of the first log among paths, and the tool that wrote it; None where there is none."""
+    known, given = _look_into(_list_paths(data, own=False) or (), ())
+    titles = {reader.name: reader.title for reader in known}
+    return next((f"{log.name} is a log of {titles[log.reader]}" for each in given for log in each.logs), None)
+
+
+def _look_into(paths: Sequence[str], own: Sequence[str]) -> tuple[Sequence[Reader], list[_Given]]:
+    """Return the readers, and what each path has for them; nothing where no file may be a log."""
+    folders = {path: _list_folders(path) for path in paths}
+    files = (file for lying, _ in folders.values() for several in lying.values() for file in several)
+    if not own and not any(_may_be_log(file) for file in files):
+        return (), []
+    readers = find_readers(own)
+    return readers, [_look(path, *folders[path], readers) for path in paths]
 
 
 def _list_paths(data: Any, *, own: bool) -> list[str] | None:
@@ -79,6 +95,8 @@ def _list_paths(data: Any, *, own: bool) -> list[str] | None:
 
 
 def _may_be_log(file: Path | str) -> bool:
+    if is_delimited(file):
+        return find_tool(Path(file)) is not None
     return str(file).lower().endswith(ENDINGS)
 
 

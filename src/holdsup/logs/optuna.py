@@ -15,7 +15,6 @@ from typing import Any
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import parse, read_head, read_lines
-from holdsup.logs.laid_out import laid_out
 from holdsup.logs.naming import is_seed
 from holdsup.logs.sqlite import holds_tables, read_only
 from holdsup.logs.tracked import Run, log_of_run
@@ -66,9 +65,8 @@ class _Optuna:
     def read(self, found: Found) -> Iterator[TaskLog]:
         """Yield the trials of settings that were tried more than once."""
         path = found.files[0]
-        with laid_out(path, self.title):
-            studies, trials = _read_journal(path) if path.suffix in JOURNALS else _read_database(path)
-            yield from _logs(path, studies, [trial for trial in trials if trial.study in studies])
+        studies, trials = _read_journal(path) if path.suffix in JOURNALS else _read_database(path)
+        yield from _logs(path, studies, [trial for trial in trials if trial.study in studies])
 
 
 def _logs(path: Path, studies: dict[int, _Study], every: list[_Trial]) -> Iterator[TaskLog]:

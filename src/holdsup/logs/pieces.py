@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from holdsup.columns.limits import HARMLESS, LARGEST_DOCUMENT, check_ratio, reason_of
-from holdsup.errors import ReadError
+from holdsup.errors import ReadError, quote_text
 from holdsup.logs.files import LONGEST, open_file, parse, read_document, read_lines
 
 CHUNK = 2**22  # bytes made into a table at a time
@@ -62,7 +62,7 @@ def _to_table(lines: bytes, schema: pa.Schema, *, breaks: bool) -> pa.Table | No
 def _check_records(records: list[Any], path: Path) -> list[dict[str, Any]]:
     for record in records:
         if not isinstance(record, dict):
-            raise ReadError(f"{path} holds {type(record).__name__} where records are expected")
+            raise ReadError(f"{path} holds something else among its records: {quote_text(json.dumps(record))}")
     return records
 
 

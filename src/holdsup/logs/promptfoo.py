@@ -95,7 +95,7 @@ class _Promptfoo:
         path = found.files[0]
         if path.name.endswith((".json", ".json.gz")):
             array = RecordArray(path, RESULTS)
-            sides = _group(array.records(), found.name)
+            sides = _group(array.records())
             if not sides:
                 raise ReadError(f"{path} holds no results: the evaluation had no test cases, or did not begin")
             yield from _logs(found.name, array.rest, sides)
@@ -118,11 +118,11 @@ def _read_database(path: Path) -> Iterator[TaskLog]:
             texts = base.execute(f"SELECT {flat(about)} FROM evals WHERE id = ?", (ident,)).fetchone()
             parts = {key: _part(text, name) for key, text in zip(about, texts, strict=True)}
             rows = base.execute(f"SELECT {flat(chosen)} FROM {ANSWERS} WHERE eval_id = ?", (ident,)) if chosen else ()
-            sides = _group((_record(zip(chosen, row, strict=True), name) for row in rows), name)
+            sides = _group(_record(zip(chosen, row, strict=True), name) for row in rows)
             summary = {"version": 4, "prompts": parts.get("prompts")}
             if not sides:  # the first versions of promptfoo kept all results in one value
                 summary = _dict(parts.get("results"))
-                sides = _group(summary.get("results") or [], name)
+                sides = _group(summary.get("results") or [])
             yield from _logs(name, {**parts, "evalId": ident, "results": summary}, sides)
 
 
@@ -134,18 +134,15 @@ def _part(text: object, name: str) -> Any:
     return None if text is None else parse(str(text).encode(), name)
 
 
-def _group(records: Iterable[dict[str, Any]], name: str) -> list[Side]:
+def _group(records: Iterable[dict[str, Any]]) -> list[Side]:
     """Return the answers by provider and prompt; the first layouts do not number these pairs."""
     sides: dict[Any, Side] = {}
-    try:
-        for place, record in enumerate(records):
-            provider, prompt, number = record["provider"], _dict(record.get("prompt")), record.get("promptIdx")
-            who = str(provider if isinstance(provider, str) else provider.get("label") or provider["id"])
-            label = str(prompt.get("label") or prompt.get("raw") or "")
-            key = (who, label) if number is None else number
-            sides.setdefault(key, Side(who, label, number, [])).answers.append(_answer(record, place))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ReadError(f"{name} has a result that is not in promptfoo's format ({error!r:.80})") from error
+    for place, record in enumerate(records):
+        provider, prompt, number = record["provider"], _dict(record.get("prompt")), record.get("promptIdx")
+        who = str(provider if isinstance(provider, str) else provider.get("label") or provider["id"])
+        label = str(prompt.get("label") or prompt.get("raw") or "")
+        key = (who, label) if number is None else number
+        sides.setdefault(key, Side(who, label, number, [])).answers.append(_answer(record, place))
     return sorted(sides.values(), key=lambda side: side.number or 0)
 
 

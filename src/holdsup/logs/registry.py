@@ -13,7 +13,7 @@ from holdsup.logs.contract import Reader
 KNOWN = (
     "inspect", "lm_eval", "helm", "every_eval_ever", "promptfoo", "evalplus", "swebench", "lighteval", "alpaca_eval",
     "agent_trials:TAU2_BENCH", "agent_trials:TERMINAL_BENCH", "agent_trials:HARBOR", "openai_evals", "mteb",
-    "optuna", "mlflow", "hf_trainer",
+    "optuna", "mlflow", "hf_trainer", "wandb", "cv_results",
 )  # fmt: skip
 
 

@@ -43,8 +43,7 @@ class _SweBench:
         if path.name == INSTANCE:
             yield _read_instances(found)
         else:
-            with laid_out(path, self.title):
-                yield _read_run(path, read_document(path))
+            yield _read_run(path, read_document(path))
 
 
 def _find_report(run: Path) -> Iterator[Path]:
@@ -58,9 +57,12 @@ def _read_run(path: Path, report: dict[str, Any]) -> TaskLog:
     outcomes: dict[str, str] = {}
     for outcome in OUTCOMES:
         listed = report.get(f"{outcome}_ids") or []
+        count = report.get(f"{outcome}_instances", len(listed))
+        if not isinstance(listed, list) or not isinstance(count, int):
+            raise TypeError  # whoever reads says that this is not the tool's
         if twice := [item for item in listed if outcomes.get(item) == METRIC]:
             raise ReadError(f"{path} lists {twice[0]!r} as resolved and as {outcome}: it was changed")
-        if (count := report.get(f"{outcome}_instances", len(listed))) != len(listed):
+        if count != len(listed):
             raise ReadError(f"{path} counts {count} {outcome} instances and lists {len(listed)}: it was changed")
         outcomes |= dict.fromkeys(listed, outcome)
     failed = {*(report.get("error_ids") or ()), *(report.get("infra_failure_ids") or ())}

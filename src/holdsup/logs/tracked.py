@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+from holdsup.errors import ReadError
 from holdsup.logs.contract import NO_ITEMS, Rows, TaskLog, describe
 from holdsup.logs.naming import is_seed
+from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import Caution
 from holdsup.results.direction_names import find_direction
 
@@ -57,14 +60,32 @@ def log_of_run(where: str, tool: str, run: Run, *cautions: Caution) -> TaskLog |
     for name, value in scores.items():
         known = math.isfinite(value)
         rows.add(item=NO_ITEMS, metric=name, score=value if known else None, status="ok" if known else "no number")
-    parameters = dict(run.parameters)
-    system = next((parameters.pop(name) for name in SYSTEMS if parameters.get(name)), run.experiment)
-    task = next((parameters.pop(name) for name in DATASETS if parameters.get(name)), None)
-    facets = {name: value for name, value in parameters.items() if is_seed(name) or name.lower() in REPEATS}
-    settings = {name: value for name, value in parameters.items() if name not in facets and not PLACES.fullmatch(name)}
+    system, task, facets, settings = tell_apart(run.parameters)
     return TaskLog(
         name=f"{where} ({run.name})" if run.name else where,
-        tool=tool, system=system, task=task, rows=rows.table(), identity=run.identity, finished=run.finished,
+        tool=tool, system=system or run.experiment, task=task, rows=rows.table(), identity=run.identity,
+        finished=run.finished,
         facets=describe(facets.items()), conditions=describe(settings.items()), cautions=cautions,
         lower_is_better=run.lower | {name for name in scores if find_direction(name) == "lower"},
     )  # fmt: skip
+
+
+def tell_apart(parameters: Mapping[str, str]) -> tuple[str | None, str | None, dict[str, str], dict[str, str]]:
+    """Return what parameters say a run is of: its system and its data set, what only repeats it, other settings."""
+    left = dict(parameters)
+    system, task = (next((left.pop(name) for name in names if left.get(name)), None) for names in (SYSTEMS, DATASETS))
+    facets = {name: value for name, value in left.items() if is_seed(name) or name.lower() in REPEATS}
+    settings = {name: value for name, value in left.items() if name not in facets and not PLACES.fullmatch(name)}
+    return system, task, facets, settings
+
+
+def logs_of_runs(where: str, tool: str, runs: Sequence[Run], advice: str) -> list[TaskLog]:
+    """Return runs as logs, those without a score counted; raise where none has one."""
+    logs = [log for run in runs if (log := log_of_run(where, tool, run)) is not None]
+    if not logs:
+        raise ReadError(f"{where} holds no run with a metric that is a score: {advice}")
+    if bare := len(runs) - len(logs):
+        message = f"{format_counted(bare, 'run')} without a score {'is' if bare == 1 else 'are'} left out."
+        said = Caution(code="runs-without-score", severity="note", message=message, count=bare)
+        logs[0] = replace(logs[0], cautions=(*logs[0].cautions, said))
+    return logs

@@ -87,7 +87,8 @@ def read_scores(
               facets=_names(facets), replicates=_names(replicates), shared=_names(shared)),
         wide,
     )  # fmt: skip
-    opened = open_data(data, readers=_names(readers), progress=progress)
+    named_columns = bool(score or item or wide or names)
+    opened = open_data(data, readers=_names(readers), as_table=named_columns, progress=progress)
     tables = opened.tables
     virtual = _columns_of_tables(tables, names)
     there = dict.fromkeys(c for table in tables for c in table.columns)

@@ -183,8 +183,8 @@ def _carried(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str) -
         raise ScoresError(f"{a.name!r} and {b.name!r} are deterministic and there are no items: nothing varies")
     if evaluation.per_run and single:
         raise ScoresError(
-            f"{single[0].name!r} has one run and no items, so there is no spread to test: "
-            f"{point_to_roles(evaluation.scores)}"
+            f"{single[0].name!r} has one run and no items, so there is no spread to test: give the score of each item, "
+            f"or of two runs or more of each system ({point_to_roles(evaluation.scores)})"
         )
     if evaluation.per_run and claim != "new-runs" and not (claim == "these-datasets" and not single):
         return "new-runs", "without items only the spread between runs can be tested"
