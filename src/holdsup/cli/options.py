@@ -192,6 +192,7 @@ def scores_options(command: F) -> F:
             click.option("--dataset", metavar="COL", help="Where items come from: dataset, task, ..."),
             click.option("--metric", metavar="COL", help="Which metric a score is, if there are several."),
             click.option("--cluster", metavar="COL", help="What ties items together, such as a document."),
+            click.option("--rater", metavar="COL", help="Who scored it: rater, annotator, judge."),
             click.option("--status", metavar="COL", help="Whether a row counts: ok, or the reason why not."),
             names_option("--properties", metavar="COLS", help="Facts about items: length,genre."),
             click.option("--property", metavar="NAME=EXPR", multiple=True, callback=_require_expressions,

@@ -70,7 +70,7 @@ def assemble(
     labels = {name: column for name, column in long.items() if isinstance(column, Labels)}
     found: dict[str, Labels | None] = {
         role: labels[column] if (column := getattr(roles, role)) else None
-        for role in ("system", "item", "dataset", "metric", "cluster", "sample")
+        for role in ("system", "item", "dataset", "metric", "cluster", "sample", "rater")
     }
     if roles.wide:
         found[roles.wide] = Labels.of(source, roles.score_columns)
@@ -115,6 +115,7 @@ def assemble(
         metric=found["metric"],
         cluster=found["cluster"],
         sample=found["sample"],
+        rater=found["rater"],
     )
 
 

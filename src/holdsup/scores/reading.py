@@ -35,6 +35,7 @@ def read_scores(
     shared: Iterable[str] = (),
     properties: Iterable[str] = (),
     status: str | None = None,
+    rater: str | None = None,
     wide: Mapping[str, Iterable[Any]] | None = None,
     names: str | None = None,
     readers: Iterable[str] = (),
@@ -62,6 +63,7 @@ def read_scores(
         a table of word counts; the functions are flesch, words_per_sentence, length, characters, rarity_sum and
         rarity_mean
     status : the column that says "ok" (or success, completed, done ...), or why a score does not count
+    rater : the column that says who gave each score: a person, or a judge
     wide : ``{"system": ["A", "B"]}`` or ``{"metric": ["bleu", "chrf"]}`` (or dataset) when each has a
         column of its own
     names : columns in the names of the files: with "{system}_seed{seed}" or "{system}/seed{seed}/preds"
@@ -80,7 +82,7 @@ def read_scores(
     check_progress(progress)
     asked = _wide(
         Roles(**_one_each(score=score, system=system, item=item, run=run, dataset=dataset, metric=metric,
-                          cluster=cluster, status=status),
+                          cluster=cluster, status=status, rater=rater),
               facets=_names(facets), replicates=_names(replicates), shared=_names(shared)),
         wide,
     )  # fmt: skip

@@ -55,6 +55,8 @@ class Rule(StrEnum):
     SEEDS = "two-way-paired"  # items, and runs that share a seed
     PAIRED = "paired-t"  # items, clusters or datasets
     SCORE = "score"  # shares of items, one run each
+    RATERS = "raters"  # items, or items and raters, adjusted for who rated what
+    JUDGE = "judge-corrected"  # items, human labels of some of them and a judge's scores of all
     BETS = "bets"  # items one by one, looked at early
 
 

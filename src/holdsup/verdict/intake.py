@@ -29,13 +29,15 @@ from holdsup.scores.costs import leave_out_costs
 from holdsup.scores.directions import Directions, LowerIsBetter, choose_directions
 from holdsup.scores.faults import refuse
 from holdsup.scores.item_groups import find_groupings
+from holdsup.scores.raters import set_raters_aside, settle_raters
+from holdsup.scores.roles import NOTHING
 from holdsup.scores.table import REASONS
 from holdsup.verdict.checkpoints import keep_last
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.repeats import caution_progress
 
 Where: TypeAlias = Mapping[str, Iterable[str | float] | str | float] | None
-ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
+ROLES = ("system", "item", "dataset", "metric", "cluster", "run", "rater")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +65,7 @@ def take_in(
     where: Where = None,
     last: str | None = None,
     lower_is_better: LowerIsBetter = None,
+    raters: bool = False,
     progress: Progress = no_progress,
 ) -> Intake:
     """Return a table of scores, ready to be asked.
@@ -73,18 +76,24 @@ def take_in(
     roles : arguments of `read_scores`
     where, last : which rows are used, see `choose_rows`
     lower_is_better : which metrics are better when lower, see `choose_directions`
+    raters : whether the question adjusts for raters; for others a column of raters has no role
     """
     given = isinstance(data, Scores)
+    if not raters and roles.get("rater") not in (None, NOTHING):
+        raise ScoresError("--rater: only compare, variance and rank adjust for raters; leave it out here")
     everything = data if given else read_scores(data, progress=progress, **roles)
+    everything = everything if raters else set_raters_aside(everything)
     scores, passed_over, stages = choose_rows(leave_out_costs(everything, asked=where or ()), where, last)
     asked_about = set() if scores.dataset is None else {f"dataset:{name}" for name in scores.dataset.names}
     wrong = (each for each in scores.notes if each.severity == "error")
     refuse(each for each in wrong if not each.about.startswith("dataset:") or each.about in asked_about)
-    directions = choose_directions(scores, lower_is_better)
+    directions, said = choose_directions(scores, lower_is_better), list[Caution]()
+    scores = settle_raters(scores, said)
     faults = (*find_wrong_numbers(scores), *find_lookalikes(scores))
     cautions = [
         *scores.notes,
         *stages,
+        *said,
         *_find_losses(scores),
         *caution_progress(scores),
         *directions.cautions(),

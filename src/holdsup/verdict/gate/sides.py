@@ -117,7 +117,7 @@ def _stack(candidate: Scores, baseline: Scores) -> Scores:
             raise ScoresError(f"the {has} has a column for the {role} and the {lacks} has none: name it with --{role}")
     labels = {
         role: _join([getattr(each, role) for each in both], counts)
-        for role in ("status", "item", "dataset", "metric", "cluster", "sample")
+        for role in ("status", "item", "dataset", "metric", "cluster", "sample", "rater")
         if any(getattr(each, role) is not None for each in both)
     }
     facets = list(dict.fromkeys(name for each in both for name in each.facets))

@@ -1,0 +1,266 @@
+"""Systems compared by what several raters, or judges, say of them: adjusted for who rated what.
+
+How the numbers are made: `numerics.ratings`. New raters are spoken of where two systems have three raters in common or
+more, and how much these disagree can be measured; else the answer is about these raters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from holdsup.columns.crossing import cross
+from holdsup.errors import ScoresError, list_names
+from holdsup.numerics.decisions import Criterion, Difference, decide
+from holdsup.numerics.differences import new_runs_test, these_runs_test
+from holdsup.numerics.ratings import FEWEST_RATERS, Ratings
+from holdsup.numerics.spread import Spread
+from holdsup.rendering.numbers import format_count, format_counted
+from holdsup.results import Caution
+from holdsup.results.extras import find_extra
+from holdsup.scores import Scores
+from holdsup.verdict.claims import Pair, Rule
+from holdsup.verdict.comparison.findings import CompareQuestion, Found, list_couples
+from holdsup.verdict.comparison.records import Rater, RatedContrast, Raters, SystemMean
+from holdsup.verdict.evaluation import Evaluation
+from holdsup.verdict.phrases import join_names
+from holdsup.verdict.repeats import Distinct
+
+NEW, THESE = "new-raters", "these-raters"
+CLAIMS = (NEW, THESE)
+MOST_CELLS = 40_000_000  # ratings times means of systems by raters: beyond, new raters are not spoken of
+EVEN = 1.0  # variance of items over that of a rating of one where it can't be fitted
+
+
+def find_rated(evaluation: Evaluation, question: CompareQuestion, said: list[Caution]) -> Found:
+    """Return what one metric says, adjusted for raters; `said` gets what is missing beside it."""
+    distinct = Distinct(evaluation, 0, frozenset(), ())
+    try:
+        left, right = list_couples(evaluation, question)
+        panel = _Panel.of(evaluation, said)
+        panel.check(set(left.tolist()) | set(right.tolist()))
+    except (ScoresError, ValueError) as error:
+        return Found(distinct, (), (ScoresError(str(error)),))
+    pairs: list[Pair] = []
+    others: list[RatedContrast] = []
+    refused: list[ScoresError] = []
+    for one, other in zip(left.tolist(), right.tolist(), strict=True):
+        try:
+            pair, beside = panel.compare(one, other, question)
+            if question.baseline is None and len(left) == 1 and pair.difference.estimate < 0:
+                pair, beside = panel.compare(other, one, question)
+        except ScoresError as error:
+            refused.append(error)
+            continue
+        pairs.append(pair)
+        others.extend(beside)
+    if not pairs:
+        return Found(distinct, (), tuple(refused))
+    new = all(pair.claim == NEW for pair in pairs)
+    means = tuple(panel.mean(place, question.level, new=new) for place in range(len(evaluation.systems)))
+    return Found(
+        distinct, tuple(pairs), tuple(refused), question.directions.is_lower(evaluation.metric), means,
+        raters=panel.summary(tuple(others)), untold="raters are adjusted for, and the test of systems is pair by pair",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    """The ratings of one metric, and what a mixed model says of them."""
+
+    evaluation: Evaluation
+    ratings: Ratings
+    names: tuple[str, ...]  # of the raters
+    group: NDArray[np.integer]  # of each system: those of one group share raters
+    model: str  # the mixed model of all ratings
+    variances: dict[str, float]  # its components; empty where there is no fit
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, said: list[Caution]) -> _Panel:
+        scores = evaluation.scores
+        assert scores.rater is not None
+        there = cross(scores.rater)
+        names = tuple(scores.rater.names[scores.rater.codes[row]] for row in there.first)
+        model, variances = find_extra(
+            "the variances of raters and items", lambda: _fit_variances(scores, evaluation.item), said,
+            ("", dict[str, float]()),
+        )  # fmt: skip
+        of_rating = variances.get("Residual", 0.0) + variances.get("system:item", 0.0)
+        clusters = np.arange(evaluation.items) if evaluation.clusters is None else evaluation.clusters
+        ratings = Ratings(
+            scores.score, scores.system.codes.astype(np.int64), there.codes, evaluation.item, clusters[evaluation.item],
+            variances["item"] / of_rating if of_rating > 0 else EVEN,
+        )  # fmt: skip
+        return cls(evaluation, ratings, names, ratings.connected(), model, variances)
+
+    def check(self, asked: set[int]) -> None:
+        """Refuse raters that nothing can be told from: then neither can systems."""
+        column = self.evaluation.scores.roles.rater
+        if len(np.unique(self.group[list(asked)])) == len(asked):
+            raise ScoresError(
+                f"no {column} rated two systems, so systems can't be told from who rated them: have some rate several "
+                f"systems, or give --rater - to take ratings as they are"
+            )
+        if len(np.unique(self.group)) > 1:
+            systems = self.evaluation.systems
+            alone = [systems[place].name for place in range(len(systems)) if (self.group == self.group[place]).sum() == 1]
+            raise ScoresError(
+                f"systems and raters fall into {len(np.unique(self.group))} groups with no {column} in common "
+                f"(on its own: {list_names(alone) if alone else 'none'}): choose the systems of one group with --where"
+            )
+
+    @cached_property
+    def moderated(self) -> tuple[float, float, float] | None:
+        """What all pairs say of how much raters disagree."""
+        count = len(self.evaluation.systems)
+        able = [(a, b) for a in range(count) for b in range(a) if len(self.ratings.common(a, b)) >= FEWEST_RATERS]
+        return self.ratings.moderate(able)
+
+    def compare(self, left: int, right: int, question: CompareQuestion) -> tuple[Pair, list[RatedContrast]]:
+        """Return the pair, for new raters where that is asked for or possible, and the difference for the others."""
+        systems, level = self.evaluation.systems, question.level
+        weights = np.zeros(len(systems))
+        weights[[left, right]] = 1.0, -1.0
+        a, b = systems[left], systems[right]
+        if not (a.has & b.has).any():
+            raise ScoresError(f"{a.name!r} and {b.name!r} have no {self.evaluation.noun} in common")
+        common = len(self.ratings.common(left, right))
+        tests: dict[str, tuple[Spread, Difference]] = {}
+        spread = self.ratings.these(weights)
+        tests[THESE] = spread, self._decide(spread, 0.0, level)
+        note = ""
+        if self._reaches_new(common):
+            spread = self.ratings.new(left, right, self.moderated)
+            found = self._decide(spread, 0.0, level)
+            if math.isfinite(found.low):
+                tests[NEW] = spread, found
+            else:
+                note = "how much raters disagree is barely known"
+        else:
+            note = f"{format_counted(common, 'rater')} in common say too little about new ones"
+        made = NEW if NEW in tests and question.claim not in (THESE, "these-runs") else THESE
+        spread, found = tests[made]
+        unit = "clusters" if self.evaluation.clusters is not None else self.evaluation.noun
+        over = f"{unit} and raters" if made == NEW else unit
+        pair = Pair(
+            a, b, made, Rule.RATERS, f"t-test adjusted for raters ({over}, conservative df)", int((a.has & b.has).sum()),
+            self.evaluation.unit, np.ones(self.evaluation.items, bool), found,
+            lambda up, level, spread=spread: self._decide(spread, up, level), None, None,  # type: ignore[misc]
+            note if made == THESE and question.claim not in (THESE, "these-runs") else "",
+        )  # fmt: skip
+        others = [
+            RatedContrast(left=a.name, right=b.name, claim=claim, difference=d.estimate, low=d.low, high=d.high, p=d.p,
+                          raters=common)
+            for claim, (_, d) in tests.items() if claim != made
+        ]  # fmt: skip
+        return pair, others
+
+    def _reaches_new(self, common: int) -> bool:
+        cells = int(self.ratings.crossing.sum())
+        return common >= FEWEST_RATERS and cells * len(self.ratings.score) <= MOST_CELLS
+
+    def _decide(self, spread: Spread, up: float, level: float) -> Difference:
+        spread = replace(spread, estimate=spread.estimate + up)
+        scale = float(np.abs(self.ratings.score).max()) + abs(up)
+        tests: list[Criterion] = [these_runs_test([spread])]
+        if spread.runs:
+            tests.insert(0, new_runs_test([spread]))
+        try:
+            return decide(float(spread.estimate), tests, scale, level)
+        except ValueError as error:
+            raise ScoresError(f"ratings adjusted for raters can't be compared: {str(error).rstrip('.')}") from error
+
+    def mean(self, place: int, level: float, *, new: bool) -> SystemMean:
+        """Return a system's mean as these raters would rate it, each with the same weight."""
+        system, weights = self.evaluation.systems[place], np.zeros(len(self.evaluation.systems))
+        weights[place] = 1.0
+        spread = self.ratings.these(weights)
+        if new:
+            spread = replace(spread, estimate=self.ratings.drawn[0][place] @ self.ratings.cells[0].beta)
+        found = self._decide(spread, 0.0, level)
+        row = SystemMean(
+            name=system.name, metric=self.evaluation.metric, claim=THESE, mean=found.estimate, se=found.se_limits,
+            df=found.df_limits, low=found.low, high=found.high, runs=len(system.runs), items=int(system.has.sum()),
+        )  # fmt: skip
+        return self.evaluation.scale.limit(row)
+
+    def summary(self, others: tuple[RatedContrast, ...]) -> Raters:
+        """Return how much raters disagree, and how severe each is."""
+        total, found = sum(self.variances.values()), self.variances
+        X = self.ratings.additive.beta[self.ratings.systems :]
+        effects = [*X.tolist(), -float(X.sum())]
+        counts = np.bincount(self.ratings.rater)
+        systems = self.ratings.crossing.sum(axis=0)
+        several = "system:item" in found
+        agreed = found.get("item", 0.0) + found.get("system:item", 0.0)
+        return Raters(
+            metric=self.evaluation.metric, column=str(self.evaluation.scores.roles.rater), count=len(self.names),
+            model=self.model, sd=math.sqrt(found["rater"]) if found else None,
+            percent=100 * found["rater"] / total if total > 0 else None,
+            sd_interaction=math.sqrt(found["system:rater"]) if found else None,
+            icc=agreed / total if several and total > 0 else None, other=others,
+            raters=tuple(
+                Rater(name=name, effect=effect, scores=int(n), systems=int(s))
+                for name, effect, n, s in zip(self.names, effects, counts, systems, strict=True)
+            ),
+        )  # fmt: skip
+
+
+def _fit_variances(scores: Scores, item: NDArray[np.integer]) -> tuple[str, dict[str, float]]:
+    """Return the mixed model of all ratings, and its variance components; outputs rated twice have one."""
+    from holdsup.fit import fit_lmm
+
+    assert scores.rater is not None
+    twice = cross(scores.system, item, scores.rater).count > cross(scores.system, item).count
+    formula = "score ~ system + (1 | item) + (1 | rater) + (1 | system:rater)" + " + (1 | system:item)" * twice
+    columns: dict[str, Any] = {"system": scores.system.codes, "item": item, "rater": scores.rater.codes}
+    table = {name: pa.array([f"{code}" for code in codes.tolist()]) for name, codes in columns.items()}
+    fit = fit_lmm(formula, pa.table({"score": scores.score, **table}))
+    return formula, {each.group: each.variance for each in fit.random}
+
+
+def caution_raters(found: Found) -> Iterator[Caution]:
+    """Yield which raters say nothing about differences, and that no new ones are spoken of."""
+    assert found.raters is not None
+    column = found.raters.column
+    idle = [each for each in found.raters.raters if each.systems == 1]
+    if idle:
+        have = f"rated one system only: {'its' if len(idle) == 1 else 'their'}"
+        yield Caution(
+            code="rater-of-one-system", severity="note", about="data",
+            message=f"{join_names([each.name for each in idle])} {have} {format_count(sum(e.scores for e in idle))} "
+            "scores say nothing about differences.",
+        )  # fmt: skip
+    notes = list(dict.fromkeys(pair.note for pair in found.pairs if pair.note))
+    if notes:
+        whose = "" if all(pair.note for pair in found.pairs) else "Of some pairs, "
+        yield Caution(
+            code="these-raters",
+            about="claim",
+            message=f"{whose}{join_names(notes)}: the answer is about these {column}s.",
+            advice="Have three raters or more rate both systems.",
+        )
+    if found.evaluation.datasets is not None:
+        yield Caution(
+            code="items-weigh-the-same", severity="note", about="claim",
+            message="Datasets weigh as their items do where raters are adjusted for.",
+        )  # fmt: skip
+
+
+def refuse_with_raters(asked: Sequence[tuple[str, object]]) -> None:
+    """Refuse options of questions that are not adjusted for raters."""
+    given = [name for name, value in asked if value]
+    if given:
+        raise ScoresError(
+            f"{', '.join(given)}: not with a column of raters, which is adjusted for; leave it out, or give --rater - "
+            "to average ratings as they are"
+        )
+
+
