@@ -216,7 +216,7 @@ class Ratings:
         scale = float(weights @ weights) / 2
         parts = [(1.0, own)]
         if moderated is not None:
-            share = min(WEIGHT, 1 - 2 / self.systems) if own[0] < moderated[0] else 0.0
+            share = min(WEIGHT, 1 - 2 / self.systems)
             parts = [(1 - share, own), (share, moderated)]
         return Spread(
             estimate=np.asarray(weights @ found.beta), these=np.asarray(found.variance(weights)),

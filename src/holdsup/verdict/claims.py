@@ -81,6 +81,7 @@ class Pair:
     nested: bool | None
     other: Difference | None  # what the other reading of their runs gives; None where there is none
     note: str  # why less is claimed than was asked for, "" if not
+    pooled: Test | None = None  # the test by what all systems say of its spread, where that is another
 
 
 def choose_claim(evaluation: Evaluation, asked: str | None) -> str:

@@ -36,6 +36,8 @@ class Advice(NamedTuple):
 
 def advise(compared: Compared, found: Sequence[Found]) -> Advice:
     """Return what would settle the question: advice on the pair that decides it, or that has none for lack of runs."""
+    if found[0].untold:
+        return advise_adjusted(compared)
     several, level, runs = len(compared.contrasts) > 1, compared.level, say_runs(compared.asked)
     if c := find_open(compared):
         alpha = 1 - (c.level_simultaneous or level)  # each is held to its share of the error
@@ -46,6 +48,26 @@ def advise(compared: Compared, found: Sequence[Found]) -> Advice:
         if {(c.metric, c.left), (c.metric, c.right)} & single:
             return _advise_pair(*_find_pair(found, c, level), runs=runs, firm=True, alpha=1 - level, named=several)
     return Advice()
+
+
+def advise_adjusted(compared: Compared) -> Advice:
+    """Return how many more of what would tell the pair that decides, where raters or human labels adjust it."""
+    if (c := find_open(compared)) is None or c.difference == 0:
+        return Advice()
+    labels = next((h for h in compared.human if (h.metric, h.left, h.right) == (c.metric, c.left, c.right)), None)
+    raters = next((r for r in compared.raters if r.metric == c.metric), None)
+    now = labels.labels if labels is not None else c.items
+    if raters is not None and c.claim == "new-raters":
+        now = raters.count
+    plan = plan_items(c.left, c.right, c.metric, now, c.se, c.df)
+    needed = plan.enough_items(abs(c.difference), 1 - (c.level_simultaneous or compared.level))
+    if needed is None or needed <= now:
+        return Advice()
+    more, tell = format_count(needed - now), f" tell {c.left} from {c.right}" if len(compared.contrasts) > 1 else ""
+    what = "human labels" if labels is not None else name_items(compared.asked.roles.get("item"))  # type: ignore[arg-type]
+    if raters is not None and c.claim == "new-raters":
+        return Advice((f"{more} more raters, each with as many scores,{tell or ' would do'} with {POWER} power",), "raters")
+    return Advice((f"{more} more {what}{tell or ' would do'} with {POWER} power",), "labels" if labels else "items")
 
 
 def _find_pair(found: Sequence[Found], c: SystemContrast, level: float) -> tuple[Distinct, Pair]:

@@ -59,6 +59,8 @@ class CompareQuestion:
     level: float
     seed: int
     processes: int | None
+    human: str | None = None
+    human_weight: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -133,11 +133,13 @@ class _Panel:
             raise ScoresError(f"{a.name!r} and {b.name!r} have no {self.evaluation.noun} in common")
         common = len(self.ratings.common(left, right))
         tests: dict[str, tuple[Spread, Difference]] = {}
+        pooled = None
         spread = self.ratings.these(weights)
         tests[THESE] = spread, self._decide(spread, 0.0, level)
         note = ""
         if self._reaches_new(common):
-            spread = self.ratings.new(left, right, self.moderated)
+            spread = self.ratings.new(left, right, None)
+            pooled = self.ratings.new(left, right, self.moderated) if self.moderated else None
             found = self._decide(spread, 0.0, level)
             if math.isfinite(found.low):
                 tests[NEW] = spread, found
@@ -154,6 +156,7 @@ class _Panel:
             self.evaluation.unit, np.ones(self.evaluation.items, bool), found,
             lambda up, level, spread=spread: self._decide(spread, up, level), None, None,  # type: ignore[misc]
             note if made == THESE and question.claim not in (THESE, "these-runs") else "",
+            None if pooled is None or made == THESE else lambda up, level: self._decide(pooled, up, level),
         )  # fmt: skip
         others = [
             RatedContrast(left=a.name, right=b.name, claim=claim, difference=d.estimate, low=d.low, high=d.high, p=d.p,
@@ -202,9 +205,9 @@ class _Panel:
         agreed = found.get("item", 0.0) + found.get("system:item", 0.0)
         return Raters(
             metric=self.evaluation.metric, column=str(self.evaluation.scores.roles.rater), count=len(self.names),
-            model=self.model, sd=math.sqrt(found["rater"]) if found else None,
+            model=self.model,
             percent=100 * found["rater"] / total if total > 0 else None,
-            sd_interaction=math.sqrt(found["system:rater"]) if found else None,
+            percent_interaction=100 * found["system:rater"] / total if total > 0 else None,
             icc=agreed / total if several and total > 0 else None, other=others,
             raters=tuple(
                 Rater(name=name, effect=effect, scores=int(n), systems=int(s))
@@ -254,13 +257,9 @@ def caution_raters(found: Found) -> Iterator[Caution]:
         )  # fmt: skip
 
 
-def refuse_with_raters(asked: Sequence[tuple[str, object]]) -> None:
-    """Refuse options of questions that are not adjusted for raters."""
-    given = [name for name, value in asked if value]
+def refuse_options(given: Sequence[str], human: str | None) -> None:
+    """Refuse options of questions that are adjusted neither for raters nor by human labels."""
     if given:
-        raise ScoresError(
-            f"{', '.join(given)}: not with a column of raters, which is adjusted for; leave it out, or give --rater - "
-            "to average ratings as they are"
-        )
-
-
+        beside = "--human" if human is not None else "a column of raters"
+        way = "leave one of them out" if human is not None else "give --rater - to average ratings as they are"
+        raise ScoresError(f"{', '.join(given)}: not together with {beside}: {way}")

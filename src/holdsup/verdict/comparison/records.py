@@ -157,9 +157,9 @@ class Raters:
     column: str  # the column that names them
     count: int  # how many there are
     model: str  # the mixed model that gave the variances
-    sd: float | None  # standard deviation of how severe raters are; null where the model can't be fitted
-    percent: float | None  # their share of the variance of one score, 0-100
-    sd_interaction: float | None  # standard deviation of what a rater gives one system more than others
+    # share of the variance of one score that is how severe raters are, 0-100; null where the model can't be fitted
+    percent: float | None
+    percent_interaction: float | None  # the same of what a rater gives one system more than others
     # intraclass correlation: share of the variance of one score that another rater would see as well; null where no
     # output was rated twice
     icc: float | None

@@ -25,7 +25,9 @@ from holdsup.verdict.comparison.words import (
     ask,
     describe_method,
     explain_conditions,
+    explain_labels,
     explain_margin,
+    explain_raters,
     headline,
     holds_for,
     name_items_of,
@@ -68,6 +70,8 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     caveats, hints, settled, rows = size
     state = decide(found)
     foot = [("holds for", holds_for(found)), *(("margin", said) for said in explain_margin(found))]
+    foot += [("raters", said) for said in explain_raters(found)]
+    foot += [("judge", said) for said in explain_labels(found)]
     foot += [("where", said) for said in explain_conditions(found)]
     decided = state == "yes" and (found.settled_by == "runs" or found.baseline is not None)
     what = "next" if decided else "settle it"

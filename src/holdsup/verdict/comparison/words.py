@@ -104,6 +104,12 @@ def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) ->
     several = f"{' and '.join(map(format_count, counts))} {say_runs(found.asked)}"
     runs = several if len(set(counts)) > 1 else f"{format_count(counts[0])} {say_runs(found.asked)} each"
     items = f"{format_count(c.items)} {name_items_of(found)}"
+    if found.human:
+        labels = next((h.labels for h in found.human if (h.metric, h.left, h.right) == (c.metric, c.left, c.right)), 0)
+        return f"{format_count(labels)} human labels"
+    if found.raters:
+        count = next(r.count for r in found.raters if r.metric == c.metric)
+        return f"{format_count(count)} raters on {items}" if c.claim == "new-raters" else items
     if found.unit is None or (settled_by == "runs" and c.claim != "these-runs"):
         return runs
     if found.unit == "items" and c.nested_runs is not None:
@@ -223,18 +229,69 @@ def _name_datasets(found: Compared) -> str:
 
 def holds_for(found: Compared) -> str:
     """Return what the answer covers, and what it does not."""
-    said = _covers(found, found.claim)
+    said = _covers_raters(found) if found.raters else _covers(found, found.claim)
     others = [c for c in found.contrasts if c.claim != found.claim]
     if others:
         whose = f"{format_count(len(others))} of {format_count(len(found.contrasts))} pairs"
+    if others and found.raters:
+        said += f" ({whose}: {'these raters only' if others[0].claim == 'these-raters' else 'new raters, too'})"
+    elif others:
         said += f" ({whose}: these runs only)" if others[0].claim == "these-runs" else f" (for {whose} new runs, too)"
     fixed = [s.name for s in found.ordered(found.systems[0].metric) if s.deterministic]
     if fixed and len(found.contrasts) > 1:  # of two, a line of their own says so
         said += f". Declared deterministic: {join_names(fixed, most=MOST_NAMED)}"
-    if found.datasets > 1 and found.unit == "items":
+    if found.datasets > 1 and found.unit == "items" and not (found.raters or found.human):
         weighed = name_items_of(found) if found.average == "micro" else _name_datasets(found)
         said += f". {weighed.capitalize()} weigh the same"
     return said
+
+
+def _covers_raters(found: Compared) -> str:
+    """Return what an answer that is adjusted for raters covers."""
+    cluster, count = found.asked.roles.get("cluster"), max(each.count for each in found.raters)
+    items = name_items(cluster, f"clusters ({cluster})") if isinstance(cluster, str) else name_items_of(found)
+    raters = f"raters like these {format_count(count)}" if found.claim == "new-raters" else ""
+    drawn = f"new {raters}, new {items}" if raters else f"these {format_count(count)} raters, new {items} like these"
+    return f"{drawn}; not {'' if raters else 'new raters, '}new {say_runs(found.asked)} or settings"
+
+
+def explain_raters(found: Compared) -> Iterator[str]:
+    """Yield how much raters disagree, and what the answer is by the claim that is not made."""
+    for each in found.raters:
+        said = []
+        if len(found.contrasts) == len(each.other) == 1:
+            other = each.other[0]
+            size = format_number(other.difference, uncertainty=(other.high - other.low) / 2)
+            ci = f"{say_level(found.level)} CI {format_interval(other.low, other.high)}"
+            said.append(f"for {'these' if other.claim == 'these-raters' else 'new'} raters {size} ({ci})")
+        if each.percent is not None and each.percent_interaction is not None:
+            shares = f"{format_percent(each.percent)} of a score's variance, taste {format_percent(each.percent_interaction)}"
+            said.append(f"severity is {shares}")
+        if each.icc is not None:
+            said.append(f"two agree with ICC {each.icc:.2f}")
+        yield f"{each.metric}: " * bool(each.metric) + "; ".join(said)
+
+
+def explain_labels(found: Compared) -> Iterator[str]:
+    """Yield what a judge adds to human labels: how much narrower intervals are."""
+    kept = {(c.metric, c.left, c.right): c for c in found.contrasts}
+    widths = [(h, h.high_alone - h.low_alone, kept[h.metric, h.left, h.right]) for h in found.human]
+    known = [(h, alone, c.high - c.low) for h, alone, c in widths if alone > 0]
+    if not known:
+        return
+    ratios = sorted(now / alone for _, alone, now in known)
+    labels, items = known[0][0].labels, f"{format_count(known[0][0].items)} {name_items_of(found)}"
+    on = f"{format_count(labels)} labels of {items}"
+    if len(known) == 1:
+        _, alone, now = known[0]
+        does = "narrows the interval" if now < alone else "doesn't narrow the interval, which goes"
+        size = f"from {format_number(alone, uncertainty=alone)} (labels alone) to {format_number(now, uncertainty=now)}"
+        judge = known[0][0].judge
+        yield f"{does} {size}; {on}; by its own scores the difference is {format_number(judge, uncertainty=alone)}"
+    else:
+        change = 100 * (1 - ratios[len(ratios) // 2])
+        how = f"narrows intervals by {format_percent(change)}" if change > 0 else "doesn't narrow intervals"
+        yield f"{how} (median of {format_count(len(known))} pairs); {on}"
 
 
 def _covers(found: Compared, claim: str) -> str:
@@ -328,6 +385,11 @@ def describe_method(found: Compared) -> Method:
     adjusted = say_adjusted(found)
     names = format_counted(len({s.name for s in found.systems}), "system")
     sentences = [f"{names} were compared{against} by a {tests}{adjusted}. The answer covers {holds_for(found)}."]
+    for each in found.raters:
+        if each.model:
+            sentences.append(f"Variances of raters and items are those of {each.model}.")
+    if found.human:
+        sentences.append("Human labels are a random sample of the items, or weighted to be one.")
     models = _listed(test.model for test in found.tests if test.model)
     draws = max(test.bootstrap_draws for test in found.tests)
     simulated = f", with a parametric bootstrap of {draws:,} draws" if draws else ""
@@ -341,7 +403,9 @@ def describe_method(found: Compared) -> Method:
     citations = ["hagmann2023"]
     citations += ["welch1947"] if any(c.rule in (Rule.WELCH, Rule.TWO_WAY) for c in found.contrasts) else []
     citations += ["westfall1993"] if any(c.adjusted_by == MAX_T for c in found.contrasts) else []
-    citations += ["bates2015"] if models else []
+    citations += ["bates2015"] if models or found.raters else []
+    citations += ["bell2002"] if found.raters else []
+    citations += ["angelopoulos2023"] if found.human else []
     return Method(
         question="Is one system better than another, beyond these runs?",
         sentences=tuple(sentences),
