@@ -29,7 +29,7 @@ AVERAGES = click.Choice(["macro", "micro"])
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
 @click.argument("data", nargs=-1, required=True)
-@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="new-runs, new-raters, these-runs, ...: what it is about.")
+@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-runs, new-runs, these-raters, new-raters, ...")
 @click.option("--baseline", metavar="SYSTEM", help="Compare every system with this one only.")
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
@@ -42,6 +42,7 @@ AVERAGES = click.Choice(["macro", "micro"])
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
+    hidden=True,  # a check that few need; the page on compare has it
     help="Check the likelihood ratio by N simulations.",
 )
 @looking_options

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,16 +46,16 @@ class Regression:
     @classmethod
     def of(cls, X: Floats, y: Floats, cluster: Codes, df: float) -> Regression:
         """Return the regression of y, shape (n,), on independent columns X."""
-        inverse = np.linalg.inv(X.T @ X)
+        inverse = np.asarray(np.linalg.inv(X.T @ X), float)
         beta = inverse @ (X.T @ y)
         residual, count = y - X @ beta, int(cluster.max()) + 1
         sigma2 = float(residual @ residual) / max(1, len(y) - X.shape[1])
         small = count <= MANY
-        adjusted = _adjust(X, inverse, cluster) if small else X @ inverse * np.sqrt(count / (count - 1))
+        plain = np.asarray(X @ inverse * np.sqrt(count / (count - 1)))
+        adjusted = _adjust(X, inverse, cluster) if small else plain
         moves = np.zeros((count, X.shape[1]))
         np.add.at(moves, cluster, adjusted * residual[:, None])
-        kept = (X, adjusted) if small else (None, None)
-        return cls(beta, inverse, sigma2, moves, df, *kept, cluster)
+        return cls(beta, inverse, sigma2, moves, df, X if small else None, adjusted if small else None, cluster)
 
     def variance(self, weights: Floats) -> float:
         """Return the variance of a combination of the coefficients over new clusters."""
@@ -170,7 +171,7 @@ class Ratings:
             precision = np.linalg.inv(covariance + between * np.eye(len(system)))
             weights = np.linalg.solve(effects.T @ precision @ effects, effects.T @ precision)
             residual = found.beta - effects @ (weights @ found.beta)
-            return weights, float(residual @ precision @ residual)
+            return np.asarray(weights), float(residual @ precision @ residual)
 
         low, high = 0.0, float(np.var(found.beta)) + 1e-300
         if weigh(0.0)[1] > free > 0:
@@ -223,7 +224,7 @@ class Ratings:
             item_df=found.degrees(weights),
             runs=tuple(np.asarray(scale * share * v) for share, (v, _, _) in parts),
             noise=tuple(np.asarray(scale * share * noise) for share, (_, noise, _) in parts),
-            run_df=tuple(df for _, (_, _, df) in parts),  # type: ignore[arg-type]
+            run_df=cast("tuple[int, ...]", tuple(df for _, (_, _, df) in parts)),
         )  # fmt: skip
 
     def moderate(self, pairs: Sequence[tuple[int, int]]) -> tuple[float, float, float] | None:

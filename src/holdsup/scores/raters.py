@@ -21,7 +21,6 @@ def settle_raters(scores: Scores, said: list[Caution]) -> Scores:
         Caution(
             code="one-rater",
             about="claim",
-            severity="note",
             message=f"All scores are by one {scores.roles.rater}, {name}: the answer is about how {name} scores.",
             advice="With three raters or more, some on the same items, it can speak of new ones.",
         )

@@ -19,7 +19,7 @@ from holdsup.verdict.comparison.records import Compared, SystemContrast
 from holdsup.verdict.comparison.standings import find_open, is_told
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 from holdsup.verdict.phrases import join_names, name_items, say_runs
-from holdsup.verdict.planning import PairPlan, plan_items, plan_pair
+from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, PairPlan, plan_items, plan_pair
 from holdsup.verdict.repeats import Distinct
 from holdsup.verdict.trainings import can_repeat
 
@@ -37,7 +37,7 @@ class Advice(NamedTuple):
 def advise(compared: Compared, found: Sequence[Found]) -> Advice:
     """Return what would settle the question: advice on the pair that decides it, or that has none for lack of runs."""
     if found[0].untold:
-        return advise_adjusted(compared)
+        return _advise_adjusted(compared)
     several, level, runs = len(compared.contrasts) > 1, compared.level, say_runs(compared.asked)
     if c := find_open(compared):
         alpha = 1 - (c.level_simultaneous or level)  # each is held to its share of the error
@@ -50,24 +50,23 @@ def advise(compared: Compared, found: Sequence[Found]) -> Advice:
     return Advice()
 
 
-def advise_adjusted(compared: Compared) -> Advice:
-    """Return how many more of what would tell the pair that decides, where raters or human labels adjust it."""
+def _advise_adjusted(compared: Compared) -> Advice:
+    """Return how many more raters, labels or items would tell the pair that decides, whichever adjusts it."""
     if (c := find_open(compared)) is None or c.difference == 0:
         return Advice()
-    labels = next((h for h in compared.human if (h.metric, h.left, h.right) == (c.metric, c.left, c.right)), None)
-    raters = next((r for r in compared.raters if r.metric == c.metric), None)
-    now = labels.labels if labels is not None else c.items
-    if raters is not None and c.claim == "new-raters":
-        now = raters.count
+    kind, now, most = "items", c.items, MOST_ITEMS
+    word = name_items(str(compared.asked.roles.get("item")))
+    if labels := [h for h in compared.human if (h.metric, h.left, h.right) == (c.metric, c.left, c.right)]:
+        kind, now, most, word = "labels", labels[0].labels, labels[0].items, "human labels"
+    elif c.claim == "new-raters":
+        kind, now, most = "raters", next(r.count for r in compared.raters if r.metric == c.metric), MOST_RUNS
+        word = "raters, each with as many scores,"
     plan = plan_items(c.left, c.right, c.metric, now, c.se, c.df)
     needed = plan.enough_items(abs(c.difference), 1 - (c.level_simultaneous or compared.level))
-    if needed is None or needed <= now:
+    if needed is None or not now < needed <= most:
         return Advice()
-    more, tell = format_count(needed - now), f" tell {c.left} from {c.right}" if len(compared.contrasts) > 1 else ""
-    what = "human labels" if labels is not None else name_items(compared.asked.roles.get("item"))  # type: ignore[arg-type]
-    if raters is not None and c.claim == "new-raters":
-        return Advice((f"{more} more raters, each with as many scores,{tell or ' would do'} with {POWER} power",), "raters")
-    return Advice((f"{more} more {what}{tell or ' would do'} with {POWER} power",), "labels" if labels else "items")
+    tell = f"tell {c.left} from {c.right}" if len(compared.contrasts) > 1 else "would do"
+    return Advice((f"{format_count(needed - now)} more {word} {tell} with {POWER} power",), kind)
 
 
 def _find_pair(found: Sequence[Found], c: SystemContrast, level: float) -> tuple[Distinct, Pair]:

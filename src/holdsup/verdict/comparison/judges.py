@@ -6,7 +6,7 @@ The score is the judge's, the column has the labels. How the numbers are made: `
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,10 @@ from holdsup.rendering.numbers import format_count, format_number
 from holdsup.results import Caution
 from holdsup.scores import Scores
 from holdsup.verdict.claims import Pair, Rule
-from holdsup.verdict.comparison.findings import CompareQuestion, Found, list_couples
+from holdsup.verdict.comparison.adjusted import find_adjusted
+from holdsup.verdict.comparison.findings import CompareQuestion, Found
 from holdsup.verdict.comparison.records import HumanLabels, SystemMean
 from holdsup.verdict.evaluation import Evaluation
-from holdsup.verdict.repeats import Distinct
 
 UNLIKELY = 3.5  # standard errors by which labelled items differ from others, if they are a random sample
 UNLIKE = 1.5  # times the range of a judge's scores that labels may have, or the other way round
@@ -34,33 +34,7 @@ UNLIKE = 1.5  # times the range of a judge's scores that labels may have, or the
 
 def find_judged(evaluation: Evaluation, question: CompareQuestion) -> Found:
     """Return what one metric says, corrected by human labels."""
-    distinct = Distinct(evaluation, 0, frozenset(), ())
-    assert question.human is not None
-    labels = _Labels.of(evaluation, question.human, question.human_weight)
-    pairs: list[Pair] = []
-    human: list[HumanLabels] = []
-    refused: list[ScoresError] = []
-    try:
-        left, right = list_couples(evaluation, question)
-    except ScoresError as error:
-        return Found(distinct, (), (error,))
-    for one, other in zip(left.tolist(), right.tolist(), strict=True):
-        try:
-            pair, said = labels.compare(one, other, question.level)
-            if question.baseline is None and len(left) == 1 and pair.difference.estimate < 0:
-                pair, said = labels.compare(other, one, question.level)
-        except ScoresError as error:
-            refused.append(error)
-            continue
-        pairs.append(pair)
-        human.append(said)
-    if not pairs:
-        return Found(distinct, (), tuple(refused))
-    means = tuple(labels.mean(place, question.level) for place in range(len(evaluation.systems)))
-    return Found(
-        distinct, tuple(pairs), tuple(refused), question.directions.is_lower(evaluation.metric), means,
-        human=tuple(human), untold="human labels correct the judge pair by pair",
-    )  # fmt: skip
+    return find_adjusted(evaluation, question, lambda: _Labels.of(evaluation, question))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,22 +49,22 @@ class _Labels:
     cluster: NDArray[np.integer]
 
     @classmethod
-    def of(cls, evaluation: Evaluation, column: str, weight: str | None) -> _Labels:
+    def of(cls, evaluation: Evaluation, question: CompareQuestion) -> _Labels:
+        column, weight = str(question.human), question.human_weight
         scores, shape = evaluation.scores, (len(evaluation.systems), evaluation.items)
         if evaluation.unit != "items":
-            raise ScoresError(f"--human {column}: labels correct a judge item by item, and there are no items: give --item")
+            raise ScoresError(
+                f"--human {column}: labels correct a judge item by item, and there are no items: give --item"
+            )
         values = _read(scores, column, "--human")
         place = scores.system.codes.astype(np.int64) * evaluation.items + evaluation.item
         human = _means(values, place, shape[0] * shape[1]).reshape(shape)
-        counts = (~np.isnan(human)).sum(axis=1)
-        names = [system.name for system in evaluation.systems]
-        if not counts.any():
-            raise ScoresError(f"--human {column}: no row has a label: give the column of the human labels")
-        if (counts > 0).sum() == 1:
-            only = names[int(counts.argmax())]
+        lacking = [s.name for s, own in zip(evaluation.systems, human, strict=True) if np.isnan(own).all()]
+        if lacking:
             raise ScoresError(
-                f"--human {column}: only items of {only!r} have labels, and the difference needs those of both: label "
-                f"the same items of {list_names([name for name in names if name != only])}"
+                f"--human {column}: {list_names(lacking)} {'has' if len(lacking) == 1 else 'have'} no labels, and a "
+                f"difference needs those of both systems: label the same {evaluation.noun} of each, or leave a system "
+                "out with --where"
             )
         weights = np.ones(evaluation.items)
         if weight is not None:
@@ -111,7 +85,7 @@ class _Labels:
         at = ~np.isnan(judge)
         return Labelled(label[at], judge[at], self.weight[at], self.cluster[at])
 
-    def compare(self, left: int, right: int, level: float) -> tuple[Pair, HumanLabels]:
+    def compare(self, left: int, right: int, question: CompareQuestion) -> tuple[Pair, tuple[HumanLabels]]:
         """Return a pair of systems, and what the judge adds to the labels."""
         a, b = (self.evaluation.systems[place] for place in (left, right))
         joint = self._take(self.human[left] - self.human[right], self.judge[left] - self.judge[right])
@@ -122,7 +96,7 @@ class _Labels:
                 f"{FEWEST_LABELS} are needed: label more of the same {noun} of both"
             )
         corrected, alone = joint.correct(), joint.correct(tuned=False)
-        found, by_labels = (self._decide(each, 0.0, level) for each in (corrected, alone))
+        found, by_labels = (self._decide(each, 0.0, question.level) for each in (corrected, alone))
         unit = "clusters" if self.evaluation.clusters is not None else noun
         pair = Pair(
             a, b, "these-runs", Rule.JUDGE, f"judge-corrected t-test ({unit}; prediction-powered, tuned)",
@@ -134,7 +108,7 @@ class _Labels:
             items=len(joint.judge), tuning=corrected.tuning, alone=by_labels.estimate, low_alone=by_labels.low,
             high_alone=by_labels.high, judge=float(joint.judge.mean()),
         )  # fmt: skip
-        return pair, said
+        return pair, (said,)
 
     def _decide(self, found: Corrected, up: float, level: float) -> Difference:
         try:
@@ -143,11 +117,15 @@ class _Labels:
         except ValueError as error:
             raise ScoresError(f"--human {self.column}: {str(error).rstrip('.')}") from error
 
-    def mean(self, place: int, level: float) -> SystemMean:
+    def mean(self, place: int, pairs: Sequence[Pair], level: float) -> SystemMean:
         """Return a system's mean label over all items."""
         system, one = self.evaluation.systems[place], self._take(self.human[place], self.judge[place])
         some = int(one.has.sum()) >= FEWEST_LABELS
-        found = one.correct() if some else Corrected(float(np.nanmean(one.label)) if one.has.any() else math.nan, *(math.nan,) * 3)
+        found = (
+            one.correct()
+            if some
+            else Corrected(float(np.nanmean(one.label)) if one.has.any() else math.nan, *(math.nan,) * 3)
+        )
         low, high = math.nan, math.nan
         if some and found.se > 0:
             decided = self._decide(found, 0.0, level)
@@ -158,11 +136,14 @@ class _Labels:
             note="" if math.isfinite(low) else "too few labels, or labels that are all the same",
         )  # fmt: skip
 
+    def describe(self, beside: Sequence[HumanLabels]) -> dict[str, Any]:
+        """Return what the judge adds, pair by pair."""
+        return {"human": tuple(beside), "untold": "human labels correct the judge pair by pair"}
+
 
 def caution_labels(evaluation: Evaluation, question: CompareQuestion) -> Iterator[Caution]:
     """Yield what is odd about human labels: their scale, and which items have them."""
-    assert question.human is not None
-    labels = _Labels.of(evaluation, question.human, question.human_weight)
+    labels = _Labels.of(evaluation, question)
     spans = [(float(np.nanmin(each)), float(np.nanmax(each))) for each in (labels.human, labels.judge)]
     widths = [high - low for low, high in spans]
     if max(widths) > UNLIKE * min(widths) > 0:
@@ -175,7 +156,7 @@ def caution_labels(evaluation: Evaluation, question: CompareQuestion) -> Iterato
             message=f"{said[0].upper()}{said[1:]}: the answer is on the scale of the labels.",
             advice="If they should be the same scale, rescale one of them.",
         )  # fmt: skip
-    has = ~np.isnan(labels.human).all(axis=0)
+    has = np.asarray(~np.isnan(labels.human).all(axis=0))
     if question.human_weight is None and 1 < has.sum() < len(has) - 1:
         mean = np.nanmean(labels.judge, axis=0)
         inside, outside = mean[has], mean[~has]
@@ -208,7 +189,9 @@ def _read(scores: Scores, column: str, option: str) -> Floats:
     numbers = [parse_number(name) for name in values.names]
     words = [name for name, number in zip(values.names, numbers, strict=True) if number is None]
     if words:
-        raise ScoresError(f"{option} {column}: it holds {words[0]!r}, and numbers are needed; leave cells without empty")
+        raise ScoresError(
+            f"{option} {column}: it holds {words[0]!r}, and numbers are needed; leave cells without empty"
+        )
     return np.array([*(float(number or 0.0) for number in numbers), np.nan])[values.codes]
 
 
@@ -218,4 +201,3 @@ def _means(values: Floats, place: NDArray[np.integer], count: int) -> Floats:
     total = np.bincount(place[some], values[some], count)
     with np.errstate(invalid="ignore"):
         return np.asarray(total / np.bincount(place[some], minlength=count))
-

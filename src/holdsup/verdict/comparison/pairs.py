@@ -124,7 +124,11 @@ def judge_together(pairs: Sequence[Pair], up: ArrayLike, alpha: float) -> tuple[
 
 def judge_pooled(pairs: Sequence[Pair], up: ArrayLike) -> Differences:
     """Return what the tests find by the run variances of all systems, where these are pooled: for its p-values."""
-    return pairs.test(up, 0.95, pooled=True) if isinstance(pairs, ManyPairs) else retest_pairs(pairs, up, 0.95, pooled=True)
+    return (
+        pairs.test(up, 0.95, pooled=True)
+        if isinstance(pairs, ManyPairs)
+        else retest_pairs(pairs, up, 0.95, pooled=True)
+    )
 
 
 def family_of(pairs: Sequence[Pair]) -> Family:

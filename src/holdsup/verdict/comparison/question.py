@@ -35,7 +35,7 @@ from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_ro
 from holdsup.verdict.comparison.judges import caution_labels, find_judged
 from holdsup.verdict.comparison.likeness import quote_nearest
 from holdsup.verdict.comparison.picks import join_picks, pick_best
-from holdsup.verdict.comparison.raters import CLAIMS as RATER_CLAIMS, caution_raters, find_rated, refuse_options
+from holdsup.verdict.comparison.raters import CLAIMS as RATER_CLAIMS, caution_raters, find_rated
 from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
@@ -131,15 +131,8 @@ def compare_systems(
         data, roles, where=where, last=last, lower_is_better=lower_is_better, raters=True, progress=progress
     )
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
-    if scores.rater is not None and scores.unit is None:
-        scores = take_raters_as_items(scores)
-    if scores.rater is not None or human is not None:
-        given = {"--by": by, "--best": best, "--peek": peek, "--looks": looks, "--bootstrap": bootstrap}
-        refuse_options([name for name, value in given.items() if value], human)
-    elif claim in RATER_CLAIMS:
-        raise ScoresError(f"the claim {claim} needs raters, and no column names two or more: give --rater")
-    if human_weight is not None and human is None:
-        raise ScoresError("--human-weight: it weighs human labels: name their column with --human")
+    alone = {"--by": by, "--best": best, "--peek": peek, "--looks": looks, "--bootstrap": bootstrap}
+    scores = _settle(scores, claim, human, human_weight, [name for name, value in alone.items() if value])
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
     refuse_mixtures(taken.faults)
     picked = None
@@ -158,7 +151,7 @@ def compare_systems(
     laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
     evaluations = [replace(each, by_items=average == "micro", looking=looking) for each in laid_out]
     _check_systems(scores, question)
-    if question.margin is not None and human is None:
+    if question.margin is not None and not human:
         check_reachable(evaluations, question.margin, "margin")
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=True)
@@ -175,13 +168,11 @@ def compare_systems(
     said += [looking.say()] if looking else []
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
-    said += [] if adjusted else _caution_claim(claim, found[0].claims[0], said)
-    said += [line for each in found if each.raters for line in caution_raters(each)]
-    said += [line for each in found if each.human for line in caution_labels(each.evaluation, question)]
+    said += _caution_adjusted(found, question) if adjusted else _caution_claim(claim, found[0].claims[0], said)
     drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
-        "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
-        last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
+        "compare", data=_sign(scores, human, human_weight), roles=list_roles(scores), claim=claim or "auto",
+        where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
         by=by, level=level,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
@@ -214,6 +205,39 @@ def _find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution]
     if evaluation.scores.rater is not None:
         return find_rated(evaluation, question, said)
     return find(evaluation, question, said, progress)
+
+
+def _settle(scores: Scores, claim: str | None, human: str | None, weight: str | None, alone: Sequence[str]) -> Scores:
+    """Return the scores for a question about raters or human labels, which excludes some options."""
+    if scores.rater is not None and scores.unit is None:
+        scores = take_raters_as_items(scores)
+    if human is not None and alone:
+        raise ScoresError(f"{', '.join(alone)}: not together with --human: leave one of them out")
+    if scores.rater is not None and alone:
+        raise ScoresError(
+            f"{', '.join(alone)}: not together with a column of raters ({scores.roles.rater}): leave it out, or average "
+            "the ratings of each output first"
+        )
+    if scores.rater is None and claim in RATER_CLAIMS:
+        raise ScoresError(f"the claim {claim} needs items rated by several raters: name their column with --rater")
+    if weight is not None and human is None:
+        raise ScoresError("--human-weight: it weighs human labels: name their column with --human")
+    return scores
+
+
+def _caution_adjusted(found: Sequence[Found], question: CompareQuestion) -> Iterator[Caution]:
+    """Yield what limits answers that are adjusted for raters, or by human labels."""
+    for each in found:
+        yield from caution_raters(each) if each.raters else caution_labels(each.evaluation, question)
+        if each.evaluation.datasets is not None:
+            message = "Datasets weigh as their items do where differences are adjusted."
+            yield Caution(code="items-weigh-the-same", severity="note", about="claim", message=message)
+
+
+def _sign(scores: Scores, *labels: str | None) -> str:
+    """Return the digest of the data, columns of human labels among them."""
+    columns = {name: scores.others[name] for name in labels if name is not None and name in scores.others}
+    return replace(scores, properties={**scores.properties, **columns}).digest
 
 
 def _look(peek: bool, looks: Sequence[int], seed: int, *, alone: bool) -> Looking | None:

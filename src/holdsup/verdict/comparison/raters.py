@@ -20,6 +20,7 @@ from holdsup.columns.crossing import cross
 from holdsup.errors import ScoresError, list_names
 from holdsup.numerics.decisions import Criterion, Difference, decide
 from holdsup.numerics.differences import new_runs_test, these_runs_test
+from holdsup.numerics.distributions import t_quantile
 from holdsup.numerics.ratings import FEWEST_RATERS, Ratings
 from holdsup.numerics.spread import Spread
 from holdsup.rendering.numbers import format_count, format_counted
@@ -27,11 +28,11 @@ from holdsup.results import Caution
 from holdsup.results.extras import find_extra
 from holdsup.scores import Scores
 from holdsup.verdict.claims import Pair, Rule
-from holdsup.verdict.comparison.findings import CompareQuestion, Found, list_couples
-from holdsup.verdict.comparison.records import Rater, RatedContrast, Raters, SystemMean
+from holdsup.verdict.comparison.adjusted import find_adjusted
+from holdsup.verdict.comparison.findings import CompareQuestion, Found
+from holdsup.verdict.comparison.records import RatedContrast, Rater, Raters, SystemMean
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.phrases import join_names
-from holdsup.verdict.repeats import Distinct
 
 NEW, THESE = "new-raters", "these-raters"
 CLAIMS = (NEW, THESE)
@@ -41,34 +42,7 @@ EVEN = 1.0  # variance of items over that of a rating of one where it can't be f
 
 def find_rated(evaluation: Evaluation, question: CompareQuestion, said: list[Caution]) -> Found:
     """Return what one metric says, adjusted for raters; `said` gets what is missing beside it."""
-    distinct = Distinct(evaluation, 0, frozenset(), ())
-    try:
-        left, right = list_couples(evaluation, question)
-        panel = _Panel.of(evaluation, said)
-        panel.check(set(left.tolist()) | set(right.tolist()))
-    except (ScoresError, ValueError) as error:
-        return Found(distinct, (), (ScoresError(str(error)),))
-    pairs: list[Pair] = []
-    others: list[RatedContrast] = []
-    refused: list[ScoresError] = []
-    for one, other in zip(left.tolist(), right.tolist(), strict=True):
-        try:
-            pair, beside = panel.compare(one, other, question)
-            if question.baseline is None and len(left) == 1 and pair.difference.estimate < 0:
-                pair, beside = panel.compare(other, one, question)
-        except ScoresError as error:
-            refused.append(error)
-            continue
-        pairs.append(pair)
-        others.extend(beside)
-    if not pairs:
-        return Found(distinct, (), tuple(refused))
-    new = all(pair.claim == NEW for pair in pairs)
-    means = tuple(panel.mean(place, question.level, new=new) for place in range(len(evaluation.systems)))
-    return Found(
-        distinct, tuple(pairs), tuple(refused), question.directions.is_lower(evaluation.metric), means,
-        raters=panel.summary(tuple(others)), untold="raters are adjusted for, and the test of systems is pair by pair",
-    )  # fmt: skip
+    return find_adjusted(evaluation, question, lambda: _Panel.of(evaluation, said))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +52,6 @@ class _Panel:
     evaluation: Evaluation
     ratings: Ratings
     names: tuple[str, ...]  # of the raters
-    group: NDArray[np.integer]  # of each system: those of one group share raters
     model: str  # the mixed model of all ratings
     variances: dict[str, float]  # its components; empty where there is no fit
 
@@ -98,22 +71,25 @@ class _Panel:
             scores.score, scores.system.codes.astype(np.int64), there.codes, evaluation.item, clusters[evaluation.item],
             variances["item"] / of_rating if of_rating > 0 else EVEN,
         )  # fmt: skip
-        return cls(evaluation, ratings, names, ratings.connected(), model, variances)
+        panel = cls(evaluation, ratings, names, model, variances)
+        panel.check()
+        return panel
 
-    def check(self, asked: set[int]) -> None:
-        """Refuse raters that nothing can be told from: then neither can systems."""
-        column = self.evaluation.scores.roles.rater
-        if len(np.unique(self.group[list(asked)])) == len(asked):
+    def check(self) -> None:
+        """Refuse raters who have no systems in common: systems can't be told from who rated them."""
+        column, systems = self.evaluation.scores.roles.rater, self.evaluation.systems
+        group = self.ratings.connected()
+        groups = [[s.name for s, own in zip(systems, group, strict=True) if own == g] for g in np.unique(group)]
+        if len(groups) == len(systems):
             raise ScoresError(
                 f"no {column} rated two systems, so systems can't be told from who rated them: have some rate several "
-                f"systems, or give --rater - to take ratings as they are"
+                "systems, or give --rater - to take ratings as they are"
             )
-        if len(np.unique(self.group)) > 1:
-            systems = self.evaluation.systems
-            alone = [systems[place].name for place in range(len(systems)) if (self.group == self.group[place]).sum() == 1]
+        if len(groups) > 1:
+            least = min(groups, key=len)
             raise ScoresError(
-                f"systems and raters fall into {len(np.unique(self.group))} groups with no {column} in common "
-                f"(on its own: {list_names(alone) if alone else 'none'}): choose the systems of one group with --where"
+                f"no {column} rated both {list_names(least)} and another system: choose systems that share raters with "
+                "--where, or give --rater - to take ratings as they are"
             )
 
     @cached_property
@@ -129,7 +105,7 @@ class _Panel:
         weights = np.zeros(len(systems))
         weights[[left, right]] = 1.0, -1.0
         a, b = systems[left], systems[right]
-        if not (a.has & b.has).any():
+        if not (both := int((a.has & b.has).sum())):
             raise ScoresError(f"{a.name!r} and {b.name!r} have no {self.evaluation.noun} in common")
         common = len(self.ratings.common(left, right))
         tests: dict[str, tuple[Spread, Difference]] = {}
@@ -152,7 +128,7 @@ class _Panel:
         unit = "clusters" if self.evaluation.clusters is not None else self.evaluation.noun
         over = f"{unit} and raters" if made == NEW else unit
         pair = Pair(
-            a, b, made, Rule.RATERS, f"t-test adjusted for raters ({over}, conservative df)", int((a.has & b.has).sum()),
+            a, b, made, Rule.RATERS, f"t-test adjusted for raters ({over}, conservative df)", both,
             self.evaluation.unit, np.ones(self.evaluation.items, bool), found,
             lambda up, level, spread=spread: self._decide(spread, up, level), None, None,  # type: ignore[misc]
             note if made == THESE and question.claim not in (THESE, "these-runs") else "",
@@ -180,21 +156,22 @@ class _Panel:
         except ValueError as error:
             raise ScoresError(f"ratings adjusted for raters can't be compared: {str(error).rstrip('.')}") from error
 
-    def mean(self, place: int, level: float, *, new: bool) -> SystemMean:
+    def mean(self, place: int, pairs: Sequence[Pair], level: float) -> SystemMean:
         """Return a system's mean as these raters would rate it, each with the same weight."""
         system, weights = self.evaluation.systems[place], np.zeros(len(self.evaluation.systems))
         weights[place] = 1.0
         spread = self.ratings.these(weights)
-        if new:
+        if all(pair.claim == NEW for pair in pairs):
             spread = replace(spread, estimate=self.ratings.drawn[0][place] @ self.ratings.cells[0].beta)
-        found = self._decide(spread, 0.0, level)
+        mean, se = float(spread.estimate), math.sqrt(spread.these)
+        half = t_quantile((1 + level) / 2, spread.item_df) * se
         row = SystemMean(
-            name=system.name, metric=self.evaluation.metric, claim=THESE, mean=found.estimate, se=found.se_limits,
-            df=found.df_limits, low=found.low, high=found.high, runs=len(system.runs), items=int(system.has.sum()),
+            name=system.name, metric=self.evaluation.metric, claim=THESE, mean=mean, se=se, df=spread.item_df,
+            low=mean - half, high=mean + half, runs=len(system.runs), items=int(system.has.sum()),
         )  # fmt: skip
         return self.evaluation.scale.limit(row)
 
-    def summary(self, others: tuple[RatedContrast, ...]) -> Raters:
+    def describe(self, beside: Sequence[RatedContrast]) -> dict[str, Any]:
         """Return how much raters disagree, and how severe each is."""
         total, found = sum(self.variances.values()), self.variances
         X = self.ratings.additive.beta[self.ratings.systems :]
@@ -203,20 +180,21 @@ class _Panel:
         systems = self.ratings.crossing.sum(axis=0)
         several = "system:item" in found
         agreed = found.get("item", 0.0) + found.get("system:item", 0.0)
-        return Raters(
+        raters = Raters(
             metric=self.evaluation.metric, column=str(self.evaluation.scores.roles.rater), count=len(self.names),
             model=self.model,
             percent=100 * found["rater"] / total if total > 0 else None,
             percent_interaction=100 * found["system:rater"] / total if total > 0 else None,
-            icc=agreed / total if several and total > 0 else None, other=others,
+            icc=agreed / total if several and total > 0 else None, other=tuple(beside),
             raters=tuple(
                 Rater(name=name, effect=effect, scores=int(n), systems=int(s))
                 for name, effect, n, s in zip(self.names, effects, counts, systems, strict=True)
             ),
         )  # fmt: skip
+        return {"raters": raters, "untold": "raters are adjusted for, and the test of systems is pair by pair"}
 
 
-def _fit_variances(scores: Scores, item: NDArray[np.integer]) -> tuple[str, dict[str, float]]:
+def _fit_variances(scores: Scores, item: NDArray[np.int64]) -> tuple[str, dict[str, float]]:
     """Return the mixed model of all ratings, and its variance components; outputs rated twice have one."""
     from holdsup.fit import fit_lmm
 
@@ -250,16 +228,3 @@ def caution_raters(found: Found) -> Iterator[Caution]:
             message=f"{whose}{join_names(notes)}: the answer is about these {column}s.",
             advice="Have three raters or more rate both systems.",
         )
-    if found.evaluation.datasets is not None:
-        yield Caution(
-            code="items-weigh-the-same", severity="note", about="claim",
-            message="Datasets weigh as their items do where raters are adjusted for.",
-        )  # fmt: skip
-
-
-def refuse_options(given: Sequence[str], human: str | None) -> None:
-    """Refuse options of questions that are adjusted neither for raters nor by human labels."""
-    if given:
-        beside = "--human" if human is not None else "a column of raters"
-        way = "leave one of them out" if human is not None else "give --rater - to average ratings as they are"
-        raise ScoresError(f"{', '.join(given)}: not together with {beside}: {way}")

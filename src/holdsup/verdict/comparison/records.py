@@ -359,7 +359,7 @@ class Compared(Result):
     papers: tuple[PaperTest, ...]  # the same for each metric
     next: tuple[str, ...]  # the cheapest way to a firmer answer
     # what there must be more of for it: runs, items, "runs or items" (either will do), "runs and items" (only both),
-    # settings or datasets; null where nothing is advised
+    # settings, datasets, raters or labels; null where nothing is advised
     settled_by: str | None = None
     datasets: int = 1  # number of datasets
     raters: tuple[Raters, ...] = ()  # how much raters disagree, by each metric; empty without raters

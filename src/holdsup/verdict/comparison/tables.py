@@ -10,15 +10,13 @@ from typing import TypeAlias, TypeVar
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_count, format_number
 from holdsup.rendering.table import Cell
+from holdsup.verdict.comparison.adjusted_words import tabulate_labels, tabulate_raters
 from holdsup.verdict.comparison.records import (
     PAPER,
     Compared,
     Conditional,
     ConditionalTest,
-    HumanLabels,
     PaperConditional,
-    RatedContrast,
-    Rater,
     SystemContrast,
     SystemMean,
     SystemTest,
@@ -40,48 +38,13 @@ def tabulate(found: Compared) -> Iterator[Table]:
     """Yield the systems, their differences, the tests of all at once, and what was asked of properties."""
     yield _systems(found)
     yield from _contrasts(found)
-    yield from _raters(found)
-    yield from _labels(found)
+    yield from tabulate_raters(found)
+    yield from tabulate_labels(found)
     yield _tests(found)
     papers = [(paper.metric, each) for paper in found.papers for each in paper.conditional]
     for each in found.conditional:
         own = [paper for metric, paper in papers if (metric, paper.property) == (each.metric, each.property)]
         yield from _conditional(each, own, adjusted=len(found.conditional) > 1, level=found.level)
-
-
-def _raters(found: Compared) -> Iterator[Table]:
-    """Yield the raters, and the differences by the claim that is not made."""
-    for each in found.raters:
-        of = f" by {each.metric}" if each.metric else ""
-        shown: Columns[Rater] = {
-            each.column: lambda r: r.name, "effect": lambda r: r.effect, "scores": lambda r: r.scores,
-            "systems": lambda r: r.systems,
-        }  # fmt: skip
-        note = "effect: how much higher than the average rater it scores, the same systems and items given."
-        yield Table(name="raters", title=f"Raters{of}", columns=tuple(shown), rows=_fill(each.raters, shown), notes=(note,))
-        if each.other:
-            columns: Columns[RatedContrast] = {
-                "": lambda o: f"{o.left} - {o.right}", "claim": lambda o: o.claim,
-                "difference": lambda o: Estimate(o.difference, (o.high - o.low) / 4),
-                f"{say_level(found.level)} CI": lambda o: show_interval(o.low, o.high, o.difference),
-                "p": lambda o: PValue(o.p), "raters of both": lambda o: o.raters,
-            }  # fmt: skip
-            title = f"Differences{of} for the other claim, each pair alone"
-            yield Table(name="other_raters", title=title, columns=tuple(columns), rows=_fill(each.other, columns))
-
-
-def _labels(found: Compared) -> Iterator[Table]:
-    """Yield what human labels alone say, and the judge alone."""
-    if found.human:
-        shown: Columns[HumanLabels] = {
-            "": lambda h: f"{h.left} - {h.right}", "labels": lambda h: h.labels, "items": lambda h: h.items,
-            "labels alone": lambda h: Estimate(h.alone, (h.high_alone - h.low_alone) / 4),
-            f"{say_level(found.level)} CI": lambda h: show_interval(h.low_alone, h.high_alone, h.alone),
-            "judge alone": lambda h: h.judge, "weight of the judge": lambda h: h.tuning,
-        }  # fmt: skip
-        note = "The judge alone may be biased: its difference has no interval that holds for labels."
-        yield Table(name="labels", title="Human labels and the judge", columns=tuple(shown),
-                    rows=_fill(found.human, shown), notes=(note,))  # fmt: skip
 
 
 def _fill(rows: Sequence[Row], columns: Columns[Row]) -> tuple[tuple[Cell, ...], ...]:

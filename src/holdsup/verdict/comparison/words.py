@@ -10,6 +10,7 @@ from holdsup.rendering.numbers import format_count, format_counted, format_inter
 from holdsup.results import Method, find_scored
 from holdsup.results.direction_names import find_direction
 from holdsup.verdict.claims import Rule
+from holdsup.verdict.comparison.adjusted_words import covers_raters
 from holdsup.verdict.comparison.records import Compared, Conditional, SystemContrast, Where
 from holdsup.verdict.comparison.standings import (
     UNLIKE_SCALES,
@@ -229,7 +230,7 @@ def _name_datasets(found: Compared) -> str:
 
 def holds_for(found: Compared) -> str:
     """Return what the answer covers, and what it does not."""
-    said = _covers_raters(found) if found.raters else _covers(found, found.claim)
+    said = covers_raters(found, name_items_of(found)) if found.raters else _covers(found, found.claim)
     others = [c for c in found.contrasts if c.claim != found.claim]
     if others:
         whose = f"{format_count(len(others))} of {format_count(len(found.contrasts))} pairs"
@@ -244,54 +245,6 @@ def holds_for(found: Compared) -> str:
         weighed = name_items_of(found) if found.average == "micro" else _name_datasets(found)
         said += f". {weighed.capitalize()} weigh the same"
     return said
-
-
-def _covers_raters(found: Compared) -> str:
-    """Return what an answer that is adjusted for raters covers."""
-    cluster, count = found.asked.roles.get("cluster"), max(each.count for each in found.raters)
-    items = name_items(cluster, f"clusters ({cluster})") if isinstance(cluster, str) else name_items_of(found)
-    raters = f"raters like these {format_count(count)}" if found.claim == "new-raters" else ""
-    drawn = f"new {raters}, new {items}" if raters else f"these {format_count(count)} raters, new {items} like these"
-    return f"{drawn}; not {'' if raters else 'new raters, '}new {say_runs(found.asked)} or settings"
-
-
-def explain_raters(found: Compared) -> Iterator[str]:
-    """Yield how much raters disagree, and what the answer is by the claim that is not made."""
-    for each in found.raters:
-        said = []
-        if len(found.contrasts) == len(each.other) == 1:
-            other = each.other[0]
-            size = format_number(other.difference, uncertainty=(other.high - other.low) / 2)
-            ci = f"{say_level(found.level)} CI {format_interval(other.low, other.high)}"
-            said.append(f"for {'these' if other.claim == 'these-raters' else 'new'} raters {size} ({ci})")
-        if each.percent is not None and each.percent_interaction is not None:
-            shares = f"{format_percent(each.percent)} of a score's variance, taste {format_percent(each.percent_interaction)}"
-            said.append(f"severity is {shares}")
-        if each.icc is not None:
-            said.append(f"two agree with ICC {each.icc:.2f}")
-        yield f"{each.metric}: " * bool(each.metric) + "; ".join(said)
-
-
-def explain_labels(found: Compared) -> Iterator[str]:
-    """Yield what a judge adds to human labels: how much narrower intervals are."""
-    kept = {(c.metric, c.left, c.right): c for c in found.contrasts}
-    widths = [(h, h.high_alone - h.low_alone, kept[h.metric, h.left, h.right]) for h in found.human]
-    known = [(h, alone, c.high - c.low) for h, alone, c in widths if alone > 0]
-    if not known:
-        return
-    ratios = sorted(now / alone for _, alone, now in known)
-    labels, items = known[0][0].labels, f"{format_count(known[0][0].items)} {name_items_of(found)}"
-    on = f"{format_count(labels)} labels of {items}"
-    if len(known) == 1:
-        _, alone, now = known[0]
-        does = "narrows the interval" if now < alone else "doesn't narrow the interval, which goes"
-        size = f"from {format_number(alone, uncertainty=alone)} (labels alone) to {format_number(now, uncertainty=now)}"
-        judge = known[0][0].judge
-        yield f"{does} {size}; {on}; by its own scores the difference is {format_number(judge, uncertainty=alone)}"
-    else:
-        change = 100 * (1 - ratios[len(ratios) // 2])
-        how = f"narrows intervals by {format_percent(change)}" if change > 0 else "doesn't narrow intervals"
-        yield f"{how} (median of {format_count(len(known))} pairs); {on}"
 
 
 def _covers(found: Compared, claim: str) -> str:
