@@ -79,8 +79,8 @@ def take_in(
     raters : whether the question adjusts for raters; for others a column of raters has no role
     """
     given = isinstance(data, Scores)
-    if not raters and roles.get("rater") not in (None, NOTHING):
-        raise ScoresError("--rater: only compare, variance and rank adjust for raters; leave it out here")
+    if not raters:
+        refuse_raters(roles)
     everything = data if given else read_scores(data, progress=progress, **roles)
     everything = everything if raters else set_raters_aside(everything)
     scores, passed_over, stages = choose_rows(leave_out_costs(everything, asked=where or ()), where, last)
@@ -102,6 +102,12 @@ def take_in(
     if not given and roles.get("cluster") is None:  # or else it was said what belongs together
         cautions.extend(_find_groups(scores))
     return Intake(scores, directions, tuple(cautions), faults, passed_over)
+
+
+def refuse_raters(roles: Mapping[str, Any]) -> None:
+    """Refuse a column of raters where a question does not adjust for them."""
+    if roles.get("rater") not in (None, NOTHING):
+        raise ScoresError("--rater: only compare, variance and rank adjust for raters; leave it out here")
 
 
 def _find_groups(scores: Scores) -> Iterator[Caution]:

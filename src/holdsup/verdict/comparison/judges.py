@@ -144,7 +144,9 @@ class _Labels:
 def caution_labels(evaluation: Evaluation, question: CompareQuestion) -> Iterator[Caution]:
     """Yield what is odd about human labels: their scale, and which items have them."""
     labels = _Labels.of(evaluation, question)
-    spans = [(float(np.nanmin(each)), float(np.nanmax(each))) for each in (labels.human, labels.judge)]
+    labelled = ~np.isnan(labels.human + labels.judge)
+    both = [each[labelled] for each in (labels.human, labels.judge)]
+    spans = [(float(each.min()), float(each.max())) for each in both]
     widths = [high - low for low, high in spans]
     if max(widths) > UNLIKE * min(widths) > 0:
         said = " and ".join(

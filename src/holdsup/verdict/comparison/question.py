@@ -172,8 +172,8 @@ def compare_systems(
     drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=_sign(scores, human, human_weight), roles=list_roles(scores), claim=claim or "auto",
-        where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
-        by=by, level=level,
+        where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=deterministic or None,
+        baseline=baseline, best=best, by=by, level=level,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         human=human, human_weight=human_weight, peek=peek or None, looks=",".join(map(str, looks)),
@@ -215,8 +215,8 @@ def _settle(scores: Scores, claim: str | None, human: str | None, weight: str | 
         raise ScoresError(f"{', '.join(alone)}: not together with --human: leave one of them out")
     if scores.rater is not None and alone:
         raise ScoresError(
-            f"{', '.join(alone)}: not together with a column of raters ({scores.roles.rater}): leave it out, or average "
-            "the ratings of each output first"
+            f"{', '.join(alone)}: not together with a column of raters ({scores.roles.rater}): leave it out, or "
+            "average the ratings of each output first"
         )
     if scores.rater is None and claim in RATER_CLAIMS:
         raise ScoresError(f"the claim {claim} needs items rated by several raters: name their column with --rater")
