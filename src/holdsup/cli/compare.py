@@ -17,28 +17,33 @@ from holdsup.cli.options import (
 )
 from holdsup.cli.output import Output, output_options
 
-CLAIMS = click.Choice(["these-items", "these-runs", "these-datasets", "new-runs", "new-settings"])
+CLAIMS = click.Choice(
+    ["these-items", "these-runs", "these-datasets", "new-runs", "new-settings", "these-raters", "new-raters"]
+)
 
 
 @click.command(
     "compare",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks"},
+    groups={"Question": "claim baseline margin by deterministic best human bootstrap peek looks"},
     epilog="""\b
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
 @click.argument("data", nargs=-1, required=True)
-@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-items, these-runs, these-datasets, new-runs...")
+@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-items, these-runs, new-runs, new-raters, ...")
 @click.option("--baseline", metavar="SYSTEM", help="Compare every system with this one only.")
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
 @names_option("--deterministic", metavar="SYSTEMS", help="Another run of these would score the same.")
 @click.option("--best", metavar="COL", help="Compare each system's best run by COL: dev_score.")
+@click.option("--human", metavar="COL", help="Human labels of some items; the score is a judge's.")
+@click.option("--human-weight", metavar="COL", hidden=True, help="How many items each labelled item stands for.")
 @click.option(
     "--bootstrap",
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
+    hidden=True,  # a check that few need; the page on compare has it
     help="Check the likelihood ratio by N simulations.",
 )
 @looking_options

@@ -194,14 +194,16 @@ def scores_options(command: F) -> F:
             click.option("--dataset", metavar="COL", help="Where items come from: dataset, task, ..."),
             click.option("--metric", metavar="COL", help="Which metric a score is, if there are several."),
             click.option("--cluster", metavar="COL", help="What ties items together, such as a document."),
-            click.option("--status", metavar="COL", help="Whether a row counts: ok, or the reason why not."),
+            click.option("--rater", metavar="COL", help="Who scored it: rater, annotator, judge."),
             names_option("--properties", metavar="COLS", help="Facts about items: length,genre."),
             click.option("--property", metavar="NAME=EXPR", multiple=True, callback=_require_expressions,
                          help="A property of the text: ease=flesch(source)."),
             click.option("--wide", metavar="ROLE=COLS", callback=_read_wide,
                          help="Columns of scores: system=A,B or metric=bleu,ter."),
             click.option("--names", metavar="PATTERN", help="Columns in file names: {system}_seed{seed}."),
-            # These are for logs, whose page and messages name them: they need no line in the help of each question.
+            # Found by its name; these others are for logs, whose page and messages name them: they need no line in the
+            # help of each question.
+            click.option("--status", metavar="COL", hidden=True, help="Whether a row counts: ok, or why not."),
             names_option("--reader", "readers", metavar="MODULE", hidden=True, help="A reader of logs of your own."),
             names_option("--accept", metavar="CODES", hidden=True, help="Errors in the pairing of logs to live with."),
         ],

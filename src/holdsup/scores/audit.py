@@ -30,7 +30,7 @@ from holdsup.scores.row_faults import find_gaps, find_row_faults, find_score_fau
 from holdsup.scores.table import COLUMNS, Scores, describe_columns
 
 SHOWN, MOST_COLUMNS = 3, 8  # findings and columns of a short answer
-SIGNED = ("score", "system", "item", "run", "dataset", "metric", "cluster", "status", "sample")
+SIGNED = ("score", "system", "item", "run", "dataset", "metric", "cluster", "status", "sample", "rater")
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ def read_scores(
     properties: Iterable[str] = (),
     status: str | None = None,
     samples: str | None = None,
+    rater: str | None = None,
     wide: Mapping[str, Iterable[Any]] | None = None,
     names: str | None = None,
     readers: Iterable[str] = (),
@@ -65,6 +66,7 @@ def read_scores(
     status : the column that says "ok" (or success, completed, done ...), or why a score does not count
     samples : the column that tells several answers of one run to one item apart; found by the names sample and
         generation, and trial where it repeats items within a run
+    rater : the column that says who gave each score: a person, or a judge
     wide : ``{"system": ["A", "B"]}`` or ``{"metric": ["bleu", "chrf"]}`` (or dataset) when each has a
         column of its own
     names : columns in the names of the files: with "{system}_seed{seed}" or "{system}/seed{seed}/preds"
@@ -83,7 +85,7 @@ def read_scores(
     check_progress(progress)
     asked = _wide(
         Roles(**_one_each(score=score, system=system, item=item, run=run, dataset=dataset, metric=metric,
-                          cluster=cluster, status=status, sample=samples),
+                          cluster=cluster, status=status, sample=samples, rater=rater),
               facets=_names(facets), replicates=_names(replicates), shared=_names(shared)),
         wide,
     )  # fmt: skip

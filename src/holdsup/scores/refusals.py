@@ -42,7 +42,7 @@ def find_refusals(scores: Scores) -> Iterator[Caution]:
     for code in range(1 if usable.metric is None else usable.metric.count):
         part = usable if usable.metric is None else usable.only(usable.metric.codes == code)
         yield from find_told_apart(
-            part, cross(part.run, part.units.codes, part.sample), part.unit, needed=part.unit is not None
+            part, cross(part.run, part.units.codes, part.sample, part.rater), part.unit, needed=part.unit is not None
         )
     yield from find_mixtures(usable)
 

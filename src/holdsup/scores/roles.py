@@ -53,6 +53,7 @@ USUAL = {
     "metric": "metric metric_name measure measurand".split(),
     "cluster": "cluster document doc passage dialogue conversation".split(),
     "status": ["status"],
+    "rater": [f"{name}{end}" for name in ("rater", "annotator", "judge") for end in ("", "_id", "_name")],
 }
 LAST_SYSTEMS = ("checkpoint", "ckpt")  # read as systems where nothing else is
 SCORES = (
@@ -80,6 +81,7 @@ class Roles:
     cluster: str | None = None  # items that belong together (sentences of a document)
     status: str | None = None  # "ok", or why there is no score
     sample: str | None = None  # which of several answers of one run to one item
+    rater: str | None = None  # who scored it: a person or a judge, crossed with systems and items
     facets: tuple[str, ...] = ()  # named sources of variation between runs
     replicates: tuple[str, ...] = ()  # the facets that are mere repetitions
     shared: tuple[str, ...] = ()  # the facets whose levels are the same thing in every system

@@ -88,7 +88,7 @@ def _be(count: int) -> str:
 
 
 def _duplicates(scores: Scores) -> Iterator[Caution]:
-    cells = cross(scores.run, scores.dataset, scores.item, scores.metric, scores.sample)
+    cells = cross(scores.run, scores.dataset, scores.item, scores.metric, scores.sample, scores.rater)
     extra = len(scores) - cells.count
     if not extra:
         return

@@ -25,7 +25,7 @@ from holdsup.rendering.text import render_text
 from holdsup.results import Caution, Rows
 from holdsup.scores.roles import RESPLIT, Roles
 
-LABELLED = ("system", "item", "dataset", "metric")  # what a row must say to be of use, where the table has it
+LABELLED = ("system", "item", "dataset", "metric", "rater")  # what a row must say to be of use, where the table has it
 STATUSES = ("ok", "missing", "nan", "infinite")
 REASONS = {"missing": "no score", "nan": "a score that is NaN", "infinite": "an infinite score"}
 COLUMNS = ("role", "column", "levels", "such as")
@@ -58,6 +58,7 @@ class Scores:
     cluster: Labels | None = None
     sample: Labels | None = None  # which of several answers of a run to an item
     sampled: Sampled | None = None  # the same, of scores that are made of several answers each
+    rater: Labels | None = None  # who gave each score
     facets: Mapping[str, Labels]  # named sources of variation between runs
     properties: Mapping[str, Column]  # facts about items, numbers or labels
     others: Mapping[str, Column]  # columns without a role, by which the audit can tell what was forgotten
@@ -181,7 +182,7 @@ class Scores:
         columns["status"] = as_arrow(self.status)
         for name, column in (*self.facets.items(), *self.properties.items()):
             columns.setdefault(name, as_arrow(column))
-        for role in ("cluster", "sample"):
+        for role in ("cluster", "sample", "rater"):
             if (labels := getattr(self, role)) is not None:
                 columns[role] = as_arrow(labels)
         return pa.table(columns)

@@ -59,6 +59,8 @@ class Rule(StrEnum):
     PAIRED = "paired-t"  # items, clusters or datasets
     SCORE = "score"  # shares of items, one run each
     SAMPLES = "samples"  # samples of these items
+    RATERS = "raters"  # items, or items and raters, adjusted for who rated what
+    JUDGE = "judge-corrected"  # items, human labels of some of them and a judge's scores of all
     BETS = "bets"  # items one by one, looked at early
 
 
@@ -83,6 +85,7 @@ class Pair:
     nested: bool | None
     other: Difference | None  # what the other reading of their runs gives; None where there is none
     note: str  # why less is claimed than was asked for, "" if not
+    pooled: Test | None = None  # the test by what all systems say of its spread, where that is another
 
 
 def choose_claim(evaluation: Evaluation, asked: str | None) -> str:

@@ -29,6 +29,8 @@ from holdsup.scores.costs import leave_out_costs
 from holdsup.scores.directions import Directions, LowerIsBetter, choose_directions
 from holdsup.scores.faults import refuse
 from holdsup.scores.item_groups import find_groupings
+from holdsup.scores.raters import set_raters_aside, settle_raters
+from holdsup.scores.roles import NOTHING
 from holdsup.scores.table import REASONS
 from holdsup.verdict.checkpoints import keep_last
 from holdsup.verdict.phrases import join_names
@@ -36,7 +38,7 @@ from holdsup.verdict.repeats import caution_progress
 from holdsup.verdict.samples import caution_samples
 
 Where: TypeAlias = Mapping[str, Iterable[str | float] | str | float] | None
-ROLES = ("system", "item", "dataset", "metric", "cluster", "run")
+ROLES = ("system", "item", "dataset", "metric", "cluster", "run", "rater")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +66,7 @@ def take_in(
     where: Where = None,
     last: str | None = None,
     lower_is_better: LowerIsBetter = None,
+    raters: bool = False,
     progress: Progress = no_progress,
 ) -> Intake:
     """Return a table of scores, ready to be asked.
@@ -74,18 +77,24 @@ def take_in(
     roles : arguments of `read_scores`
     where, last : which rows are used, see `choose_rows`
     lower_is_better : which metrics are better when lower, see `choose_directions`
+    raters : whether the question adjusts for raters; for others a column of raters has no role
     """
     given = isinstance(data, Scores)
+    if not raters:
+        refuse_raters(roles)
     everything = data if given else read_scores(data, progress=progress, **roles)
+    everything = everything if raters else set_raters_aside(everything)
     scores, passed_over, stages = choose_rows(leave_out_costs(everything, asked=where or ()), where, last)
     asked_about = set() if scores.dataset is None else {f"dataset:{name}" for name in scores.dataset.names}
     wrong = (each for each in scores.notes if each.severity == "error")
     refuse(each for each in wrong if not each.about.startswith("dataset:") or each.about in asked_about)
-    directions = choose_directions(scores, lower_is_better)
+    directions, said = choose_directions(scores, lower_is_better), list[Caution]()
+    scores = settle_raters(scores, said)
     faults = (*find_wrong_numbers(scores), *find_lookalikes(scores))
     cautions = [
         *scores.notes,
         *stages,
+        *said,
         *_find_losses(scores),
         *caution_progress(scores),
         *caution_samples(scores),
@@ -95,6 +104,12 @@ def take_in(
     if not given and roles.get("cluster") is None:  # or else it was said what belongs together
         cautions.extend(_find_groups(scores))
     return Intake(scores, directions, tuple(cautions), faults, passed_over)
+
+
+def refuse_raters(roles: Mapping[str, Any]) -> None:
+    """Refuse a column of raters where a question does not adjust for them."""
+    if roles.get("rater") not in (None, NOTHING):
+        raise ScoresError("--rater: only compare, variance and rank adjust for raters; leave it out here")
 
 
 def _find_groups(scores: Scores) -> Iterator[Caution]:

@@ -128,7 +128,7 @@ def caution_progress(scores: Scores) -> Iterator[Caution]:
 
 
 def _cells(evaluation: Evaluation) -> Crossing:
-    return cross(evaluation.scores.run, evaluation.item, evaluation.scores.sample)
+    return cross(evaluation.scores.run, evaluation.item, evaluation.scores.sample, evaluation.scores.rater)
 
 
 def _rows(scores: Scores, names: Iterable[str]) -> Crossing:

@@ -19,7 +19,7 @@ from holdsup.verdict.comparison.records import Compared, SystemContrast
 from holdsup.verdict.comparison.standings import find_open, is_told
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
 from holdsup.verdict.phrases import join_names, name_items, say_runs
-from holdsup.verdict.planning import PairPlan, plan_items, plan_pair
+from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, PairPlan, plan_items, plan_pair
 from holdsup.verdict.repeats import Distinct, count_samples
 from holdsup.verdict.samples import THESE_ITEMS
 from holdsup.verdict.trainings import can_repeat
@@ -37,6 +37,8 @@ class Advice(NamedTuple):
 
 def advise(compared: Compared, found: Sequence[Found]) -> Advice:
     """Return what would settle the question: advice on the pair that decides it, or that has none for lack of runs."""
+    if found[0].untold:
+        return _advise_adjusted(compared)
     several, level, runs = len(compared.contrasts) > 1, compared.level, say_runs(compared.asked)
     if c := find_open(compared):
         alpha = 1 - (c.level_simultaneous or level)  # each is held to its share of the error
@@ -47,6 +49,25 @@ def advise(compared: Compared, found: Sequence[Found]) -> Advice:
         if {(c.metric, c.left), (c.metric, c.right)} & single:
             return _advise_pair(*_find_pair(found, c, level), runs=runs, firm=True, alpha=1 - level, named=several)
     return Advice()
+
+
+def _advise_adjusted(compared: Compared) -> Advice:
+    """Return how many more raters, labels or items would tell the pair that decides, whichever adjusts it."""
+    if (c := find_open(compared)) is None or c.difference == 0:
+        return Advice()
+    kind, now, most = "items", c.items, MOST_ITEMS
+    word = name_items(str(compared.asked.roles.get("item")))
+    if labels := [h for h in compared.human if (h.metric, h.left, h.right) == (c.metric, c.left, c.right)]:
+        kind, now, most, word = "labels", labels[0].labels, labels[0].items, "human labels"
+    elif c.claim == "new-raters":
+        kind, now, most = "raters", next(r.count for r in compared.raters if r.metric == c.metric), MOST_RUNS
+        word = "raters, each with as many scores,"
+    plan = plan_items(c.left, c.right, c.metric, now, c.se, c.df)
+    needed = plan.enough_items(abs(c.difference), 1 - (c.level_simultaneous or compared.level))
+    if needed is None or not now < needed <= most:
+        return Advice()
+    tell = f"tell {c.left} from {c.right}" if len(compared.contrasts) > 1 else "would do"
+    return Advice((f"{format_count(needed - now)} more {word} {tell} with {POWER} power",), kind)
 
 
 def _find_pair(found: Sequence[Found], c: SystemContrast, level: float) -> tuple[Distinct, Pair]:

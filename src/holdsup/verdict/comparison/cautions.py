@@ -22,6 +22,7 @@ from holdsup.verdict.settings import sparse_facets
 from holdsup.verdict.trainings import can_repeat, caution_reading, has_nested_runs, is_moved
 
 MOST_REASONS = 3
+FIXED_RUNS = ("these-runs", "these-raters", "new-raters")  # claims about runs as they are
 MOST_READ = 50  # pairs whose runs are read the other way
 
 
@@ -29,6 +30,10 @@ def caution(found: Found, *, level: float) -> Iterator[Caution]:
     """Yield what limits the numbers of one metric, what changes the answer first."""
     by = f"{found.metric}: " if found.metric else ""
     yield from _left_out(found, by)
+    if found.untold:  # tested by a rule of its own, whose cautions are said there
+        yield from _less_claimed(found)
+        yield from _weak(found, level)
+        return
     yield from _different_items(found, by)
     yield from found.distinct.cautions
     yield from caution_skewness(found, by)
@@ -67,9 +72,9 @@ def _less_claimed(found: Found) -> Iterator[Caution]:
     single: dict[str, None] = {}
     for pair in found.covering:
         lacking = [s.name for s in (pair.left, pair.right) if not can_repeat(found.evaluation, s)]
-        if pair.claim == "these-runs" and lacking and not found.evaluation.resplit:
+        if pair.claim in FIXED_RUNS and lacking and not found.evaluation.resplit:
             single |= dict.fromkeys(lacking)
-        elif pair.note:
+        elif pair.note and pair.rule is not Rule.RATERS:
             noted.setdefault(f"{pair.note}; the claim is {pair.claim}.", []).append(pair)
     for said, pairs in noted.items():
         whose = join_names([f"{pair.left.name} - {pair.right.name}" for pair in pairs], most=3)

@@ -36,7 +36,15 @@ from holdsup.verdict.claims import (
 from holdsup.verdict.comparison.conditions import Conditions, condition
 from holdsup.verdict.comparison.likelihoods import OurFits, chi2_p, fit_ours, ratio_as_published
 from holdsup.verdict.comparison.pairs import ManyPairs, pair_all
-from holdsup.verdict.comparison.records import PAPER, PaperTest, SystemContrast, SystemMean, SystemTest
+from holdsup.verdict.comparison.records import (
+    PAPER,
+    HumanLabels,
+    PaperTest,
+    Raters,
+    SystemContrast,
+    SystemMean,
+    SystemTest,
+)
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.repeats import COPY, Distinct, declare_deterministic, leave_out_copies
 from holdsup.verdict.samples import THESE_ITEMS, compare_samples
@@ -60,6 +68,8 @@ class CompareQuestion:
     level: float
     seed: int
     processes: int | None
+    human: str | None = None
+    human_weight: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,6 +83,9 @@ class Found:
     means: tuple[SystemMean, ...] = ()  # a row for each system
     paper: PaperTest | None = None  # the test as published
     conditions: Conditions = field(default_factory=Conditions)  # what was found along properties
+    raters: Raters | None = None  # how much raters disagree, where they are adjusted for
+    human: tuple[HumanLabels, ...] = ()  # what a judge adds to human labels, pair by pair
+    untold: str = ""  # why there is no likelihood ratio; empty where there may be one
 
     @property
     def evaluation(self) -> Evaluation:
@@ -143,7 +156,7 @@ def _compare(
 ) -> tuple[Sequence[Pair], tuple[ScoresError, ...]]:
     """Return the pairs, all at once where they have enough in common, and why others cannot be compared."""
     try:
-        left, right = _couples(evaluation, question)
+        left, right = list_couples(evaluation, question)
     except ScoresError as error:
         return (), (error,)
     found = _compare_couples(evaluation, question, claim, (left, right), progress)
@@ -175,7 +188,7 @@ def _compare_couples(
     return tuple(pairs), tuple(refused)
 
 
-def _couples(evaluation: Evaluation, question: CompareQuestion) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def list_couples(evaluation: Evaluation, question: CompareQuestion) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the pairs to compare, the baseline or else the one with the lower mean on the right."""
     names, means = [system.name for system in evaluation.systems], [system.mean() for system in evaluation.systems]
     if len(names) < 2 or question.baseline not in (None, *names):
@@ -199,8 +212,8 @@ def judge_systems(
 
     `said` gets what is missing beside it.
     """
-    several = len(found.claims) > 1
-    fits: OurFits | str = "pairs carry different claims, and a model has one"
+    several = len(found.claims) > 1 or bool(found.untold)
+    fits: OurFits | str = found.untold or "pairs carry different claims, and a model has one"
     if found.evaluation.looking is not None:
         fits = "a likelihood ratio holds for a single look, and several were planned"
     elif not several:
@@ -208,7 +221,7 @@ def judge_systems(
         fits = find_extra("the likelihood ratio of the systems", compute, said, failed)
     own = [c for c in contrasts if c.metric == found.evaluation.metric]
     least = min(own, key=lambda c: c.log10_p_adjusted)
-    rule = ", each for its own claim" if several else f" by {least.p_method}"
+    rule = ", each for its own claim" if len(found.claims) > 1 else f" by {least.p_method}"
     method = (
         least.p_method if len(own) == 1 else f"smallest of {len(own)} p-values{rule}, adjusted ({least.adjusted_by})"
     )

@@ -96,14 +96,17 @@ def differences_of(pairs: Sequence[Pair]) -> Differences:
     return pairs.found if isinstance(pairs, ManyPairs) else _stack([pair.difference for pair in pairs])
 
 
-def retest_pairs(pairs: Sequence[Pair], up: ArrayLike, level: float, *, tails: bool = True) -> Differences:
+def retest_pairs(
+    pairs: Sequence[Pair], up: ArrayLike, level: float, *, pooled: bool = False, tails: bool = True
+) -> Differences:
     """Return what the tests of pairs find with the scores of left raised by an amount, of each or all, at a level.
 
-    Without `tails` limits alone are sure to be there.
+    Without `tails` limits alone are sure to be there; `pooled` by what all systems say, where pairs have such a test.
     """
     if isinstance(pairs, ManyPairs):
         return pairs.test(np.asarray(up, float), level, tails=tails)
     amounts = np.broadcast_to(np.asarray(up, float), len(pairs)).tolist()
+    pairs = [replace(pair, test=pair.pooled) if pooled and pair.pooled else pair for pair in pairs]
     return _stack([_retest(pair, amount, level) for pair, amount in zip(pairs, amounts, strict=True)])
 
 
@@ -116,13 +119,17 @@ def judge_together(pairs: Sequence[Pair], up: ArrayLike, alpha: float) -> tuple[
         wide = pairs.test(up, 1 - pairs.family.share(alpha), pooled=True, tails=False)
         return wide, pairs.family.adjust(pairs.test(up, 1 - alpha, pooled=True).log10_p)
     family = family_of(pairs)
-    wide = retest_pairs(pairs, up, 1 - family.share(alpha))
+    wide = retest_pairs(pairs, up, 1 - family.share(alpha), pooled=True)
     return wide, family.adjust(wide.log10_p)
 
 
 def judge_pooled(pairs: Sequence[Pair], up: ArrayLike) -> Differences:
     """Return what the tests find by the run variances of all systems, where these are pooled: for its p-values."""
-    return pairs.test(up, 0.95, pooled=True) if isinstance(pairs, ManyPairs) else retest_pairs(pairs, up, 0.95)
+    return (
+        pairs.test(up, 0.95, pooled=True)
+        if isinstance(pairs, ManyPairs)
+        else retest_pairs(pairs, up, 0.95, pooled=True)
+    )
 
 
 def family_of(pairs: Sequence[Pair]) -> Family:

@@ -24,6 +24,7 @@ from holdsup.scores.audit import list_roles
 from holdsup.scores.directions import LowerIsBetter, choose_directions, sign_direction
 from holdsup.scores.faults import refuse
 from holdsup.scores.mixtures import refuse_mixtures
+from holdsup.scores.raters import take_raters_as_items
 from holdsup.scores.refusals import find_item_facets
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.averages import Average
@@ -32,12 +33,14 @@ from holdsup.verdict.comparison.cautions import caution, caution_clusters, cauti
 from holdsup.verdict.comparison.conditions import name_properties
 from holdsup.verdict.comparison.contrasts import adjust_conditions, list_contrasts
 from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
+from holdsup.verdict.comparison.judges import caution_labels, find_judged
 from holdsup.verdict.comparison.likeness import quote_nearest
 from holdsup.verdict.comparison.picks import join_picks, pick_best
+from holdsup.verdict.comparison.raters import CLAIMS as RATER_CLAIMS, caution_raters, find_rated
 from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
-from holdsup.verdict.evaluation import check_reachable, is_repetition, lay_out
+from holdsup.verdict.evaluation import Evaluation, check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
@@ -63,6 +66,8 @@ def compare_systems(
     peek: bool = False,
     looks: Sequence[int] = (),
     bootstrap: int = 0,
+    human: str | None = None,
+    human_weight: str | None = None,
     lower_is_better: LowerIsBetter = None,
     level: float = 0.95,
     seed: int = 0,
@@ -76,7 +81,8 @@ def compare_systems(
     ----------
     data : `Scores`, or anything that `read_scores` takes
     claim : "these-items" (new samples of each item), "these-runs", "these-datasets" (new runs on these datasets),
-        "new-runs" or "new-settings"; by default new-runs where two systems have two runs or more
+        "new-runs" or "new-settings"; by default new-runs where two systems have two runs or more. With a column of
+        raters "new-raters", by default where two systems have three raters in common or more, or "these-raters"
     baseline : the system that all others are compared with; by default all pairs are
     margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
@@ -98,6 +104,9 @@ def compare_systems(
         if items are evaluated in the order that `order_items` draws from the seed
     looks : numbers of runs, such as (4, 6, 8), at which you planned to look: p and CI then hold at all of them
     bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
+    human : a column of human labels of some items, a random sample, where the score is a judge's on all items: means
+        and differences are those of labels, corrected by the judge
+    human_weight : a column with how many items each labelled item stands for, where chances to be drawn were unequal
     lower_is_better : who is called better; differences stay as they are. True for all metrics, False for none, or the
         names of those of which a lower one is better, such as ["ter"]; others by their names: ter, loss, rmse, latency
     level : coverage of the CIs; a difference is clear if its p is 1 - level or less
@@ -112,7 +121,8 @@ def compare_systems(
     """
     check_level(level)
     averaged = Average.read("macro" if average is None else average)
-    for name, text in (("claim", claim), ("baseline", baseline), ("best", best)):
+    texts = {"claim": claim, "baseline": baseline, "best": best, "human": human, "human_weight": human_weight}
+    for name, text in texts.items():
         check_text(text, name)
     for name, count in (("bootstrap", bootstrap), ("seed", seed)):
         check_count(count, name)
@@ -123,8 +133,19 @@ def compare_systems(
     looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
     claim = claim or ("these-runs" if peek and not looks else None)
     roles = roles if isinstance(data, Scores) else name_properties(by, averaged.name_dataset(roles))
-    taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
+    taken = take_in(
+        data, roles, where=where, last=last, lower_is_better=lower_is_better, raters=True, progress=progress
+    )
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
+    alone = {
+        "--by": by,
+        "--best": best,
+        "--peek": peek,
+        "--looks": looks,
+        "--bootstrap": bootstrap,
+        "--estimate": estimates,
+    }
+    scores = _settle(scores, claim, human, human_weight, [name for name, value in alone.items() if value])
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
     refuse_mixtures(taken.faults)
     picked = None
@@ -141,7 +162,7 @@ def compare_systems(
     question = CompareQuestion(
         claim=claim if picked is None or claim == THESE_ITEMS else "these-runs",
         baseline=baseline, margin=check_margin(margin), by=by, deterministic=deterministic, bootstrap=bootstrap,
-        directions=directions, level=level, seed=seed, processes=processes,
+        directions=directions, level=level, seed=seed, processes=processes, human=human, human_weight=human_weight,
     )  # fmt: skip
     laid_out = lay_out(join_picks(made) if picked and nested_runs else made, nested_runs=nested_runs)
     by_items = averaged.kind == "micro"
@@ -149,11 +170,11 @@ def compare_systems(
         replace(each, by_items=by_items, weights=averaged.weigh(each.scores), looking=looking) for each in laid_out
     ]
     _check_systems(scores, question)
-    if question.margin is not None:
+    if question.margin is not None and not human:
         check_reachable(evaluations, question.margin, "margin")
     for evaluation in evaluations:
         check_repeats(evaluation, averaged=True)
-    asked = [find(evaluation, question, said, progress) for evaluation in evaluations]
+    asked = [_find(evaluation, question, said, progress) for evaluation in evaluations]
     found = [each for each in asked if each.pairs]
     if not found:
         raise _refuse(scores, asked[0].refused[0], taken.faults)
@@ -161,19 +182,20 @@ def compare_systems(
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     said += [line for each in asked for line in caution(each, level=level)]
-    said += [] if picked or looking else quote_nearest(asked, question)
+    adjusted = any(each.untold for each in asked)
+    said += [] if picked or looking or adjusted else quote_nearest(asked, question)
     said += [looking.say()] if looking else []
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average or "macro", nested_runs), *directions.assumptions()]
-    said += _caution_claim(claim, found[0].claims[0], said)
+    said += _caution_adjusted(found, question) if adjusted else _caution_claim(claim, found[0].claims[0], said)
     drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
-        "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
-        last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
-        by=by, level=level,
+        "compare", data=_sign(scores, human, human_weight), roles=list_roles(scores), claim=claim or "auto",
+        where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=deterministic or None,
+        baseline=baseline, best=best, by=by, level=level,
         average=average, estimate=tuple(each.name for each in estimates), margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
-        peek=peek or None, looks=",".join(map(str, looks)),
+        human=human, human_weight=human_weight, peek=peek or None, looks=",".join(map(str, looks)),
     )  # fmt: skip
     passed_over = dict(taken.passed_over) | (picked.reasons if picked else {})
     compared = Comparison(
@@ -185,12 +207,56 @@ def compare_systems(
         papers=tuple(each.paper for each in found if each.paper is not None),
         next=(WITHOUT_PICK,) if picked and picked.passed_over else (looking.advise(),) if looking else (),
         datasets=found[0].datasets,
+        raters=tuple(each.raters for each in found if each.raters),
+        human=tuple(line for each in found for line in each.human),
         left_out=sum(len(each.refused) for each in asked if each.pairs),
     )  # fmt: skip
     if not compared.next:
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
         compared = replace(compared, next=advice.said, settled_by=advice.by)
     return replace(compared, cautions=_order(said))
+
+
+def _find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution], progress: Progress) -> Found:
+    """Return what one metric says, by the rule of its design."""
+    if question.human is not None:
+        return find_judged(evaluation, question)
+    if evaluation.scores.rater is not None:
+        return find_rated(evaluation, question, said)
+    return find(evaluation, question, said, progress)
+
+
+def _settle(scores: Scores, claim: str | None, human: str | None, weight: str | None, alone: Sequence[str]) -> Scores:
+    """Return the scores for a question about raters or human labels, which excludes some options."""
+    if scores.rater is not None and scores.unit is None:
+        scores = take_raters_as_items(scores)
+    if human is not None and alone:
+        raise ScoresError(f"{', '.join(alone)}: not together with --human: leave one of them out")
+    if scores.rater is not None and alone:
+        raise ScoresError(
+            f"{', '.join(alone)}: not together with a column of raters ({scores.roles.rater}): leave it out, or "
+            "average the ratings of each output first"
+        )
+    if scores.rater is None and claim in RATER_CLAIMS:
+        raise ScoresError(f"the claim {claim} needs items rated by several raters: name their column with --rater")
+    if weight is not None and human is None:
+        raise ScoresError("--human-weight: it weighs human labels: name their column with --human")
+    return scores
+
+
+def _caution_adjusted(found: Sequence[Found], question: CompareQuestion) -> Iterator[Caution]:
+    """Yield what limits answers that are adjusted for raters, or by human labels."""
+    for each in found:
+        yield from caution_raters(each) if each.raters else caution_labels(each.evaluation, question)
+        if each.evaluation.datasets is not None:
+            message = "Datasets weigh as their items do where differences are adjusted."
+            yield Caution(code="items-weigh-the-same", severity="note", about="claim", message=message)
+
+
+def _sign(scores: Scores, *labels: str | None) -> str:
+    """Return the digest of the data, columns of human labels among them."""
+    columns = {name: scores.others[name] for name in labels if name is not None and name in scores.others}
+    return replace(scores, properties={**scores.properties, **columns}).digest
 
 
 def _look(peek: bool, looks: Sequence[int], seed: int, *, alone: bool) -> Looking | None:

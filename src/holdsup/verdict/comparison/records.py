@@ -126,6 +126,65 @@ class SystemContrast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rater:
+    """One of several raters."""
+
+    name: str  # who it is
+    effect: float  # how much higher than the average rater it scores, the same systems and items given
+    scores: int  # how many scores it gave
+    systems: int  # how many systems it rated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedContrast:
+    """The difference of two systems for the raters that the answer is not about: these, or new ones."""
+
+    left: str  # the one
+    right: str  # the other
+    claim: str  # these-raters or new-raters
+    difference: float  # left minus right
+    low: float  # lower end of its CI, for this pair alone
+    high: float  # upper end
+    p: float  # p of no difference, for this pair alone
+    raters: int  # how many raters rated both
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Raters:
+    """How much raters disagree by one metric."""
+
+    metric: str | None  # the metric, null if there is only one
+    column: str  # the column that names them
+    count: int  # how many there are
+    model: str  # the mixed model that gave the variances
+    # share of the variance of one score that is how severe raters are, 0-100; null where the model can't be fitted
+    percent: float | None
+    percent_interaction: float | None  # the same of what a rater gives one system more than others
+    # intraclass correlation: share of the variance of one score that another rater would see as well; null where no
+    # output was rated twice
+    icc: float | None
+    raters: tuple[Rater, ...]  # each of them
+    other: tuple[RatedContrast, ...]  # the differences by the claim that is not made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanLabels:
+    """What a judge's scores of all items add to human labels of some, for a difference of two systems."""
+
+    metric: str | None  # the metric, null if there is only one
+    left: str  # the one
+    right: str  # the other
+    column: str  # the column of the human labels
+    labels: int  # items of both systems that have labels
+    items: int  # items of both systems that the judge scored
+    tuning: float  # weight of the judge's scores: 0 where they say nothing about labels
+    alone: float  # the difference by the labels alone
+    low_alone: float  # lower end of its CI
+    high_alone: float  # upper end
+    judge: float  # the difference by the judge's scores alone, whatever its bias
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PickedRun:
     """The run of a system that stands for it, because it is the best by a column."""
 
@@ -281,7 +340,9 @@ class Compared(Result):
     kind: ClassVar[str] = "compare"
     main_table: ClassVar[str] = "contrasts"
 
-    claim: str  # what is claimed of all pairs, or else of most: these-runs, these-datasets, new-runs or new-settings
+    # what is claimed of all pairs, or else of most: these-runs, these-datasets, new-runs, new-settings, these-raters or
+    # new-raters
+    claim: str
     level: float  # coverage of the CIs
     lower_is_better: bool  # whether a lower score is a better one, by the first metric; each difference has its own
     baseline: str | None  # the system that all others are compared with, null if all pairs are
@@ -298,9 +359,11 @@ class Compared(Result):
     papers: tuple[PaperTest, ...]  # the same for each metric
     next: tuple[str, ...]  # the cheapest way to a firmer answer
     # what there must be more of for it: runs, items, "runs or items" (either will do), "runs and items" (only both),
-    # settings or datasets; null where nothing is advised
+    # settings, datasets, raters or labels; null where nothing is advised
     settled_by: str | None = None
     datasets: int = 1  # number of datasets
+    raters: tuple[Raters, ...] = ()  # how much raters disagree, by each metric; empty without raters
+    human: tuple[HumanLabels, ...] = ()  # what the judge adds to human labels; empty without
     left_out: int = 0  # number of pairs that could not be compared
 
     def ordered(self, metric: str | None = None) -> list[SystemMean]:

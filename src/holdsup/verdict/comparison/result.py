@@ -10,6 +10,7 @@ from holdsup.rendering import Answer, Estimate, Gauge, Interval, Page, PValue, T
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number
 from holdsup.results import Method, write_caveats
 from holdsup.results.cautions import find_grave
+from holdsup.verdict.comparison.adjusted_words import explain_labels, explain_raters
 from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
 from holdsup.verdict.comparison.standings import (
     better_of,
@@ -68,6 +69,8 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     caveats, hints, settled, rows = size
     state = decide(found)
     foot = [("holds for", holds_for(found)), *(("margin", said) for said in explain_margin(found))]
+    foot += [("raters", said) for said in explain_raters(found)]
+    foot += [("judge", said) for said in explain_labels(found, name_items_of(found))]
     foot += [("where", said) for said in explain_conditions(found)]
     decided = state == "yes" and (found.settled_by == "runs" or found.baseline is not None)
     what = "next" if decided else "settle it"

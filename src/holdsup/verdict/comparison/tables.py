@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_count, format_number
 from holdsup.rendering.table import Cell
+from holdsup.verdict.comparison.adjusted_words import tabulate_labels, tabulate_raters
 from holdsup.verdict.comparison.records import (
     PAPER,
     Compared,
@@ -37,6 +38,8 @@ def tabulate(found: Compared) -> Iterator[Table]:
     """Yield the systems, their differences, the tests of all at once, and what was asked of properties."""
     yield _systems(found)
     yield from _contrasts(found)
+    yield from tabulate_raters(found)
+    yield from tabulate_labels(found)
     yield _tests(found)
     papers = [(paper.metric, each) for paper in found.papers for each in paper.conditional]
     for each in found.conditional:

@@ -10,6 +10,7 @@ from holdsup.rendering.numbers import format_count, format_counted, format_inter
 from holdsup.results import Method, find_scored
 from holdsup.results.direction_names import find_direction
 from holdsup.verdict.claims import Rule
+from holdsup.verdict.comparison.adjusted_words import covers_raters
 from holdsup.verdict.comparison.records import Compared, Conditional, SystemContrast, Where
 from holdsup.verdict.comparison.standings import (
     UNLIKE_SCALES,
@@ -142,6 +143,12 @@ def _say_evidence(found: Compared, c: SystemContrast, settled_by: str | None) ->
     items = f"{format_count(c.items)} {name_items_of(found)}"
     if c.claim == THESE_ITEMS:
         return f"{' and '.join(dict.fromkeys(format_count(s.samples) for s in own))} samples of {items}"
+    if found.human:
+        labels = next((h.labels for h in found.human if (h.metric, h.left, h.right) == (c.metric, c.left, c.right)), 0)
+        return f"{format_count(labels)} human labels"
+    if found.raters:
+        count = next(r.count for r in found.raters if r.metric == c.metric)
+        return f"{format_count(count)} raters on {items}" if c.claim == "new-raters" else items
     if found.unit is None or (settled_by == "runs" and c.claim not in OF_THESE_RUNS):
         return runs
     if found.unit == "items" and c.nested_runs is not None:
@@ -261,15 +268,18 @@ def _name_datasets(found: Compared) -> str:
 
 def holds_for(found: Compared) -> str:
     """Return what the answer covers, and what it does not."""
-    said = _covers(found, found.claim)
+    said = covers_raters(found, name_items_of(found)) if found.raters else _covers(found, found.claim)
     others = [c for c in found.contrasts if c.claim != found.claim]
     if others:
         whose = f"{format_count(len(others))} of {format_count(len(found.contrasts))} pairs"
+    if others and found.raters:
+        said += f" ({whose}: {'these raters only' if others[0].claim == 'these-raters' else 'new raters, too'})"
+    elif others:
         said += f" ({whose}: these runs only)" if others[0].claim == "these-runs" else f" (for {whose} new runs, too)"
     fixed = [s.name for s in found.ordered(found.systems[0].metric) if s.deterministic]
     if fixed and len(found.contrasts) > 1:  # of two, a line of their own says so
         said += f". Declared deterministic: {join_names(fixed, most=MOST_NAMED)}"
-    if found.datasets > 1 and found.unit == "items":
+    if found.datasets > 1 and found.unit == "items" and not (found.raters or found.human):
         said += f". {_say_weights(found)}"
     return said
 
@@ -369,6 +379,11 @@ def describe_method(found: Compared) -> Method:
     adjusted = say_adjusted(found)
     names = format_counted(len({s.name for s in found.systems}), "system")
     sentences = [f"{names} were compared{against} by a {tests}{adjusted}. The answer covers {holds_for(found)}."]
+    for each in found.raters:
+        if each.model:
+            sentences.append(f"Variances of raters and items are those of {each.model}.")
+    if found.human:
+        sentences.append("Human labels are a random sample of the items, or weighted to be one.")
     models = _listed(test.model for test in found.tests if test.model)
     draws = max(test.bootstrap_draws for test in found.tests)
     simulated = f", with a parametric bootstrap of {draws:,} draws" if draws else ""
@@ -382,7 +397,9 @@ def describe_method(found: Compared) -> Method:
     citations = ["hagmann2023"]
     citations += ["welch1947"] if any(c.rule in (Rule.WELCH, Rule.TWO_WAY) for c in found.contrasts) else []
     citations += ["westfall1993"] if any(c.adjusted_by == MAX_T for c in found.contrasts) else []
-    citations += ["bates2015"] if models else []
+    citations += ["bates2015"] if models or found.raters else []
+    citations += ["bell2002"] if found.raters else []
+    citations += ["angelopoulos2023"] if found.human else []
     return Method(
         question="Is one system better than another, beyond these runs?",
         sentences=tuple(sentences),

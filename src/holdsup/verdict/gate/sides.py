@@ -18,7 +18,7 @@ from holdsup.scores import Scores, read_scores
 from holdsup.scores.design_faults import find_different_scales, find_items_of_one_system
 from holdsup.scores.directions import LowerIsBetter
 from holdsup.scores.faults import refuse
-from holdsup.verdict.intake import Intake, Where, take_in
+from holdsup.verdict.intake import Intake, Where, refuse_raters, take_in
 from holdsup.verdict.looking import order_items
 
 CANDIDATE, BASELINE = SIDES = ("candidate", "baseline")
@@ -63,6 +63,7 @@ def read_sides(
     """
     if names and len(names) != 2:
         raise ScoresError(f"--sides names {len(names)} systems: give that of the candidate and that of the baseline")
+    refuse_raters(roles)
     read = [data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles) for data in given]
     notes = tuple(chain.from_iterable(each.notes for each in read)) + _pair_logs(given, read, roles)
     sides = [_choose(scores, role, name) for scores, role, name in zip(read, SIDES, names or (None, None), strict=True)]
@@ -117,7 +118,7 @@ def _stack(candidate: Scores, baseline: Scores) -> Scores:
             raise ScoresError(f"the {has} has a column for the {role} and the {lacks} has none: name it with --{role}")
     labels = {
         role: _join([getattr(each, role) for each in both], counts)
-        for role in ("status", "item", "dataset", "metric", "cluster", "sample")
+        for role in ("status", "item", "dataset", "metric", "cluster", "sample", "rater")
         if any(getattr(each, role) is not None for each in both)
     }
     facets = list(dict.fromkeys(name for each in both for name in each.facets))

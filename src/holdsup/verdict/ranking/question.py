@@ -19,6 +19,7 @@ from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.mixtures import refuse_mixtures
+from holdsup.scores.raters import take_raters_as_facet
 from holdsup.scores.roles import FILE, is_progress, is_usual
 from holdsup.verdict.intake import Intake, caution_missing, leave_out, list_where, take_in
 from holdsup.verdict.ranking.cautions import caution_fits, caution_table
@@ -106,8 +107,9 @@ def rank_systems(
     question.check()
     taken = take_in(
         data, question.read_as(roles), where=question.where, last=last, lower_is_better=lower_is_better,
-        progress=progress,
+        raters=True, progress=progress,
     )  # fmt: skip
+    taken = replace(taken, scores=take_raters_as_facet(taken.scores))
     refuse_mixtures(taken.faults)
     columns = question.find_columns(taken.scores)
     check_rows(taken.scores.only(taken.scores.usable), question.choose(columns))

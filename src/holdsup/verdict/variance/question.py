@@ -15,6 +15,7 @@ from holdsup.results import Asked, Caution, order_cautions
 from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores.audit import list_roles
 from holdsup.scores.faults import refuse
+from holdsup.scores.raters import take_raters_as_facet
 from holdsup.scores.refusals import find_item_facets, find_measured_facets
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.intake import Where, caution_missing, leave_out, list_where, take_in
@@ -88,8 +89,8 @@ def decompose_variance(
     interactions, by = list_names_given(interactions, "interactions"), list_names_given(by, "by")
     planned = check_levels(levels)
     # Which way is better is no matter here: nothing is said of it.
-    taken = take_in(data, roles, where=where, last=last, lower_is_better=False, progress=progress)
-    chosen = nest_facets(taken.scores) if nested_runs else taken.scores
+    taken = take_in(data, roles, where=where, last=last, lower_is_better=False, raters=True, progress=progress)
+    chosen = take_raters_as_facet(nest_facets(taken.scores) if nested_runs else taken.scores)
     usable = chosen.only(chosen.usable)
     refuse((*find_item_facets(usable, usable.facets), *find_measured_facets(usable)))
     evaluations = lay_out(chosen)
