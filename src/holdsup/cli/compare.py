@@ -24,7 +24,7 @@ AVERAGES = click.Choice(["macro", "micro"])
 @click.command(
     "compare",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks"},
+    groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks estimate counts references predictions"},
     epilog="""\b
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
@@ -42,6 +42,10 @@ AVERAGES = click.Choice(["macro", "micro"])
     metavar="N",
     help="Check the likelihood ratio by N simulations.",
 )
+@click.option("--estimate", metavar="NAME", help="Score of a whole corpus: bleu, ter, micro_f1, chunk_f1, ...")
+@names_option("--counts", metavar="COLS", help="Of an estimate: columns with counts of each item.")
+@names_option("--references", metavar="FILES", help="Of an estimate: texts; DATA are files of predictions.")
+@names_option("--predictions", metavar="COLS", help="Of an estimate: columns of target and prediction.")
 @looking_options
 @rows_options
 @direction_option

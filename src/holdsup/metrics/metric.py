@@ -114,6 +114,16 @@ class Metric(ABC):
         return True
 
     @property
+    def signature(self) -> str:
+        """How predictions are counted and scored, where the name does not say it all."""
+        return ""
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Places of counts of which the first can be no larger than the second."""
+        return ()
+
+    @property
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader of the scores must know."""
         return ()
@@ -154,6 +164,7 @@ class Metric(ABC):
 class RatioMetric(Metric):
     """Precision, recall or F1 of something that is to be found in items."""
 
+    parts = ((0, 1), (0, 2))
     measure: str  # precision, recall or f1
     zero_division: float = 0.0  # the precision where nothing was predicted, the recall where nothing is to be found
 

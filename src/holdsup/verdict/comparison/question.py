@@ -30,6 +30,7 @@ from holdsup.verdict.comparison.advice import Advice, advise
 from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_lacking, count_missing
 from holdsup.verdict.comparison.conditions import name_properties
 from holdsup.verdict.comparison.contrasts import adjust_conditions, list_contrasts
+from holdsup.verdict.comparison.corpora import describe_estimate, take_estimate
 from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
 from holdsup.verdict.comparison.likeness import quote_nearest
 from holdsup.verdict.comparison.picks import join_picks, pick_best
@@ -60,6 +61,10 @@ def compare_systems(
     deterministic: str | Sequence[str] | None = (),
     peek: bool = False,
     looks: Sequence[int] = (),
+    estimate: str | None = None,
+    counts: str | Sequence[str] = (),
+    references: Any = (),
+    predictions: str | Sequence[str] = (),
     bootstrap: int = 0,
     lower_is_better: LowerIsBetter = None,
     level: float = 0.95,
@@ -91,7 +96,13 @@ def compare_systems(
     peek : whether you look early, and may add items and look again: p and CI then hold at every look, for these runs,
         if items are evaluated in the order that `order_items` draws from the seed
     looks : numbers of runs, such as (4, 6, 8), at which you planned to look: p and CI then hold at all of them
-    bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
+    estimate : the score of a whole corpus instead of a mean of items, such as "bleu", "chrf,word_order=2", "ter", "wer",
+        "micro_f1", "chunk_f1", "perplexity": any metric of `holdsup.metrics` that is made of summed counts
+    counts : of an estimate, the columns with the counts of each item, in the metric's order
+    references : of an estimate, files of references, one text a line; `data` are then files of predictions, one a run
+    predictions : of an estimate, columns with target and prediction; in CoNLL files their places, from 1
+    bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check. Of an estimate, samples of
+        the paired bootstrap of items; 0 for 1,000
     lower_is_better : who is called better; differences stay as they are. True for all metrics, False for none, or the
         names of those of which a lower one is better, such as ["ter"]; others by their names: ter, loss, rmse, latency
     level : coverage of the CIs; a difference is clear if its p is 1 - level or less
@@ -116,8 +127,16 @@ def compare_systems(
     by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
     looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
     claim = claim or ("these-runs" if peek and not looks else None)
+    counts, predictions = list_names_given(counts, "counts"), list_names_given(predictions, "predictions")
+    references = [references] if isinstance(references, str) or hasattr(references, "__fspath__") else list(references)
     roles = roles if isinstance(data, Scores) else name_properties(by, roles)
-    taken = take_in(data, roles, where=where, last=last, lower_is_better=lower_is_better, progress=progress)
+    if estimate is not None or counts or references or predictions:
+        data = take_estimate(
+            data, estimate, counts=counts, references=references, predictions=predictions, by=by, peek=peek,
+            average=average, progress=progress, roles=roles,
+        )  # fmt: skip
+    lower = not data.corpus.metric.higher_is_better if estimate and lower_is_better is None else lower_is_better
+    taken = take_in(data, roles, where=where, last=last, lower_is_better=lower, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
     refuse_mixtures(taken.faults)
@@ -154,11 +173,12 @@ def compare_systems(
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
     said += _caution_claim(claim, found[0].claims[0], said)
-    drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
+    drawn = seed if bootstrap or estimate or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
         last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
-        by=by, level=level,
+        by=by, level=level, estimate=estimate, counts=counts, references=tuple(map(str, references)),
+        predictions=predictions,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         peek=peek or None, looks=",".join(map(str, looks)),
@@ -175,6 +195,15 @@ def compare_systems(
         datasets=found[0].datasets,
         left_out=sum(len(each.refused) for each in asked if each.pairs),
     )  # fmt: skip
+    if estimate:
+        made = find_extra(
+            "the paired bootstrap of items",
+            lambda: describe_estimate(
+                found[0].evaluation, contrasts, draws=bootstrap, seed=seed, level=level, lower=bool(lower)
+            ),
+            said, None,
+        )  # fmt: skip
+        compared = replace(compared, estimate=made)
     if not compared.next:
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
         compared = replace(compared, next=advice.said, settled_by=advice.by)

@@ -275,6 +275,28 @@ class PaperTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemBootstrap:
+    """What a paired bootstrap of items says of two systems: it is about these runs."""
+
+    left: str  # the one
+    right: str  # the other
+    low: float  # lower end of the percentile interval of left minus right
+    high: float  # its upper end
+    p: float  # share of samples whose difference is as far from their mean as the observed one from 0, (1+k)/(N+1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusEstimate:
+    """The score of a corpus, which is made of summed counts and is no mean of items."""
+
+    name: str  # what it is called, such as BLEU
+    signature: str  # how texts were counted, as sacrebleu writes it; empty where counts were given
+    lower_is_better: bool  # whether a lower one is better
+    draws: int  # samples of the bootstrap
+    bootstrap: tuple[ItemBootstrap, ...]  # a row for each pair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Result):
     """What was found of systems that were compared with each other."""
 
@@ -302,6 +324,8 @@ class Compared(Result):
     settled_by: str | None = None
     datasets: int = 1  # number of datasets
     left_out: int = 0  # number of pairs that could not be compared
+    # the score of a corpus, where that is compared: means of systems are those of the scores of their runs
+    estimate: CorpusEstimate | None = None
 
     def ordered(self, metric: str | None = None) -> list[SystemMean]:
         """Return the means of the systems by one metric, or else metric by metric, the best first."""

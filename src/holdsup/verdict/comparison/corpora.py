@@ -1,0 +1,94 @@
+"""Scores of a corpus in `compare`: read them, and a paired bootstrap of items beside the answer, for these runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from holdsup.errors import ScoresError
+from holdsup.metrics.corpus import DRAWS, Corpus
+from holdsup.numerics.layout import Floats
+from holdsup.progress import Progress
+from holdsup.scores import Scores
+from holdsup.scores.corpus import read_corpus
+from holdsup.verdict.comparison.records import CorpusEstimate, ItemBootstrap, SystemContrast
+from holdsup.verdict.evaluation import Evaluation, SystemRuns
+
+
+def take_estimate(
+    data: Any, estimate: str | None, *, counts: Sequence[str], references: Sequence[Any], predictions: Sequence[str],
+    by: Sequence[str], peek: bool, average: str, progress: Progress, roles: dict[str, Any],
+) -> Any:  # fmt: skip
+    """Return the data with the counts of the estimate; as they are where none is asked for."""
+    if estimate is None:
+        if counts or references or predictions:
+            option = "--counts" if counts else "--references" if references else "--predictions"
+            raise ScoresError(f"{option} is for the score of a corpus: say which with --estimate, such as bleu")
+        return data
+    if isinstance(data, Scores):
+        raise ScoresError("an estimate is made of counts, and these are scores already: give the table of counts")
+    if by:
+        raise ScoresError("--by is about scores of items, which a corpus score has not: score parts of it with --where")
+    if peek:
+        raise ScoresError("--peek looks at items one by one, and a corpus score has no scores of items: leave it out")
+    if roles.get("score") not in (None, "-"):
+        raise ScoresError(f"--estimate {estimate} takes counts and no score: leave --score out")
+    named = {name: value for name, value in roles.items() if name != "score"}
+    return read_corpus(
+        data, estimate, counts=counts, references=references, predictions=predictions, pooled=average == "micro",
+        progress=progress, **named,
+    )  # fmt: skip
+
+
+def describe_estimate(
+    evaluation: Evaluation, contrasts: Sequence[SystemContrast], *, draws: int, seed: int, level: float, lower: bool
+) -> CorpusEstimate:
+    """Return what the estimate is, and what a paired bootstrap of items says of each pair."""
+    corpus = evaluation.scores.corpus
+    assert corpus is not None
+    drawn = _draw(evaluation, corpus, draws or DRAWS, seed)
+    place = {system.name: i for i, system in enumerate(evaluation.systems)}
+    found = [_judge(c, drawn[:, place[c.left]] - drawn[:, place[c.right]], level) for c in contrasts]
+    return CorpusEstimate(
+        name=corpus.title, signature=corpus.signature, lower_is_better=lower, draws=len(drawn), bootstrap=tuple(found)
+    )
+
+
+def _judge(c: SystemContrast, drawn: Floats, level: float) -> ItemBootstrap:
+    """Return a percentile interval, and how many differences are as far from theirs as that of the data is from 0."""
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    extreme = int((np.abs(drawn - drawn.mean()) >= abs(c.difference)).sum())
+    p = (1 + extreme) / (1 + len(drawn))
+    return ItemBootstrap(left=c.left, right=c.right, low=float(low), high=float(high), p=p)
+
+
+def _draw(evaluation: Evaluation, corpus: Corpus, draws: int, seed: int) -> Floats:
+    """Return the scores of systems in samples of the items of each dataset; runs stay as they are."""
+    scores, datasets = evaluation.scores, None if corpus.pooled else evaluation.datasets
+    items = np.zeros(evaluation.items, dtype=np.intp) if datasets is None else datasets
+    runs = [(n, system, run) for n, system in enumerate(evaluation.systems) for run in range(len(system.runs))]
+    weights = np.zeros((len(evaluation.systems), len(runs)))
+    for column, (n, system, run) in enumerate(runs):
+        weights[n, column] = _weigh(system)[run]
+    codes = {name: code for code, name in enumerate(scores.run.names)}
+    total = np.zeros((draws, len(evaluation.systems)))
+    parts = np.unique(items)
+    for part in parts:
+        inside = items[evaluation.item] == part
+        rows = [np.flatnonzero(inside & (scores.run.codes == codes[system.runs[run]])) for _, system, run in runs]
+        rows = [each[np.argsort(evaluation.item[each], kind="stable")] for each in rows]
+        if len({len(each) for each in rows}) > 1:
+            raise ScoresError("systems were scored on different datasets")
+        clusters = None
+        if evaluation.clusters is not None:
+            clusters = np.unique(evaluation.clusters[evaluation.item[rows[0]]], return_inverse=True)[1]
+        total += corpus.bootstrap(rows, weights, draws=draws, seed=seed, clusters=clusters)
+    return np.asarray(total / len(parts))
+
+
+def _weigh(system: SystemRuns) -> Floats:
+    """Return what each run adds to the score of its system: settings weigh the same, and runs within them."""
+    _, which, number = np.unique(system.settings, return_inverse=True, return_counts=True)
+    return np.asarray(1 / (number[which] * len(number)))
