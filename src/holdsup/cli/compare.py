@@ -23,6 +23,7 @@ AVERAGES = click.Choice(["macro", "micro"])
 
 @click.command(
     "compare",
+    short_help="Is one system better than another?",
     cls=GroupedCommand,
     groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks estimate counts references predictions"},
     epilog="""\b
@@ -42,10 +43,10 @@ AVERAGES = click.Choice(["macro", "micro"])
     metavar="N",
     help="Check the likelihood ratio by N simulations.",
 )
-@click.option("--estimate", metavar="NAME", help="Score of a whole corpus: bleu, ter, micro_f1, chunk_f1, ...")
-@names_option("--counts", metavar="COLS", help="Of an estimate: columns with counts of each item.")
-@names_option("--references", metavar="FILES", help="Of an estimate: texts; DATA are files of predictions.")
-@names_option("--predictions", metavar="COLS", help="Of an estimate: columns of target and prediction.")
+@click.option("--estimate", metavar="NAME", help="Corpus score (bleu), with --counts or --references.")
+@names_option("--counts", metavar="COLS", hidden=True)
+@names_option("--references", metavar="FILES", hidden=True)
+@names_option("--predictions", metavar="COLS", hidden=True)
 @looking_options
 @rows_options
 @direction_option
@@ -64,7 +65,6 @@ def command(
     **given: Any,
 ) -> None:
     """Is one system better than another?
-
     DATA is a table with a row per score, a file per system, or evaluation logs.
     """
     from holdsup.verdict import compare_systems

@@ -15,6 +15,7 @@ from holdsup.verdict.comparison.records import (
     Compared,
     Conditional,
     ConditionalTest,
+    CorpusEstimate,
     PaperConditional,
     SystemContrast,
     SystemMean,
@@ -38,6 +39,8 @@ def tabulate(found: Compared) -> Iterator[Table]:
     yield _systems(found)
     yield from _contrasts(found)
     yield _tests(found)
+    if found.estimate is not None:
+        yield _bootstrap(found.estimate, found.level)
     papers = [(paper.metric, each) for paper in found.papers for each in paper.conditional]
     for each in found.conditional:
         own = [paper for metric, paper in papers if (metric, paper.property) == (each.metric, each.property)]
@@ -105,6 +108,21 @@ def _table(found: Compared, name: str, title: str, columns: Columns[SystemContra
         notes = (f"This table shows {counts}: those of the best system and of neighbours. The JSON has all.", *notes)
     columns = {"": lambda c: f"{c.left} - {c.right}", **columns}
     return Table(name=name, title=title, columns=tuple(columns), rows=_fill(shown, columns), notes=notes)
+
+
+def _bootstrap(made: CorpusEstimate, level: float) -> Table:
+    floor = 1 / (made.draws + 1)
+    rows = [
+        (f"{b.left} - {b.right}", show_interval(b.low, b.high, drawn=False), PValue(b.p, at_most=b.p <= floor))
+        for b in made.bootstrap
+    ]
+    return Table(
+        name="bootstrap",
+        title=f"Paired bootstrap of items, these runs: {made.name} of the corpus",
+        columns=("", f"{say_level(level)} CI", "p"),
+        rows=tuple(rows),
+        notes=(f"{format_count(made.draws)} samples of the items; runs are as they are, so it says nothing of new ones.",),
+    )
 
 
 def _find_near(contrasts: Sequence[SystemContrast]) -> list[SystemContrast]:
