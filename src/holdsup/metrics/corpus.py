@@ -29,6 +29,7 @@ class Corpus:
     counts: Floats  # shape (rows, counts), NaN where a row has none
     signature: str = ""  # how texts were counted, where they were counted here
     pooled: bool = False  # whether several datasets are one corpus
+    asked: str = ""  # how the estimate was asked for
 
     @property
     def title(self) -> str:

@@ -59,29 +59,42 @@ def read_corpus(
     pooled : whether several datasets are one corpus
     names, roles : as `read_scores` has them
     """
-    given = [option for option, value in
-             (("--counts", counts), ("--references", references), ("--predictions", predictions)) if len(value)]  # fmt: skip
-    if "--counts" in given and len(given) > 1:
-        raise ScoresError(f"{' and '.join(given)}: counts are given, or made from predictions: leave one out")
-    metric = find_estimate(estimate, counted="--counts" in given)
+    made = counts or not (references or predictions)
+    if counts and (references or predictions):
+        option = "--references" if references else "--predictions"
+        raise ScoresError(f"--counts and {option}: counts are given, or made from predictions: leave one out")
+    metric = find_estimate(estimate, counted=bool(made))
     if not metric.columns:
         raise MetricError(f"{metric.name} has no counts that could be summed, so there are no values of items")
+    how: dict[str, Any] = {"names": names, "progress": progress}
     tagged = isinstance(metric, ChunkMetric | TokenAgreement)
     if references or (tagged and not counts and all(place.isdigit() for place in predictions) and _are_paths(data)):
-        read = read_tagged if tagged else read_texts
-        answered = read(data, references, predictions)
-        return _count_files(metric, answered, pooled=pooled, names=names, progress=progress, roles=roles)
-    if predictions:
-        return _count_columns(metric, data, predictions, pooled=pooled, names=names, progress=progress, roles=roles)
+        answered = (read_tagged if tagged else read_texts)(data, references, predictions)
+        scores = _count_files(metric, answered, **how, roles=roles)
+    elif predictions:
+        scores = _count_columns(metric, data, predictions, **how, roles=roles)
+    else:
+        scores = _read_counts(metric, data, counts, **how, **roles)
+    assert scores.corpus is not None
+    return replace(scores, corpus=replace(scores.corpus, asked=estimate, pooled=pooled))
+
+
+def _read_counts(metric: Metric, data: Any, counts: Sequence[str], **how: Any) -> Scores:
+    """Return the counts that are columns of a table."""
     if isinstance(metric, AveragedMetric) and metric.labels is None:
         raise MetricError(f"{metric.name} of which labels? Counts come label by label: add labels=[...]")
     listed = _check_number(metric, counts)
-    scores = read_scores(data, score=listed[0], names=names, progress=progress, **roles)
-    rest = [_numbers(scores, name) for name in listed[1:]]
-    known = np.column_stack([scores.score, *rest])
+    try:
+        scores = read_scores(data, score=listed[0], **how)
+    except ColumnError as error:
+        if counts:
+            raise
+        advice = f"{metric.name} needs --counts, the columns of {', '.join(listed)}; or --references FILE, if DATA are "
+        raise ScoresError(f"{advice}files of predictions ({error})") from error
+    known = np.column_stack([scores.score, *(_numbers(scores, name) for name in listed[1:])])
     if tuple(each.lower() for each in listed) == HITS:
         known = np.column_stack([known[:, 0], known[:, 0] + known[:, 1], known[:, 0] + known[:, 2]])
-    return _make(scores, metric, known, listed, pooled=pooled)
+    return _make(scores, metric, known, listed)
 
 
 def _are_paths(data: Any) -> bool:
@@ -118,7 +131,7 @@ def _numbers(scores: Scores, name: str) -> Floats:
 
 
 def _make(
-    scores: Scores, metric: Metric, counts: Floats, columns: Sequence[str], *, pooled: bool, signature: str = ""
+    scores: Scores, metric: Metric, counts: Floats, columns: Sequence[str], signature: str = ""
 ) -> Scores:
     """Return scores with their counts, which have been checked."""
     if scores.item is None:
@@ -128,7 +141,7 @@ def _make(
             f"{metric.name} is one metric, and column {scores.roles.metric!r} names {scores.metric.count}: give "
             "--metric - if it is none, or --where to choose one"
         )
-    found = Corpus(metric, np.where(scores.usable[:, None], counts, np.nan), signature, pooled)
+    found = Corpus(metric, np.where(scores.usable[:, None], counts, np.nan), signature)
     some = scores.usable & ~np.isfinite(counts).all(axis=1)
     if some.any():
         raise ScoresError(f"{_where(scores, some)} has some of its counts only: give all of them, or none")
@@ -160,7 +173,7 @@ def _count(metric: Metric, targets: Sequence[Any], predictions: Sequence[Any]) -
 
 
 def _count_files(
-    metric: Metric, answered: Answered, *, pooled: bool, names: str | None, progress: Progress, roles: Mapping[str, Any]
+    metric: Metric, answered: Answered, *, names: str | None, progress: Progress, roles: Mapping[str, Any]
 ) -> Scores:
     """Return the counts of files of predictions, one for each run."""
     if isinstance(metric, ChunkMetric):
@@ -183,11 +196,8 @@ def _count_files(
     scores = _as_scores(table, metric, np.concatenate(counted), progress, roles)
     nrefs = f"nrefs:{answered.references}|" if isinstance(answered.targets[0][0], str | list) and not answered.tagged else ""
     source = answered.files[0] if len(counted) == 1 else f"{len(counted)} files ({answered.files[0]} ...)"
-    made = _make(
-        replace(scores, source=source, names=names, notes=(*scores.notes, *answered.notes)), metric,
-        np.concatenate(counted), metric.columns, pooled=pooled, signature=_sign(metric, nrefs),
-    )  # fmt: skip
-    return made
+    scores = replace(scores, source=source, names=names, notes=(*scores.notes, *answered.notes))
+    return _make(scores, metric, np.concatenate(counted), metric.columns, _sign(metric, nrefs))
 
 
 def _sign(metric: Metric, before: str = "") -> str:
@@ -203,7 +213,7 @@ def _as_scores(
 
 
 def _count_columns(
-    metric: Metric, data: Any, predictions: Sequence[str], *, pooled: bool, names: str | None, progress: Progress,
+    metric: Metric, data: Any, predictions: Sequence[str], *, names: str | None, progress: Progress,
     roles: Mapping[str, Any],
 ) -> Scores:  # fmt: skip
     """Return the counts of targets and predictions that are columns of a table."""
@@ -228,7 +238,7 @@ def _count_columns(
         table[name] = np.repeat(values, columns.lengths)
     scores = _as_scores(table, metric, counts, progress, roles)
     scores = replace(scores, source=tables[0].name, names=names)
-    return _make(scores, metric, counts, metric.columns, pooled=pooled, signature=_sign(metric))
+    return _make(scores, metric, counts, metric.columns, _sign(metric))
 
 
 def _values(column: Labels | Numbers, name: str) -> list[str]:

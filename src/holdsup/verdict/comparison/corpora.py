@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,28 +18,32 @@ from holdsup.verdict.evaluation import Evaluation, SystemRuns
 
 
 def take_estimate(
-    data: Any, estimate: str | None, *, counts: Sequence[str], references: Sequence[Any], predictions: Sequence[str],
-    by: Sequence[str], peek: bool, average: str, progress: Progress, roles: dict[str, Any],
+    data: Any, estimate: str | None, sources: Mapping[str, Sequence[Any]], *, by: Sequence[str], peek: bool,
+    average: str, progress: Progress, roles: Mapping[str, Any],
 ) -> Any:  # fmt: skip
-    """Return the data with the counts of the estimate; as they are where none is asked for."""
-    if estimate is None:
-        if counts or references or predictions:
-            option = "--counts" if counts else "--references" if references else "--predictions"
-            raise ScoresError(f"{option} is for the score of a corpus: say which with --estimate, such as bleu")
+    """Return the data with the counts of the estimate; as they are where none is asked for.
+
+    Parameters
+    ----------
+    sources : what counts are made from, by the options that say so: counts, references, predictions
+    """
+    given = [name for name, listed in sources.items() if listed]
+    if estimate is None and given:
+        raise ScoresError(f"--{given[0]} is for the score of a corpus: say which with --estimate, such as bleu")
+    if estimate is None and not (isinstance(data, Scores) and data.corpus):
         return data
-    if isinstance(data, Scores):
-        raise ScoresError("an estimate is made of counts, and these are scores already: give the table of counts")
     if by:
         raise ScoresError("--by is about scores of items, which a corpus score has not: score parts of it with --where")
     if peek:
         raise ScoresError("--peek looks at items one by one, and a corpus score has no scores of items: leave it out")
+    if estimate is None:
+        return data
+    if isinstance(data, Scores):
+        raise ScoresError("an estimate is made of counts, and these are scores already: give the table of counts")
     if roles.get("score") not in (None, "-"):
         raise ScoresError(f"--estimate {estimate} takes counts and no score: leave --score out")
     named = {name: value for name, value in roles.items() if name != "score"}
-    return read_corpus(
-        data, estimate, counts=counts, references=references, predictions=predictions, pooled=average == "micro",
-        progress=progress, **named,
-    )  # fmt: skip
+    return read_corpus(data, estimate, **sources, pooled=average == "micro", progress=progress, **named)
 
 
 def describe_estimate(
@@ -57,11 +61,12 @@ def describe_estimate(
 
 
 def _judge(c: SystemContrast, drawn: Floats, level: float) -> ItemBootstrap:
-    """Return a percentile interval, and how many differences are as far from theirs as that of the data is from 0."""
+    """Return a percentile interval, and how many differences are as far from their mean as the observed one from 0."""
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    extreme = int((np.abs(drawn - drawn.mean()) >= abs(c.difference)).sum())
-    p = (1 + extreme) / (1 + len(drawn))
-    return ItemBootstrap(left=c.left, right=c.right, low=float(low), high=float(high), p=p)
+    observed, sizes = abs(c.difference), np.abs(drawn)
+    extreme = [np.abs(drawn - drawn.mean()) >= observed, sizes - sizes.mean() > observed]
+    p, as_sacrebleu = ((1 + int(each.sum())) / (1 + len(drawn)) for each in extreme)
+    return ItemBootstrap(left=c.left, right=c.right, low=float(low), high=float(high), p=p, p_sacrebleu=as_sacrebleu)
 
 
 def _draw(evaluation: Evaluation, corpus: Corpus, draws: int, seed: int) -> Floats:

@@ -63,7 +63,7 @@ def compare_systems(
     looks: Sequence[int] = (),
     estimate: str | None = None,
     counts: str | Sequence[str] = (),
-    references: Any = (),
+    references: str | Sequence[str] = (),
     predictions: str | Sequence[str] = (),
     bootstrap: int = 0,
     lower_is_better: LowerIsBetter = None,
@@ -127,15 +127,19 @@ def compare_systems(
     by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
     looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
     claim = claim or ("these-runs" if peek and not looks else None)
-    counts, predictions = list_names_given(counts, "counts"), list_names_given(predictions, "predictions")
-    references = [references] if isinstance(references, str) or hasattr(references, "__fspath__") else list(references)
+    sources = {
+        "counts": list_names_given(counts, "counts"),
+        "references": list_names_given(references, "references"),
+        "predictions": list_names_given(predictions, "predictions"),
+    }
     roles = roles if isinstance(data, Scores) else name_properties(by, roles)
-    if estimate is not None or counts or references or predictions:
-        data = take_estimate(
-            data, estimate, counts=counts, references=references, predictions=predictions, by=by, peek=peek,
-            average=average, progress=progress, roles=roles,
-        )  # fmt: skip
-    lower = not data.corpus.metric.higher_is_better if estimate and lower_is_better is None else lower_is_better
+    data = take_estimate(
+        data, estimate, sources, by=by, peek=peek and not looks, average=average, progress=progress, roles=roles
+    )
+    corpus = data.corpus if isinstance(data, Scores) else None
+    lower = lower_is_better
+    if corpus is not None and lower is None:
+        lower = not corpus.metric.higher_is_better
     taken = take_in(data, roles, where=where, last=last, lower_is_better=lower, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
@@ -173,12 +177,11 @@ def compare_systems(
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
     said += _caution_claim(claim, found[0].claims[0], said)
-    drawn = seed if bootstrap or estimate or (peek and not looks) else None  # where it moves numbers
+    drawn = seed if bootstrap or corpus or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
         last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
-        by=by, level=level, estimate=estimate, counts=counts, references=tuple(map(str, references)),
-        predictions=predictions,
+        by=by, level=level, estimate=corpus.asked if corpus else None, **sources,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         peek=peek or None, looks=",".join(map(str, looks)),
@@ -195,11 +198,11 @@ def compare_systems(
         datasets=found[0].datasets,
         left_out=sum(len(each.refused) for each in asked if each.pairs),
     )  # fmt: skip
-    if estimate:
+    if corpus is not None:
         made = find_extra(
             "the paired bootstrap of items",
             lambda: describe_estimate(
-                found[0].evaluation, contrasts, draws=bootstrap, seed=seed, level=level, lower=bool(lower)
+                found[0].evaluation, contrasts, draws=bootstrap, seed=seed, level=level, lower=contrasts[0].lower_is_better
             ),
             said, None,
         )  # fmt: skip

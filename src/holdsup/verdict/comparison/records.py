@@ -283,6 +283,7 @@ class ItemBootstrap:
     low: float  # lower end of the percentile interval of left minus right
     high: float  # its upper end
     p: float  # share of samples whose difference is as far from their mean as the observed one from 0, (1+k)/(N+1)
+    p_sacrebleu: float  # what sacrebleu prints, about half of it: the share that is as far off to one side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

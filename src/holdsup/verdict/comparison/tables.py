@@ -113,15 +113,21 @@ def _table(found: Compared, name: str, title: str, columns: Columns[SystemContra
 def _bootstrap(made: CorpusEstimate, level: float) -> Table:
     floor = 1 / (made.draws + 1)
     rows = [
-        (f"{b.left} - {b.right}", show_interval(b.low, b.high, drawn=False), PValue(b.p, at_most=b.p <= floor))
+        (
+            f"{b.left} - {b.right}", show_interval(b.low, b.high, drawn=False),
+            *(PValue(p, at_most=p <= floor) for p in (b.p, b.p_sacrebleu)),
+        )
         for b in made.bootstrap
     ]
     return Table(
         name="bootstrap",
         title=f"Paired bootstrap of items, these runs: {made.name} of the corpus",
-        columns=("", f"{say_level(level)} CI", "p"),
+        columns=("", f"{say_level(level)} CI", "p", "p, one side"),
         rows=tuple(rows),
-        notes=(f"{format_count(made.draws)} samples of the items; runs are as they are, so it says nothing of new ones.",),
+        notes=(
+            f"{format_count(made.draws)} samples of the items; runs are as they are, so it says nothing of new ones.",
+            "sacrebleu prints the p of one side.",
+        ),
     )
 
 
