@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from holdsup.errors import MetricError
+from holdsup.metrics.labels import AveragedMetric, LabelMetric
 from holdsup.metrics.metric import Floats, Metric
 
 TITLES = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER", "wer": "WER", "cer": "CER"}
@@ -36,9 +37,9 @@ class Corpus:
         """What the score is called: BLEU, chunk F1."""
         name, words = self.metric.name, getattr(self.metric, "word_order", 0)
         title = TITLES.get(name, name.replace("_", " ").replace("f1", "F1")) + "+" * words
-        how = "micro" if getattr(self.metric, "labels", 0) is None else ""
-        how = getattr(self.metric, "average", how)
-        return f"{how} {title}".strip()
+        if isinstance(self.metric, AveragedMetric):
+            return f"{'weighted' if self.metric.is_weighted else 'macro'} {title}"
+        return f"micro {title}" if isinstance(self.metric, LabelMetric) and self.metric.labels is None else title
 
     def take(self, rows: NDArray[Any]) -> Corpus:
         """Return the counts of some rows (indices or a mask)."""

@@ -104,7 +104,7 @@ class Bleu(Metric):
         return rows
 
     def score(self, sums: NDArray[Any]) -> Floats:
-        """Return BLEU of summed counts, (..., 10) -> (...); 0 where not one word is right."""
+        """Return BLEU of summed counts, (..., 10) -> (...); 0 where not one word is right, NaN without references."""
         sums = np.asarray(sums, dtype=np.float64)
         ours, theirs = sums[..., 0], sums[..., 1]
         correct, total = sums[..., 2 : 2 + ORDER], sums[..., 2 + ORDER :]
@@ -113,7 +113,8 @@ class Bleu(Metric):
         with np.errstate(divide="ignore", invalid="ignore"):
             precisions = np.log(np.where(total > 0, shown / total, 0.0)).mean(-1)
             brevity = np.where(ours < theirs, 1 - theirs / ours, 0.0)
-        return np.where(correct.any(-1), 100 * np.exp(precisions + brevity), 0.0)
+        found = np.where(correct.any(-1), 100 * np.exp(precisions + brevity), 0.0)
+        return np.where(theirs > 0, found, np.nan)
 
     def why_undefined(self, sums: NDArray[Any]) -> str | None:
         """Return why a sum of counts has no score: there is no reference."""
@@ -175,7 +176,8 @@ class ChrF(Metric):
         )
         kinds, below = there.sum(-1), BETA**2 * precision + recall
         above = 100 * (1 + BETA**2) * precision * recall
-        return np.divide(above, below * kinds, out=np.zeros_like(above), where=(kinds > 0) & (below > 0))
+        found = np.divide(above, below * kinds, out=np.zeros_like(above), where=(kinds > 0) & (below > 0))
+        return np.where(ref.any(-1), found, np.nan)
 
     def why_undefined(self, sums: NDArray[Any]) -> str | None:
         """Return why a sum of counts has no score: there is no reference."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from holdsup.columns import Labels, Numbers, read_columns
 from holdsup.columns.crossing import cross
 from holdsup.columns.sources import columns_in_names
-from holdsup.errors import ColumnError, MetricError, ScoresError, list_names
+from holdsup.errors import ColumnError, HoldsupError, MetricError, ScoresError, list_names
 from holdsup.logs import open_data
 from holdsup.metrics.chunks import ChunkMetric
 from holdsup.metrics.corpus import Alone, Corpus
@@ -60,40 +60,41 @@ def read_corpus(
     names, roles : as `read_scores` has them
     """
     made = counts or not (references or predictions)
-    if counts and (references or predictions):
-        option = "--references" if references else "--predictions"
-        raise ScoresError(f"--counts and {option}: counts are given, or made from predictions: leave one out")
+    sources = {"--counts": counts, "--references": references, "--predictions": predictions}
+    if len(given := [option for option, listed in sources.items() if listed]) > 1:
+        raise ScoresError(f"{' and '.join(given)} say in two ways what is counted: leave one out")
     metric = find_estimate(estimate, counted=bool(made))
     if not metric.columns:
         raise MetricError(f"{metric.name} has no counts that could be summed, so there are no values of items")
     how: dict[str, Any] = {"names": names, "progress": progress}
     tagged = isinstance(metric, ChunkMetric | TokenAgreement)
     if references or (tagged and not counts and all(place.isdigit() for place in predictions) and _are_paths(data)):
-        answered = (read_tagged if tagged else read_texts)(data, references, predictions)
+        answered = read_tagged(data, references, predictions) if tagged else read_texts(data, references)
         scores = _count_files(metric, answered, **how, roles=roles)
     elif predictions:
         scores = _count_columns(metric, data, predictions, **how, roles=roles)
     else:
-        scores = _read_counts(metric, data, counts, **how, **roles)
+        scores = _read_counts(metric, data, counts, {**how, **roles})
     assert scores.corpus is not None
     return replace(scores, corpus=replace(scores.corpus, asked=estimate, pooled=pooled))
 
 
-def _read_counts(metric: Metric, data: Any, counts: Sequence[str], **how: Any) -> Scores:
+def _read_counts(metric: Metric, data: Any, counts: Sequence[str], how: Mapping[str, Any]) -> Scores:
     """Return the counts that are columns of a table."""
     if isinstance(metric, AveragedMetric) and metric.labels is None:
         raise MetricError(f"{metric.name} of which labels? Counts come label by label: add labels=[...]")
     listed = _check_number(metric, counts)
     try:
         scores = read_scores(data, score=listed[0], **how)
-    except ColumnError as error:
+    except HoldsupError as error:
         if counts:
             raise
         advice = f"{metric.name} needs --counts, the columns of {', '.join(listed)}; or --references FILE, if DATA are "
         raise ScoresError(f"{advice}files of predictions ({error})") from error
     known = np.column_stack([scores.score, *(_numbers(scores, name) for name in listed[1:])])
-    if tuple(each.lower() for each in listed) == HITS:
-        known = np.column_stack([known[:, 0], known[:, 0] + known[:, 1], known[:, 0] + known[:, 2]])
+    if set(plain := [each.lower() for each in listed]) == set(HITS):
+        right, spurious, missed = (known[:, plain.index(name)] for name in HITS)
+        known = np.column_stack([right, right + spurious, right + missed])
     return _make(scores, metric, known, listed)
 
 
@@ -151,10 +152,9 @@ def _make(
         if (wrong := scores.usable & (counts[:, part] > counts[:, whole])).any():
             row = int(np.flatnonzero(wrong)[0])
             more = f" ({format_counted(int(wrong.sum()), 'such row')})" if wrong.sum() > 1 else ""
-            names = metric.columns if len(columns) != len(metric.columns) or tuple(columns) == HITS else columns
             raise ScoresError(
-                f"counts don't add up: {_where(scores, wrong)} has {names[part]} = {counts[row, part]:g}, more than "
-                f"{names[whole]} = {counts[row, whole]:g}{more}: are --counts in the order {','.join(metric.columns)}?"
+                f"counts don't add up: {_where(scores, wrong)} has {columns[part]} = {counts[row, part]:g}, more than "
+                f"{columns[whole]} = {counts[row, whole]:g}{more}: are --counts in the order {','.join(metric.columns)}?"
             )
     others = {name: column for name, column in scores.others.items() if name not in columns}
     roles = replace(scores.roles, score=found.title)

@@ -33,10 +33,8 @@ class Answered:
         return [source.name for source in self.tables]
 
 
-def read_texts(data: Any, references: Sequence[Any], predictions: Sequence[str]) -> Answered:
+def read_texts(data: Any, references: Sequence[Any]) -> Answered:
     """Return texts, one a line; of several files of references each has one for every line."""
-    if predictions:
-        raise ScoresError("--predictions names columns of a table, and with --references there is none: leave one out")
     sources = _find(data)
     lines = [_lines(source) for source in sources]
     known = [_lines(source) for each in references for source in find_sources(each)]
