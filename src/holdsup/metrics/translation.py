@@ -154,7 +154,7 @@ class ChrF(Metric):
         for item, (references, guess) in enumerate(zip(known, predicted, strict=True)):
             ours = self._kinds(guess)
             found = [_match(ours, self._kinds(each)) for each in references]
-            rows[item] = found[int(np.argmax(self.score(np.array(found))))] if len(found) > 1 else found[0]
+            rows[item] = found[int(np.argmax(np.nan_to_num(self.score(np.array(found)))))] if len(found) > 1 else found[0]
         return rows
 
     def _kinds(self, text: str) -> list[Counter[Any]]:
