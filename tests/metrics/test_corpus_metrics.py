@@ -8,13 +8,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from translations import references, translate
 
 from holdsup.errors import MetricError
 from holdsup.metrics import make_metric
 from holdsup.metrics.corpus import Corpus
 from holdsup.metrics.edits import count_edits
 from holdsup.metrics.translation import tokenize_13a
+from translations import references, translate
 
 # What sacrebleu 2.6.0 says of `translate(quality, 0)`, with `references()` alone and with `translate(5, 9)` beside them.
 SACREBLEU = {
@@ -48,7 +48,11 @@ def test_counts_are_those_of_sacrebleu_where_it_is_installed() -> None:
     lines = [*translate(4, 1), "", "a", "A A A A A"]
     known = [[*references(), "nothing", "", "A A B A"], [*translate(5, 2), "word", "a", "B A A"]]
     targets = [list(pair) for pair in zip(*known, strict=True)]
-    for name, theirs in (("bleu", sacrebleu.BLEU()), ("chrf,2", sacrebleu.CHRF(word_order=2)), ("ter", sacrebleu.TER())):
+    for name, theirs in (
+        ("bleu", sacrebleu.BLEU()),
+        ("chrf,2", sacrebleu.CHRF(word_order=2)),
+        ("ter", sacrebleu.TER()),
+    ):
         counts = metric_of(name).count(targets, lines)
         np.testing.assert_allclose(counts, theirs._extract_corpus_statistics(lines, known), err_msg=name)
         assert metric_of(name).score(counts.sum(0)) == pytest.approx(theirs.corpus_score(lines, known).score)
@@ -86,7 +90,9 @@ def test_word_errors_are_least_edits_over_the_words_of_references() -> None:
     assert counts[:, 0].tolist() == by_hand
     assert make_metric("wer").evaluate(references(), made) == sum(by_hand) / sum(len(r.split()) for r in references())
     assert make_metric("cer").evaluate(["abc", ""], ["axc", "zz"]) == pytest.approx(3 / 3)
-    assert count_edits("", "abc") == 3 and count_edits("abc", "") == 3 and count_edits("", "") == 0
+    assert count_edits("", "abc") == 3
+    assert count_edits("abc", "") == 3
+    assert count_edits("", "") == 0
 
 
 def test_error_rates_take_one_reference() -> None:

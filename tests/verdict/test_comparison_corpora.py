@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from translations import references, translate
 
 from holdsup import compare_systems, read_result
 from holdsup.errors import HoldsupError, ScoresError
 from holdsup.metrics import make_metric
 from holdsup.numerics.differences import compare_new_runs, compare_these_runs
 from holdsup.scores.corpus import linearise, read_corpus
+from translations import references, translate
 
 # sacrebleu 2.6.0, PairedTest(test_type="bs", n_samples=20000), of the two single runs below
 PAIRED = {"bleu": 0.013049347532623368, "chrf": 0.026598670066496674, "ter": 0.19554022298885057}
@@ -56,7 +56,8 @@ def test_means_are_the_corpus_scores_of_runs(tmp_path: Path) -> None:
             runs = [make_metric(name).evaluate(references(), translate(quality, run)) for run in range(2)]
             (mean,) = (s.mean for s in found.systems if s.name == system)
             assert mean == pytest.approx(np.mean(runs), abs=1e-10)
-        assert found.estimate is not None and found.estimate.lower_is_better == (name in ("ter", "wer"))
+        assert found.estimate is not None
+        assert found.estimate.lower_is_better == (name in ("ter", "wer"))
         assert (found.claim, found.paper, found.papers) == ("new-runs", None, ())
 
 
@@ -105,7 +106,8 @@ def test_runs_are_never_bootstrapped() -> None:
     again = compare_systems(count_table(runs=2), estimate="wer")
     assert again.to_dict() == found.to_dict()
     other = compare_systems(count_table(runs=2), estimate="wer", seed=1)
-    assert other.contrasts[0].p == contrast.p and other.estimate.bootstrap != found.estimate.bootstrap
+    assert other.contrasts[0].p == contrast.p
+    assert other.estimate.bootstrap != found.estimate.bootstrap
 
 
 def test_the_answer_names_estimate_signature_and_direction(tmp_path: Path, run: Callable[..., Any]) -> None:
@@ -114,10 +116,12 @@ def test_the_answer_names_estimate_signature_and_direction(tmp_path: Path, run: 
     short = run("compare", *files, "--estimate", "ter", *options)
     assert (short.code, short.err) == (0, "")
     assert "TER of the corpus (mean of its runs), lower is better" in short.out
-    assert "nrefs:1|case:lc|tok:tercom" in short.out and "these runs paired bootstrap of sentences: p " in short.out
+    assert "nrefs:1|case:lc|tok:tercom" in short.out
+    assert "these runs paired bootstrap of sentences: p " in short.out
     assert len(short.out.splitlines()) <= 16
     full = run("compare", *files, "--estimate", "bleu", *options, "--full").out
-    assert "Paired bootstrap of items, these runs: BLEU of the corpus" in full and "sacrebleu prints" in full
+    assert "Paired bootstrap of items, these runs: BLEU of the corpus" in full
+    assert "sacrebleu prints" in full
     assert "is of means of items, and a corpus score is none" in full
     saved = tmp_path / "result.json"
     assert run("compare", *files, "--estimate", "bleu", *options, "--format", "json", "-o", saved).code == 0
@@ -133,7 +137,9 @@ def test_the_signature_redoes_the_answer(tmp_path: Path) -> None:
     files, known = write_texts(tmp_path)
     found = compare_systems(files, names="{system}_seed{seed}", estimate="chrf++", references=known)
     command = str(found.asked.command())
-    assert "--estimate chrf++" in command and f"--references {known}" in command and "--score" not in command
+    assert "--estimate chrf++" in command
+    assert f"--references {known}" in command
+    assert "--score" not in command
     assert found.signature.startswith("compare|data:")
     swapped = compare_systems(files[::-1], names="{system}_seed{seed}", estimate="chrf++", references=known)
     assert swapped.asked.data == found.asked.data
@@ -158,7 +164,8 @@ def test_counts_come_from_columns_texts_or_predictions_alike(tmp_path: Path) -> 
     for other in (by_name, named, predicted):
         assert other.contrasts[0].p == pytest.approx(texts.contrasts[0].p)
         assert [s.mean for s in other.ordered()] == pytest.approx([s.mean for s in texts.ordered()])
-    assert by_name.estimate.signature == "" and predicted.estimate.signature.startswith("case:mixed")
+    assert by_name.estimate.signature == ""
+    assert predicted.estimate.signature.startswith("case:mixed")
 
 
 def test_hits_and_misses_are_counts_of_f1() -> None:
@@ -217,7 +224,8 @@ def test_tags_with_ends_and_singles_are_read_as_such(tmp_path: Path) -> None:
         block = "\n".join(f"w {one} {other}" for one, other in tags)
         (tmp_path / f"{system}.conll").write_text("\n\n".join([block] * 3 + ["w O O"]), encoding="utf-8")
     scores = read_corpus([tmp_path / "a.conll", tmp_path / "b.conll"], "chunk_f1")
-    assert scores.corpus is not None and scores.corpus.signature == "scheme:iobes"
+    assert scores.corpus is not None
+    assert scores.corpus.signature == "scheme:iobes"
     assert scores.corpus.counts[0].tolist() == [2, 3, 2]
 
 
@@ -238,7 +246,9 @@ def test_averages_over_labels_are_estimates_too() -> None:
 
 def test_datasets_are_corpora_of_their_own_unless_items_weigh_the_same() -> None:
     table = count_table(datasets=2, items=40)
-    table["reference_words"] = [w * (3 if d == "d1" else 1) for w, d in zip(table["reference_words"], table["dataset"], strict=True)]
+    table["reference_words"] = [
+        w * (3 if d == "d1" else 1) for w, d in zip(table["reference_words"], table["dataset"], strict=True)
+    ]
     errors, words, system = (np.array(table[name]) for name in ("errors", "reference_words", "system"))
     dataset, seed = np.array(table["dataset"]), np.array(table["seed"])
 
@@ -253,7 +263,9 @@ def test_datasets_are_corpora_of_their_own_unless_items_weigh_the_same() -> None
         assert own[name] == pytest.approx(np.mean(macro))
         assert one[name] == pytest.approx(np.mean([rate(system == name, seed == k) for k in range(3)]))
     part = compare_systems(table, estimate="wer", where={"dataset": "d1"})
-    assert part.systems[0].mean == pytest.approx(np.mean([rate(system == part.systems[0].name, seed == k, dataset == "d1") for k in range(3)]))
+    assert part.systems[0].mean == pytest.approx(
+        np.mean([rate(system == part.systems[0].name, seed == k, dataset == "d1") for k in range(3)])
+    )
 
 
 def test_items_that_a_run_lacks_are_in_no_corpus() -> None:
@@ -261,7 +273,9 @@ def test_items_that_a_run_lacks_are_in_no_corpus() -> None:
     short = {name: [v for i, v in enumerate(values) if i not in (7, 8)] for name, values in table.items()}
     found = compare_systems(short, estimate="wer")
     kept = [i not in ("i7", "i8") for i in table["item"]]
-    whole = compare_systems({k: [v for v, keep in zip(vs, kept, strict=True) if keep] for k, vs in table.items()}, estimate="wer")
+    whole = compare_systems(
+        {k: [v for v, keep in zip(vs, kept, strict=True) if keep] for k, vs in table.items()}, estimate="wer"
+    )
     assert found.contrasts[0].p == pytest.approx(whole.contrasts[0].p)
     (said,) = (each for each in found.cautions if each.code == "corpus-items")
     assert said.message.startswith("2 of 60 items are not in every run")

@@ -24,8 +24,9 @@ AVERAGES = click.Choice(["macro", "micro"])
 @click.command(
     "compare",
     short_help="Is one system better than another?",
+    help="Is one system better than another? DATA is a table with a row per score, a file per system, or logs.",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks estimate counts references predictions"},
+    groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks estimate"},
     epilog="""\b
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
@@ -64,9 +65,7 @@ def command(
     jobs: int,
     **given: Any,
 ) -> None:
-    """Is one system better than another?
-    DATA is a table with a row per score, a file per system, or evaluation logs.
-    """
+    """Compare the systems in DATA."""
     from holdsup.verdict import compare_systems
 
     if lower and lower_is_better is not None:

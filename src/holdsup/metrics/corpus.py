@@ -1,7 +1,7 @@
 """The score of a corpus as a mean over items: influence values, by which what holds for means holds for it.
 
-BLEU, a micro F1 or a WER is a function of summed counts, f(c_1 + ... + c_I), and no mean. Leaving out an item shows what
-it adds: y_i = f + (I - 1) (m - f_i), with f_i the score without item i and m the mean of these. The mean of y is f
+BLEU, a micro F1 or a WER is a function of summed counts, f(c_1 + ... + c_I), and no mean. Leaving out an item shows
+what it adds: y_i = f + (I - 1) (m - f_i), with f_i the score without item i and m the mean of these. The mean of y is f
 itself, and its variance the jackknife's (Efron & Stein, 1981): docs/maths/corpus.md.
 """
 
@@ -19,7 +19,6 @@ from holdsup.metrics.labels import AveragedMetric, LabelMetric
 from holdsup.metrics.metric import Floats, Metric
 
 TITLES = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER", "wer": "WER", "cer": "CER"}
-DRAWS = 1000  # of the bootstrap beside an answer, as sacrebleu has them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +64,12 @@ class Corpus:
         return np.asarray(score + (number - 1) * (without.mean() - without))
 
     def bootstrap(
-        self, runs: Sequence[NDArray[np.integer]], weights: Floats, *, draws: int, seed: int,
+        self,
+        runs: Sequence[NDArray[np.integer]],
+        weights: Floats,
+        *,
+        draws: int,
+        seed: int,
         clusters: NDArray[np.integer] | None = None,
     ) -> Floats:
         """Return the scores of systems in samples of the items, the same for all: shape (draws, systems).

@@ -92,7 +92,7 @@ class TranslationEditRate(MeanMetric):
 
 
 def _count_with_moves(words: list[str], reference: list[str]) -> int:
-    """Return edits and moves: phrases are moved, one after the other, as long as that saves more than the move costs."""
+    """Return edits and moves: phrases are moved, one after the other, while that saves more than the move costs."""
     if not words or not reference:
         return len(words) + len(reference)
     moves = tried = 0
@@ -115,7 +115,7 @@ def _count_with_moves(words: list[str], reference: list[str]) -> int:
 def _align(words: list[str], reference: list[str], known: Rows | None = None) -> tuple[Rows, Steps]:
     """Return the least costs and the steps to them, near the diagonal; rows that are `known` are not computed again."""
     width, ratio = len(reference) + 1, len(reference) / len(words)
-    beam = math.ceil(ratio / 2 + BEAM) if BEAM < ratio / 2 else BEAM
+    beam = math.ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
     rows: Rows = list(known) if known else [[float(j) for j in range(width)]]
     steps: Steps = [[ADD] * width] * len(rows)
     for i in range(len(rows), len(words) + 1):

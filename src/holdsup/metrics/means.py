@@ -107,7 +107,9 @@ class Perplexity(MeanMetric):
 
     def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
         """Refuse: predictions are no likelihoods."""
-        raise MetricError(f"{self.name} is of likelihoods, not of predictions: give the columns {' and '.join(self.columns)}.")
+        raise MetricError(
+            f"{self.name} is of likelihoods, not of predictions: give the columns {' and '.join(self.columns)}."
+        )
 
     def score(self, sums: NDArray[Any]) -> Floats:
         """Return the perplexities of summed counts."""

@@ -164,7 +164,6 @@ class Metric(ABC):
 class RatioMetric(Metric):
     """Precision, recall or F1 of something that is to be found in items."""
 
-    parts = ((0, 1), (0, 2))
     measure: str  # precision, recall or f1
     zero_division: float = 0.0  # the precision where nothing was predicted, the recall where nothing is to be found
 
@@ -176,6 +175,11 @@ class RatioMetric(Metric):
     def columns(self) -> tuple[str, ...]:
         """The names of the counts."""
         return MATCHES
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Which counts are part of which: what was matched was predicted and expected."""
+        return (0, 1), (0, 2)
 
     @property
     @abstractmethod

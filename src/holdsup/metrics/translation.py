@@ -24,7 +24,7 @@ CHARACTERS = 6  # and of chrF
 BETA = 2  # how many times recall counts as much as precision in chrF
 TOKENIZERS = ("13a", "none")
 SMOOTHINGS = ("exp", "none")
-# mteval-v13a: entities, then blanks around symbols, full stops and commas that are in no number, and dashes after digits
+# mteval-v13a: entities, then blanks around symbols, around full stops and commas in no number, and dashes after digits
 ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 SPLIT = (
     (re.compile(r"([{-~\[-` -&(-+:-@/])"), r" \1 "),
@@ -79,7 +79,9 @@ class Bleu(Metric):
     def __post_init__(self) -> None:
         for option, value, known in (("tokenize", self.tokenize, TOKENIZERS), ("smooth", self.smooth, SMOOTHINGS)):
             if value not in known:
-                raise MetricError(f"{option} = {value!r:.40} of the metric {self.name}: choose from {', '.join(known)}.")
+                raise MetricError(
+                    f"{option} = {value!r:.40} of the metric {self.name}: choose from {', '.join(known)}."
+                )
 
     @property
     def signature(self) -> str:
@@ -154,7 +156,9 @@ class ChrF(Metric):
         for item, (references, guess) in enumerate(zip(known, predicted, strict=True)):
             ours = self._kinds(guess)
             found = [_match(ours, self._kinds(each)) for each in references]
-            rows[item] = found[int(np.argmax(np.nan_to_num(self.score(np.array(found)))))] if len(found) > 1 else found[0]
+            rows[item] = (
+                found[int(np.argmax(np.nan_to_num(self.score(np.array(found)))))] if len(found) > 1 else found[0]
+            )
         return rows
 
     def _kinds(self, text: str) -> list[Counter[Any]]:
@@ -164,7 +168,9 @@ class ChrF(Metric):
             Counter(characters[i : i + n] for i in range(len(characters) - n + 1)) for n in range(1, CHARACTERS + 1)
         ]
         words = _part_words(text) if self.word_order else []
-        return kinds + [Counter(zip(*(words[i:] for i in range(n)), strict=False)) for n in range(1, self.word_order + 1)]
+        return kinds + [
+            Counter(zip(*(words[i:] for i in range(n)), strict=False)) for n in range(1, self.word_order + 1)
+        ]
 
     def score(self, sums: NDArray[Any]) -> Floats:
         """Return chrF of summed counts: F of the mean precision and recall of the lengths that both texts have."""

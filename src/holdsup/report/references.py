@@ -114,8 +114,8 @@ REFERENCES = {
         "Biometrics Bulletin", {"volume": "2", "number": "6", "pages": "110--114"},
     ),
     "efron1981": Reference(
-        "article", 1981, "Bradley Efron and Charles Stein", "The jackknife estimate of variance", "The Annals of Statistics",
-        {"volume": "9", "pages": "586--596"},
+        "article", 1981, "Bradley Efron and Charles Stein", "The jackknife estimate of variance",
+        "The Annals of Statistics", {"volume": "9", "pages": "586--596"},
     ),
     "koehn2004": Reference(
         "inproceedings", 2004, "Philipp Koehn", "Statistical significance tests for machine translation evaluation",

@@ -1,4 +1,4 @@
-"""Scores of a whole corpus: counts of each item from columns, texts or tagged files, and what each item adds to the score.
+"""Scores of a whole corpus: counts of items from columns, texts or tagged files, and what each item adds to the score.
 
 The rows of the table are those of any other; their numbers are influence values (`holdsup.metrics.corpus`), so that the
 mean of a run is the score of its corpus.
@@ -131,9 +131,7 @@ def _numbers(scores: Scores, name: str) -> Floats:
     return column.values
 
 
-def _make(
-    scores: Scores, metric: Metric, counts: Floats, columns: Sequence[str], signature: str = ""
-) -> Scores:
+def _make(scores: Scores, metric: Metric, counts: Floats, columns: Sequence[str], signature: str = "") -> Scores:
     """Return scores with their counts, which have been checked."""
     if scores.item is None:
         raise ScoresError("an estimate is made of the counts of each item, and no column names the items: give --item")
@@ -154,7 +152,7 @@ def _make(
             more = f" ({format_counted(int(wrong.sum()), 'such row')})" if wrong.sum() > 1 else ""
             raise ScoresError(
                 f"counts don't add up: {_where(scores, wrong)} has {columns[part]} = {counts[row, part]:g}, more than "
-                f"{columns[whole]} = {counts[row, whole]:g}{more}: are --counts in the order {','.join(metric.columns)}?"
+                f"{columns[whole]} = {counts[row, whole]:g}{more}: is {','.join(metric.columns)} the order of --counts?"
             )
     others = {name: column for name, column in scores.others.items() if name not in columns}
     roles = replace(scores.roles, score=found.title)
@@ -194,7 +192,11 @@ def _count_files(
     table: dict[str, Any] = {name: np.repeat(values, len(items)) for name, values in virtual.items()}
     table[answered.noun] = np.tile(items, len(counted))
     scores = _as_scores(table, metric, np.concatenate(counted), progress, roles)
-    nrefs = f"nrefs:{answered.references}|" if isinstance(answered.targets[0][0], str | list) and not answered.tagged else ""
+    nrefs = (
+        f"nrefs:{answered.references}|"
+        if isinstance(answered.targets[0][0], str | list) and not answered.tagged
+        else ""
+    )
     source = answered.files[0] if len(counted) == 1 else f"{len(counted)} files ({answered.files[0]} ...)"
     scores = replace(scores, source=source, names=names, notes=(*scores.notes, *answered.notes))
     return _make(scores, metric, np.concatenate(counted), metric.columns, _sign(metric, nrefs))
@@ -305,7 +307,9 @@ def linearise(scores: Scores) -> tuple[Scores, dict[str, int], tuple[Caution, ..
     if not left:
         return made, {}, ()
     lacking = item.count - len(np.unique(item.codes[whole]))
-    message = f"{format_count(lacking)} of {format_counted(item.count, 'item')} {'is' if lacking == 1 else 'are'} not in "
+    message = (
+        f"{format_count(lacking)} of {format_counted(item.count, 'item')} {'is' if lacking == 1 else 'are'} not in "
+    )
     return made, {"an item that another run lacks": left}, (
         Caution(code="corpus-items", about="data", count=lacking,
                 message=f"{message}every run, and no corpus score counts them.",

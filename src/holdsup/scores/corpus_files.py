@@ -62,7 +62,7 @@ def _find_empty(known: list[list[str]], name: str) -> Iterator[Caution]:
 
 
 def read_tagged(data: Any, references: Sequence[Any], predictions: Sequence[str]) -> Answered:
-    """Return sentences of tags from CoNLL files: targets and predictions are columns, or targets a file of their own."""
+    """Return sentences of tags from CoNLL files: targets and predictions are columns, or targets are another file."""
     sources = _find(data)
     read = [_sentences(source) for source in sources]
     if references:
@@ -78,7 +78,9 @@ def read_tagged(data: Any, references: Sequence[Any], predictions: Sequence[str]
             raise ScoresError("--predictions takes two columns, counted from 1: those of target and prediction")
         both = [[_column(each, s.name, place) for place in places] for each, s in zip(read, sources, strict=True)]
         targets, guessed, first = [known for known, _ in both], [guesses for _, guesses in both], sources[0].name
-    for source, guesses, known in zip(sources, guessed, [*targets, *targets[:1] * (len(sources) - len(targets))], strict=True):
+    for source, guesses, known in zip(
+        sources, guessed, [*targets, *targets[:1] * (len(sources) - len(targets))], strict=True
+    ):
         _check_lengths(source.name, guesses, first, targets[0])
         if known != targets[0]:
             item = next(i for i, (a, b) in enumerate(zip(known, targets[0], strict=True)) if a != b)
@@ -104,7 +106,9 @@ def _check_lengths(name: str, found: Sequence[Sequence[str]], first: str, known:
 
 def _find(data: Any) -> list[Source]:
     several = [data] if isinstance(data, str) or hasattr(data, "__fspath__") else data
-    if not isinstance(several, list | tuple) or not all(isinstance(e, str) or hasattr(e, "__fspath__") for e in several):
+    if not isinstance(several, list | tuple) or not all(
+        isinstance(e, str) or hasattr(e, "__fspath__") for e in several
+    ):
         raise ScoresError("predictions are files, one for each run: give their paths, or a pattern")
     return [source for each in several for source in find_sources(each)]
 
@@ -112,7 +116,7 @@ def _find(data: Any) -> list[Source]:
 def _lines(source: Source) -> list[str]:
     """Return the lines of a file, whichever way they end; what ends the last is no line."""
     try:
-        text = read_bytes(source).to_pybytes().decode("utf-8-sig")
+        text = str(read_bytes(source).to_pybytes(), "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ReadError(f"{source.name} is not UTF-8 (byte {error.start}): convert it") from error
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

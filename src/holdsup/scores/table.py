@@ -159,7 +159,9 @@ class Scores:
         labels = {name: column for name, column in named.items() if isinstance(column, Labels)}
         numbers = {name: column.values for name, column in named.items() if isinstance(column, Numbers)}
         if self.corpus is not None:
-            return digest_rows(labels, numbers | dict(zip(self.corpus.metric.columns, self.corpus.counts.T, strict=True)))
+            return digest_rows(
+                labels, numbers | dict(zip(self.corpus.metric.columns, self.corpus.counts.T, strict=True))
+            )
         return digest_rows(labels, {**numbers, "score": self.score})
 
     def to_arrow(self) -> pa.Table:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from holdsup.errors import ScoresError
-from holdsup.metrics.corpus import DRAWS, Corpus
 from holdsup.numerics.layout import Floats
 from holdsup.progress import Progress
 from holdsup.scores import Scores
-from holdsup.scores.corpus import read_corpus
+from holdsup.scores.directions import LowerIsBetter
 from holdsup.verdict.comparison.records import CorpusEstimate, ItemBootstrap, SystemContrast
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 
+if TYPE_CHECKING:
+    from holdsup.metrics.corpus import Corpus
+
+DRAWS = 1000  # samples of the bootstrap where nobody says how many: as many as sacrebleu takes
+
 
 def take_estimate(
-    data: Any, estimate: str | None, sources: Mapping[str, Sequence[Any]], *, by: Sequence[str], peek: bool,
+    data: Any, estimate: str | None, sources: Mapping[str, tuple[str, ...]], *, by: Sequence[str], peek: bool,
     average: str, progress: Progress, roles: Mapping[str, Any],
 ) -> Any:  # fmt: skip
     """Return the data with the counts of the estimate; as they are where none is asked for.
@@ -42,21 +46,34 @@ def take_estimate(
         raise ScoresError("an estimate is made of counts, and these are scores already: give the table of counts")
     if roles.get("score") not in (None, "-"):
         raise ScoresError(f"--estimate {estimate} takes counts and no score: leave --score out")
-    named = {name: value for name, value in roles.items() if name != "score"}
-    return read_corpus(data, estimate, **sources, pooled=average == "micro", progress=progress, **named)
+    from holdsup.scores.corpus import read_corpus  # only here: other data need no metrics
+
+    named: dict[str, Any] = {**{name: value for name, value in roles.items() if name != "score"}, **sources}
+    return read_corpus(data, estimate, pooled=average == "micro", progress=progress, **named)
+
+
+def choose_lower(data: Any, asked: LowerIsBetter) -> LowerIsBetter:
+    """Return which scores are better when lower: where nobody says so, a metric of ours knows it of itself."""
+    if asked is None and isinstance(data, Scores) and data.corpus is not None:
+        return not data.corpus.metric.higher_is_better
+    return asked
 
 
 def describe_estimate(
-    evaluation: Evaluation, contrasts: Sequence[SystemContrast], *, draws: int, seed: int, level: float, lower: bool
-) -> CorpusEstimate:
-    """Return what the estimate is, and what a paired bootstrap of items says of each pair."""
-    corpus = evaluation.scores.corpus
-    assert corpus is not None
+    evaluation: Evaluation, contrasts: Sequence[SystemContrast], *, draws: int, seed: int, level: float
+) -> CorpusEstimate | None:
+    """Return what the estimate is, and what a paired bootstrap of items says of each pair; None without an estimate."""
+    if (corpus := evaluation.scores.corpus) is None:
+        return None
     drawn = _draw(evaluation, corpus, draws or DRAWS, seed)
     place = {system.name: i for i, system in enumerate(evaluation.systems)}
     found = [_judge(c, drawn[:, place[c.left]] - drawn[:, place[c.right]], level) for c in contrasts]
     return CorpusEstimate(
-        name=corpus.title, signature=corpus.signature, lower_is_better=lower, draws=len(drawn), bootstrap=tuple(found)
+        name=corpus.title,
+        signature=corpus.signature,
+        lower_is_better=contrasts[0].lower_is_better,
+        draws=len(drawn),
+        bootstrap=tuple(found),
     )
 
 

@@ -111,7 +111,11 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
         return Found(distinct, (), refused)
     lower = question.directions.is_lower(evaluation.metric)
     early = evaluation.looking is not None  # what is tested and shown is then what holds at every look
-    paper = None if early or evaluation.scores.corpus else find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
+    paper = (
+        None
+        if early or evaluation.scores.corpus
+        else find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
+    )
     asked = question.claim or STRONGEST
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",

@@ -30,7 +30,7 @@ from holdsup.verdict.comparison.advice import Advice, advise
 from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_lacking, count_missing
 from holdsup.verdict.comparison.conditions import name_properties
 from holdsup.verdict.comparison.contrasts import adjust_conditions, list_contrasts
-from holdsup.verdict.comparison.corpora import describe_estimate, take_estimate
+from holdsup.verdict.comparison.corpora import choose_lower, describe_estimate, take_estimate
 from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
 from holdsup.verdict.comparison.likeness import quote_nearest
 from holdsup.verdict.comparison.picks import join_picks, pick_best
@@ -96,7 +96,7 @@ def compare_systems(
     peek : whether you look early, and may add items and look again: p and CI then hold at every look, for these runs,
         if items are evaluated in the order that `order_items` draws from the seed
     looks : numbers of runs, such as (4, 6, 8), at which you planned to look: p and CI then hold at all of them
-    estimate : the score of a whole corpus instead of a mean of items, such as "bleu", "chrf,word_order=2", "ter", "wer",
+    estimate : the score of a whole corpus, no mean of items, such as "bleu", "chrf,word_order=2", "ter", "wer",
         "micro_f1", "chunk_f1", "perplexity": any metric of `holdsup.metrics` that is made of summed counts
     counts : of an estimate, the columns with the counts of each item, in the metric's order
     references : of an estimate, files of references, one text a line; `data` are then files of predictions, one a run
@@ -136,10 +136,7 @@ def compare_systems(
     data = take_estimate(
         data, estimate, sources, by=by, peek=peek and not looks, average=average, progress=progress, roles=roles
     )
-    corpus = data.corpus if isinstance(data, Scores) else None
-    lower = lower_is_better
-    if corpus is not None and lower is None:
-        lower = not corpus.metric.higher_is_better
+    lower = choose_lower(data, lower_is_better)
     taken = take_in(data, roles, where=where, last=last, lower_is_better=lower, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
@@ -177,11 +174,11 @@ def compare_systems(
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
     said += _caution_claim(claim, found[0].claims[0], said)
-    drawn = seed if bootstrap or corpus or (peek and not looks) else None  # where it moves numbers
+    drawn = seed if bootstrap or scores.corpus or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
         last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
-        by=by, level=level, estimate=corpus.asked if corpus else None, **sources,
+        by=by, level=level, estimate=scores.corpus and scores.corpus.asked, **sources,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         peek=peek or None, looks=",".join(map(str, looks)),
@@ -197,16 +194,12 @@ def compare_systems(
         next=(WITHOUT_PICK,) if picked and picked.passed_over else (looking.advise(),) if looking else (),
         datasets=found[0].datasets,
         left_out=sum(len(each.refused) for each in asked if each.pairs),
-    )  # fmt: skip
-    if corpus is not None:
-        made = find_extra(
+        estimate=find_extra(
             "the paired bootstrap of items",
-            lambda: describe_estimate(
-                found[0].evaluation, contrasts, draws=bootstrap, seed=seed, level=level, lower=contrasts[0].lower_is_better
-            ),
+            lambda: describe_estimate(found[0].evaluation, contrasts, draws=bootstrap, seed=seed, level=level),
             said, None,
-        )  # fmt: skip
-        compared = replace(compared, estimate=made)
+        ),
+    )  # fmt: skip
     if not compared.next:
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
         compared = replace(compared, next=advice.said, settled_by=advice.by)

@@ -68,7 +68,11 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     """Return the answer with so many caveats, hints, pieces of advice and rows."""
     caveats, hints, settled, rows = size
     state = decide(found)
-    foot = [("holds for", holds_for(found)), *explain_estimate(found), *(("margin", said) for said in explain_margin(found))]
+    foot = [
+        ("holds for", holds_for(found)),
+        *explain_estimate(found),
+        *(("margin", said) for said in explain_margin(found)),
+    ]
     foot += [("where", said) for said in explain_conditions(found)]
     decided = state == "yes" and (found.settled_by == "runs" or found.baseline is not None)
     what = "next" if decided else "settle it"

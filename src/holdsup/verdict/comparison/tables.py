@@ -112,9 +112,10 @@ def _table(found: Compared, name: str, title: str, columns: Columns[SystemContra
 
 def _bootstrap(made: CorpusEstimate, level: float) -> Table:
     floor = 1 / (made.draws + 1)
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
-            f"{b.left} - {b.right}", show_interval(b.low, b.high, drawn=False),
+            f"{b.left} - {b.right}",
+            show_interval(b.low, b.high, drawn=False),
             *(PValue(p, at_most=p <= floor) for p in (b.p, b.p_sacrebleu)),
         )
         for b in made.bootstrap

@@ -349,7 +349,9 @@ def describe_method(found: Compared) -> Method:
         sentences.append(f"As a check, the likelihood ratio of the systems in {models} is reported{simulated}.")
     if (made := found.estimate) is not None:
         how = f" ({made.signature})" if made.signature else ""
-        sentences.append(f"The score is {made.name} of the corpus{how}: each item counts by its jackknife influence value.")
+        sentences.append(
+            f"The score is {made.name} of the corpus{how}: each item counts by its jackknife influence value."
+        )
         sentences.append(f"A paired bootstrap of items ({made.draws:,} samples) is reported for these runs.")
     if found.papers:
         sentences.append("The test as published is reported as well.")
