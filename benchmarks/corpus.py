@@ -32,6 +32,7 @@ METRICS = {
     "micro_f1": make_metric("f1", average="micro"),
     "rare f1": make_metric("f1", average="micro"),
     "wer": make_metric("wer"),
+    "uneven wer": make_metric("wer"),
 }
 SHIFT = 0.12  # of the better system, in logits, where coverage is measured
 RUN = 0.06  # SD between runs, in logits
@@ -52,10 +53,11 @@ class Case:
         number = items.shape[1]
         ease = items[0] + rng.normal(0, 0.4, number) + rng.normal(0, 0.3, (runs, number))
         ease = ease + shift + rng.normal(0, self.run, (runs, 1))
-        length = np.maximum(1, np.round(np.exp(items[1]))).astype(int)
+        uneven = 3.0 if self.metric == "uneven wer" else 1.0  # a few items with most of the words
+        length = np.maximum(1, np.round(np.exp(3 + uneven * (items[1] - 3)))).astype(int)
         if self.metric.endswith("bleu"):
             return _count_words(rng, ease - (2.2 if self.metric == "low bleu" else 0), length)
-        if self.metric == "wer":
+        if self.metric.endswith("wer"):
             wrong = rng.poisson(length * 1.3 / (1 + np.exp(ease + 0.8)) * rng.gamma(2, 0.5, (runs, number)))
             return np.stack([wrong, np.broadcast_to(length, wrong.shape)], -1).astype(float)
         rare = 0.05 if self.metric == "rare f1" else 1.0

@@ -282,6 +282,20 @@ def test_items_that_a_run_lacks_are_in_no_corpus() -> None:
     assert found.rows.reasons["an item that another run lacks"] == 10
 
 
+def test_influence_values_are_not_judged_as_scores() -> None:
+    table = count_table(items=40)
+    table["reference_words"] = [
+        w * (200 if i == "i3" else 1) for w, i in zip(table["reference_words"], table["item"], strict=True)
+    ]
+    found = compare_systems(table, estimate="wer")  # an item far from the others, values below 0 and above 1
+    assert {each.code for each in found.cautions} == {"few-items-decide", "skewed-differences"}
+    (said,) = (each for each in found.cautions if each.code == "few-items-decide")
+    assert said.message.startswith("1 of 40 items decides half of how uncertain the score of A is")
+    plain = compare_systems(count_table(items=150), estimate="wer")
+    assert [each.code for each in plain.cautions] == ["calibration"]
+    assert "4.0% of true nulls" in plain.cautions[0].message
+
+
 def test_clusters_count_instead_of_items() -> None:
     table = count_table()
     table["document"] = [f"doc{int(i[1:]) // 6}" for i in table["item"]]

@@ -18,7 +18,7 @@ from holdsup.arguments import (
 from holdsup.errors import ScoresError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Asked, Caution
-from holdsup.results.extras import find_extra
+from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.directions import LowerIsBetter, sign_direction
@@ -30,7 +30,7 @@ from holdsup.verdict.comparison.advice import Advice, advise
 from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_lacking, count_missing
 from holdsup.verdict.comparison.conditions import name_properties
 from holdsup.verdict.comparison.contrasts import adjust_conditions, list_contrasts
-from holdsup.verdict.comparison.corpora import choose_lower, describe_estimate, take_estimate
+from holdsup.verdict.comparison.corpora import caution_estimate, choose_lower, describe_estimate, take_estimate
 from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
 from holdsup.verdict.comparison.likeness import quote_nearest
 from holdsup.verdict.comparison.picks import join_picks, pick_best
@@ -169,7 +169,8 @@ def compare_systems(
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     said += [line for each in asked for line in caution(each, level=level)]
-    said += [] if picked or looking else quote_nearest(asked, question)
+    said += [] if picked or looking or scores.corpus else quote_nearest(asked, question)
+    said += list_extras("what is known of such corpora", lambda: caution_estimate(found[0].evaluation), said)
     said += [looking.say()] if looking else []
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average, nested_runs), *directions.assumptions()]
