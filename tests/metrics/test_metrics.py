@@ -148,17 +148,22 @@ EXAMPLES: dict[str, tuple[dict[str, Any], list[Any], list[Any], float]] = {
     "mse": ({}, [1.0, 2.0], [2.0, 4.0], 2.5),
     "rmse": ({}, [1.0, 2.0], [2.0, 4.0], math.sqrt(2.5)),
     "mae": ({}, [1, 2], [2.0, 4.0], 1.5),
+    "bleu": ({}, ["a b c d e"], ["a b c d"], 100 * math.exp(1 - 5 / 4)),
+    "chrf": ({}, ["abc"], ["abd"], 100 * (2 / 3 + 1 / 2 + 0) / 3),
+    "ter": ({}, ["a b c d", "e f"], ["c d a b", "e"], 100 * 2 / 6),
+    "wer": ({}, ["a b c", "d"], ["a x c d", "d"], 2 / 4),
+    "cer": ({}, ["abc"], ["axc"], 1 / 3),
 }
 
 
 def test_every_metric_has_an_example() -> None:
-    assert set(EXAMPLES) == set(METRICS)
+    assert {*EXAMPLES, "perplexity"} == set(METRICS)  # which is of likelihoods, not of predictions
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_have_the_scores_worked_by_hand(name: str) -> None:
     options, targets, predictions, score = EXAMPLES[name]
-    assert make_metric(name, **options).evaluate(targets, predictions) == pytest.approx(score, rel=1e-15)
+    assert make_metric(name, **options).evaluate(targets, predictions) == pytest.approx(score, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", [*EXAMPLES, "macro"])
@@ -185,7 +190,7 @@ def test_every_metric_keeps_the_contract(name: str) -> None:
 
 def test_only_errors_are_better_when_lower() -> None:
     lower = [name for name, (options, *_) in EXAMPLES.items() if not make_metric(name, **options).higher_is_better]
-    assert lower == ["mse", "rmse", "mae"]
+    assert lower == ["mse", "rmse", "mae", "ter", "wer", "cer"]
 
 
 def test_numpy_labels_and_json_labels_are_the_same_labels() -> None:

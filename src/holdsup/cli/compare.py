@@ -24,6 +24,8 @@ CLAIMS = click.Choice(
 
 @click.command(
     "compare",
+    short_help="Is one system better than another?",
+    help="Is one system better than another? DATA is a table with a row per score, a file per system, or logs.",
     cls=GroupedCommand,
     groups={"Question": "claim baseline margin by deterministic best human bootstrap peek looks"},
     epilog="""\b
@@ -46,12 +48,15 @@ CLAIMS = click.Choice(
     hidden=True,  # a check that few need; the page on compare has it
     help="Check the likelihood ratio by N simulations.",
 )
+@names_option("--counts", metavar="COLS", hidden=True)
+@names_option("--references", metavar="FILES", hidden=True)
+@names_option("--predictions", metavar="COLS", hidden=True)
 @looking_options
 @rows_options
 @direction_option
 @names_option("--lower", metavar="METRICS", help="Lower is better for these metrics: ter,wer.")
 @click.option("--average", metavar="HOW", help="Over datasets: macro, micro, weights:COL, macro:GROUP,TASK.")
-@names_option("--estimate", metavar="WHAT", help="Of samples of an item: pass@5,pass^3 [their mean].")
+@names_option("--estimate", metavar="WHAT", help="pass@5,pass^3 of samples; bleu, wer, ... of a corpus.")
 @scores_options
 @output_options
 def command(
@@ -62,10 +67,7 @@ def command(
     jobs: int,
     **given: Any,
 ) -> None:
-    """Is one system better than another?
-
-    DATA is a table with a row per score, a file per system, or evaluation logs.
-    """
+    """Compare the systems in DATA."""
     from holdsup.verdict import compare_systems
 
     if lower and lower_is_better is not None:

@@ -54,7 +54,7 @@ def without_endings(name: str) -> str:
     >>> without_endings("runs/A_seed1.csv.gz")
     'runs/A_seed1'
     """
-    for ending in (".gz", ".zst", ".bz2", *TABLES, ".txt", ".json"):
+    for ending in (".gz", ".zst", ".bz2", *TABLES, ".txt", ".json", ".conll", ".hyp"):
         name = name.removesuffix(ending)
     return name
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from holdsup.errors import MetricError, hint_at, list_names
 from holdsup.metrics.chunks import ChunkMetric
+from holdsup.metrics.edits import ErrorRate, TranslationEditRate
 from holdsup.metrics.labels import AveragedMetric, LabelMetric
-from holdsup.metrics.means import Agreement, NumberError, TokenAgreement
+from holdsup.metrics.means import Agreement, NumberError, Perplexity, TokenAgreement
 from holdsup.metrics.metric import Metric
 from holdsup.metrics.scorers import FunctionMetric
+from holdsup.metrics.translation import Bleu, ChrF
 
 LABELS = ("average", "positive", "labels", "zero_division", "allow_unknown")
 CHUNKS = ("scheme", "zero_division")
@@ -30,13 +32,26 @@ METRICS: dict[str, tuple[str, ...]] = {
     "mse": (),
     "rmse": (),
     "mae": (),
+    "bleu": ("tokenize", "smooth"),
+    "chrf": ("word_order",),
+    "ter": (),
+    "wer": (),
+    "cer": (),
+    "perplexity": (),
 }  # and the options that each takes
+CORPUS: dict[str, Callable[..., Metric]] = {
+    "bleu": Bleu, "chrf": ChrF, "ter": TranslationEditRate, "wer": ErrorRate, "cer": ErrorRate,
+    "perplexity": Perplexity,
+}  # fmt: skip
 AVERAGES = ("micro", "macro", "weighted")
 TYPES = {
     "normalize": (bool, "true or false"),
     "allow_unknown": (bool, "true or false"),
     "average": (str, "text"),
     "scheme": (str, "text"),
+    "tokenize": (str, "text"),
+    "smooth": (str, "text"),
+    "word_order": (int, "a number"),
     "positive": (str | int | float, "a label: text or a number"),
     "labels": (list | tuple, "a list of labels"),
     "zero_division": (int | float, "0, 1 or nan"),
@@ -66,6 +81,8 @@ def make_metric(name: str, **options: Any) -> Metric:
         return FunctionMetric(name=name, lower_is_better=lower_is_better, options=options)
     _check_options(name, options)
     measure = name.removeprefix("chunk_")
+    if name in CORPUS:
+        return CORPUS[name](name=name, **options)
     if name in ("mse", "rmse", "mae"):
         return NumberError(name=name)
     if name == "token_accuracy":

@@ -43,6 +43,11 @@ class ChunkMetric(RatioMetric):
         super().__post_init__()
         require_scheme(self.scheme)
 
+    @property
+    def signature(self) -> str:
+        """How tags are read."""
+        return f"scheme:{self.scheme}"
+
     def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
         """Return how many chunks of each item were matched, predicted and expected."""
         known, predicted = read_sequences(targets, predictions)

@@ -94,6 +94,12 @@ class AveragedMetric(LabelMetric):
         labels = self.known if self.labels is None else self.labels
         return MATCHES if labels is None else tuple(f"{match} {label}" for match in MATCHES for label in labels)
 
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Which counts are part of which, label by label."""
+        number = len(self.columns) // len(MATCHES)
+        return tuple((i, i + number * whole) for i in range(number) for whole in (1, 2))
+
     def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
         """Return, for each label, whether each item matched, predicted and expected it, as a sparse array."""
         from scipy import sparse  # only here: a worker that needs no average should not wait for it

@@ -42,6 +42,7 @@ class Agreement(MeanMetric):
 
     is_mean = True
     columns = ("correct", "items")
+    parts = ((0, 1),)
     # whether texts are compared as SQuAD does: without case, punctuation, articles and extra blanks
     normalize: bool = False
 
@@ -60,6 +61,7 @@ class TokenAgreement(MeanMetric):
     """The share of correct tags over all tokens, as conlleval's accuracy; long items weigh more."""
 
     columns = ("correct", "tokens")
+    parts = ((0, 1),)
 
     def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
         """Return how many tags of each item are correct, and how many there are."""
@@ -94,6 +96,24 @@ class NumberError(MeanMetric):
         """Return the mean error, or its root."""
         mean = super().score(sums)
         return np.sqrt(mean) if self.name == "rmse" else mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perplexity(MeanMetric):
+    """What a token surprises: e to the mean negative log-likelihood (in nats) of the tokens of a corpus."""
+
+    columns = ("nll", "tokens")
+    higher_is_better = False
+
+    def count(self, targets: Sequence[Any], predictions: Sequence[Any]) -> Counts:
+        """Refuse: predictions are no likelihoods."""
+        raise MetricError(
+            f"{self.name} is of likelihoods, not of predictions: give the columns {' and '.join(self.columns)}."
+        )
+
+    def score(self, sums: NDArray[Any]) -> Floats:
+        """Return the perplexities of summed counts."""
+        return np.exp(super().score(sums))
 
 
 def _numbers(values: list[Any]) -> Floats:

@@ -114,6 +114,16 @@ class Metric(ABC):
         return True
 
     @property
+    def signature(self) -> str:
+        """How predictions are counted and scored, where the name does not say it all."""
+        return ""
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Places of counts of which the first can be no larger than the second."""
+        return ()
+
+    @property
     def cautions(self) -> tuple[Caution, ...]:
         """What a reader of the scores must know."""
         return ()
@@ -165,6 +175,11 @@ class RatioMetric(Metric):
     def columns(self) -> tuple[str, ...]:
         """The names of the counts."""
         return MATCHES
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Which counts are part of which: what was matched was predicted and expected."""
+        return (0, 1), (0, 2)
 
     @property
     @abstractmethod

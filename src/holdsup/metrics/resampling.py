@@ -151,6 +151,13 @@ def _draw(rng: np.random.Generator, number: NDArray[np.intp], size: int) -> NDAr
     return np.bincount(rows.ravel(), minlength=size * len(number)).reshape(size, -1)
 
 
+def draw_weights(items: int, draws: int, seed: int) -> Iterator[Floats]:
+    """Yield, for some of the samples at once, how often each item is in each."""
+    rng = np.random.default_rng(seed)
+    for size in _blocks(draws, items):
+        yield _draw(rng, np.ones(items, dtype=np.intp), size).astype(np.float64)
+
+
 def _blocks(draws: int, width: int) -> Iterator[int]:
     """Yield how many draws to make at once, so that their weights stay small."""
     if draws < 1:

@@ -113,6 +113,14 @@ REFERENCES = {
         "An Approximate Distribution of Estimates of Variance Components",
         "Biometrics Bulletin", {"volume": "2", "number": "6", "pages": "110--114"},
     ),
+    "efron1981": Reference(
+        "article", 1981, "Bradley Efron and Charles Stein", "The jackknife estimate of variance",
+        "The Annals of Statistics", {"volume": "9", "pages": "586--596"},
+    ),
+    "koehn2004": Reference(
+        "inproceedings", 2004, "Philipp Koehn", "Statistical significance tests for machine translation evaluation",
+        "EMNLP 2004", {"pages": "388--395"},
+    ),
     "welch1947": Reference(
         "article", 1947, "Bernard L. Welch",
         "The Generalization of `Student's' Problem when Several Different Population Variances are Involved",

@@ -84,6 +84,8 @@ class Asked:
     def _typed(self, options: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
         """Yield what has to be typed: roles, then options, without what goes without saying."""
         for role, columns in self.roles.items():
+            if role == "score" and "estimate" in options:  # which names what it makes
+                continue
             if self.kind == "rank" and role == "facets":  # it takes facets for nuisance factors
                 if "formula" not in options:  # which names its nuisance factors itself
                     yield "nuisance", columns

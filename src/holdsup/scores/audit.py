@@ -231,6 +231,8 @@ def find_wrong_numbers(scores: Scores) -> Iterator[Caution]:
     labelled = scores.only(scores.labelled)
     if len(labelled):
         yield from find_misread_runs(labelled)
+        if scores.corpus is not None:  # influence values have neither a scale nor codes, and may be far from others
+            return
         yield from find_score_faults(labelled)
         yield from find_mixtures(labelled)
 

@@ -92,7 +92,7 @@ def read_scores(
     named_columns = bool(score or item or wide or names)
     opened = open_data(data, readers=_names(readers), as_table=named_columns, progress=progress)
     tables = opened.tables
-    virtual = _columns_of_tables(tables, names)
+    virtual = columns_of_tables(tables, names)
     there = dict.fromkeys(c for table in tables for c in table.columns)
     named = _names(properties)
     plain, computed = split_properties(() if named == (NOTHING,) else named, [*there, *virtual])
@@ -132,7 +132,7 @@ def _accept(cautions: tuple[Caution, ...], codes: tuple[str, ...]) -> tuple[Caut
     )
 
 
-def _columns_of_tables(tables: list[OpenTable], names: str | None) -> dict[str, list[str]]:
+def columns_of_tables(tables: list[OpenTable], names: str | None) -> dict[str, list[str]]:
     """Return columns with one value a table: those in its name, and `file`, which tells several apart."""
     found = columns_in_names(names, [table.name for table in tables]) if names else {}
     there = {column for table in tables for column in table.columns}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,9 @@ from holdsup.rendering.table import visible
 from holdsup.rendering.text import render_text
 from holdsup.results import Caution, Rows
 from holdsup.scores.roles import RESPLIT, Roles
+
+if TYPE_CHECKING:
+    from holdsup.metrics.corpus import Corpus
 
 LABELLED = ("system", "item", "dataset", "metric", "rater")  # what a row must say to be of use, where the table has it
 STATUSES = ("ok", "missing", "nan", "infinite")
@@ -65,6 +68,7 @@ class Scores:
     notes: tuple[Caution, ...] = ()  # what the reader had to decide
     left_out: Mapping[str, int] = field(default_factory=dict)  # why rows of the input are not among these, and how many
     names: str | None = None  # the pattern by which columns were found in the names of files
+    corpus: Corpus | None = None  # counts of each row, where runs have the score of a corpus and no mean of items
 
     def __len__(self) -> int:
         return len(self.score)
@@ -134,7 +138,8 @@ class Scores:
             taken[group] = {name: take_rows(column, rows) for name, column in getattr(self, group).items()}
         if self.sampled is not None:
             taken["sampled"] = Sampled(self.sampled.counts[rows], self.sampled.variance[rows])
-        return dataclasses.replace(self, score=self.score[rows], **taken)
+        corpus = None if self.corpus is None else self.corpus.take(rows)
+        return dataclasses.replace(self, score=self.score[rows], corpus=corpus, **taken)
 
     def only(self, mask: NDArray[np.bool_]) -> Scores:
         """Return the rows of a mask: the same table if that is all of them."""
@@ -169,6 +174,10 @@ class Scores:
         named |= {role: getattr(self, role) for role in (*LABELLED, "run", "cluster", "status", "sample")}
         labels = {name: column for name, column in named.items() if isinstance(column, Labels)}
         numbers = {name: column.values for name, column in named.items() if isinstance(column, Numbers)}
+        if self.corpus is not None:
+            return digest_rows(
+                labels, numbers | dict(zip(self.corpus.metric.columns, self.corpus.counts.T, strict=True))
+            )
         return digest_rows(labels, {**numbers, "score": self.score})
 
     def to_arrow(self) -> pa.Table:

@@ -111,17 +111,17 @@ class Evaluation:
     @cached_property
     def ends(self) -> tuple[float, float] | None:
         """The two values that all scores have, such as 0 and 1; None where they have more."""
-        return find_ends(self.scores)
+        return None if self.scores.corpus else find_ends(self.scores)
 
     @cached_property
     def scale(self) -> Scale:
         """The scale that scores are on, as far as they tell."""
-        return find_scale(self.scores, self.metric)
+        return Scale() if self.scores.corpus else find_scale(self.scores, self.metric)
 
     @cached_property
     def room(self) -> tuple[float, float] | None:
         """The ends of scores of items whose runs vary less near an end; None of others, and of scores of datasets."""
-        return find_room(self.scores) if self.unit == "items" else None
+        return find_room(self.scores) if self.unit == "items" and not self.scores.corpus else None
 
     @property
     def unit(self) -> str | None:

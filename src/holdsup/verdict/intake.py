@@ -85,6 +85,11 @@ def take_in(
     everything = data if given else read_scores(data, progress=progress, **roles)
     everything = everything if raters else set_raters_aside(everything)
     scores, passed_over, stages = choose_rows(leave_out_costs(everything, asked=where or ()), where, last)
+    if scores.corpus is not None:
+        from holdsup.scores.corpus import linearise  # only here: other tables need no metrics
+
+        scores, left, noted = linearise(scores)
+        passed_over, stages = passed_over | left, (*stages, *noted)
     asked_about = set() if scores.dataset is None else {f"dataset:{name}" for name in scores.dataset.names}
     wrong = (each for each in scores.notes if each.severity == "error")
     refuse(each for each in wrong if not each.about.startswith("dataset:") or each.about in asked_about)

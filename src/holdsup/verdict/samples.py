@@ -45,14 +45,16 @@ class Estimate:
         return jackknife_share(right if self.whole else samples - right, samples, self.k)
 
 
-def list_estimates(names: Sequence[str]) -> tuple[Estimate, ...]:
-    """Return the estimates that are asked for, such as pass@5 and pass^3."""
-    found = []
-    for name in dict.fromkeys(names):
-        if not (match := PASS.fullmatch(name)):
-            raise ScoresError(f"--estimate {name}: it can be pass@K (one of K samples is right) or pass^K (all are)")
-        found.append(Estimate(name, int(match[2]), match[1] == "^"))
-    return tuple(found)
+def list_estimates(names: Sequence[str]) -> tuple[tuple[Estimate, ...], str | None]:
+    """Return what to estimate from samples, such as pass@5 and pass^3, and what from a corpus, such as bleu."""
+    matched = {name: PASS.fullmatch(name) for name in names}
+    found = tuple(Estimate(name, int(match[2]), match[1] == "^") for name, match in matched.items() if match)
+    others = ",".join(name for name, match in matched.items() if not match)  # a comma may belong to a metric's options
+    if found and others:
+        raise ScoresError(
+            f"--estimate {','.join(names)}: {found[0].name} is about samples, {others} is not: ask for one of them"
+        )
+    return found, others or None
 
 
 def estimate_samples(scores: Scores, estimates: Sequence[Estimate], *, these_items: bool) -> Scores:

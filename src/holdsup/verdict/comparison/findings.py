@@ -51,6 +51,7 @@ from holdsup.verdict.samples import THESE_ITEMS, compare_samples
 from holdsup.verdict.settings import mean_over_settings
 from holdsup.verdict.trainings import can_repeat, count_trainings, has_nested_runs
 
+NO_MODEL = "a mixed model is of means of items, and a corpus score is none"
 EARLY = "looked at early: a CI of a mean would hold for a single look"
 
 
@@ -132,7 +133,11 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
         return Found(distinct, (), refused)
     lower = question.directions.is_lower(evaluation.metric)
     early = evaluation.looking is not None  # what is tested and shown is then what holds at every look
-    paper = None if early else find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
+    paper = (
+        None
+        if early or evaluation.scores.corpus
+        else find_extra(f"the test of {PAPER}", lambda: ratio_as_published(evaluation), said, None)
+    )
     asked = narrow_claim(evaluation, question.claim or STRONGEST)
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",
@@ -216,6 +221,8 @@ def judge_systems(
     fits: OurFits | str = found.untold or "pairs carry different claims, and a model has one"
     if found.evaluation.looking is not None:
         fits = "a likelihood ratio holds for a single look, and several were planned"
+    elif found.evaluation.scores.corpus:
+        fits = NO_MODEL
     elif not several:
         compute, failed = lambda: fit_ours(found.evaluation, *found.claims), "its computation failed"
         fits = find_extra("the likelihood ratio of the systems", compute, said, failed)

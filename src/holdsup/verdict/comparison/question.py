@@ -18,7 +18,7 @@ from holdsup.arguments import (
 from holdsup.errors import ScoresError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Asked, Caution
-from holdsup.results.extras import find_extra
+from holdsup.results.extras import find_extra, list_extras
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.directions import LowerIsBetter, choose_directions, sign_direction
@@ -32,6 +32,7 @@ from holdsup.verdict.comparison.advice import Advice, advise
 from holdsup.verdict.comparison.cautions import caution, caution_clusters, caution_options, count_lacking, count_missing
 from holdsup.verdict.comparison.conditions import name_properties
 from holdsup.verdict.comparison.contrasts import adjust_conditions, list_contrasts
+from holdsup.verdict.comparison.corpora import caution_estimate, choose_lower, describe_estimate, take_estimate
 from holdsup.verdict.comparison.findings import CompareQuestion, Found, count_rows, find, judge_systems
 from holdsup.verdict.comparison.judges import caution_labels, find_judged
 from holdsup.verdict.comparison.likeness import quote_nearest
@@ -65,6 +66,9 @@ def compare_systems(
     deterministic: str | Sequence[str] | None = (),
     peek: bool = False,
     looks: Sequence[int] = (),
+    counts: str | Sequence[str] = (),
+    references: str | Sequence[str] = (),
+    predictions: str | Sequence[str] = (),
     bootstrap: int = 0,
     human: str | None = None,
     human_weight: str | None = None,
@@ -94,7 +98,9 @@ def compare_systems(
         by a column that has one number for each dataset; "macro:group,subject": the mean over groups of the means over
         their subjects, which are then the datasets
     estimate : of samples that are right or wrong, "pass@5", the chance that one of five is right, "pass^3", that all
-        three are, or several of these: each is a metric; by default samples are averaged
+        three are, or several of these: each is a metric; by default samples are averaged. Or the score of a whole
+        corpus, no mean of items: "bleu", "chrf,word_order=2", "ter", "wer", "micro_f1", "chunk_f1", "perplexity", any
+        metric of `holdsup.metrics` that is made of summed counts
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
         then two trainings; by default a run whose name recurs is one training that was evaluated on all
@@ -103,7 +109,12 @@ def compare_systems(
     peek : whether you look early, and may add items and look again: p and CI then hold at every look, for these runs,
         if items are evaluated in the order that `order_items` draws from the seed
     looks : numbers of runs, such as (4, 6, 8), at which you planned to look: p and CI then hold at all of them
-    bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check
+    counts : of a corpus score, the columns with the counts of each item, in the metric's order
+    references : of a corpus score, files of references, one text a line; `data` are then files of predictions, one a
+        run
+    predictions : of a corpus score, columns with target and prediction; in CoNLL files their places, from 1
+    bootstrap : simulated responses by which the likelihood ratio is checked; 0 for no check. Of an estimate, samples of
+        the paired bootstrap of items; 0 for 1,000
     human : a column of human labels of some items, a random sample, where the score is a judge's on all items: means
         and differences are those of labels, corrected by the judge
     human_weight : a column with how many items each labelled item stands for, where chances to be drawn were unequal
@@ -129,13 +140,20 @@ def compare_systems(
     check_processes(processes)
     check_progress(progress)
     by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
-    estimates = list_estimates(list_names_given(estimate, "estimate"))
+    estimates, of_corpus = list_estimates(list_names_given(estimate, "estimate"))
     looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
     claim = claim or ("these-runs" if peek and not looks else None)
     roles = roles if isinstance(data, Scores) else name_properties(by, averaged.name_dataset(roles))
-    taken = take_in(
-        data, roles, where=where, last=last, lower_is_better=lower_is_better, raters=True, progress=progress
+    sources = {
+        "counts": list_names_given(counts, "counts"),
+        "references": list_names_given(references, "references"),
+        "predictions": list_names_given(predictions, "predictions"),
+    }
+    data = take_estimate(
+        data, of_corpus, sources, by=by, peek=peek and not looks, average=average, progress=progress, roles=roles
     )
+    lower = choose_lower(data, lower_is_better)
+    taken = take_in(data, roles, where=where, last=last, lower_is_better=lower, raters=True, progress=progress)
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
     alone = {
         "--by": by,
@@ -183,17 +201,19 @@ def compare_systems(
     tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     said += [line for each in asked for line in caution(each, level=level)]
     adjusted = any(each.untold for each in asked)
-    said += [] if picked or looking or adjusted else quote_nearest(asked, question)
+    said += [] if picked or looking or adjusted or scores.corpus else quote_nearest(asked, question)
+    said += list_extras("what is known of such corpora", lambda: caution_estimate(found[0].evaluation), said)
     said += [looking.say()] if looking else []
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
     said += [*caution_options(scores, average or "macro", nested_runs), *directions.assumptions()]
     said += _caution_adjusted(found, question) if adjusted else _caution_claim(claim, found[0].claims[0], said)
-    drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
+    drawn = seed if bootstrap or scores.corpus or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=_sign(scores, human, human_weight), roles=list_roles(scores), claim=claim or "auto",
         where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=deterministic or None,
-        baseline=baseline, best=best, by=by, level=level,
-        average=average, estimate=tuple(each.name for each in estimates), margin=question.margin,
+        baseline=baseline, best=best, by=by, level=level, average=average,
+        estimate=scores.corpus.asked if scores.corpus else tuple(each.name for each in estimates), **sources,
+        margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         human=human, human_weight=human_weight, peek=peek or None, looks=",".join(map(str, looks)),
     )  # fmt: skip
@@ -210,6 +230,11 @@ def compare_systems(
         raters=tuple(each.raters for each in found if each.raters),
         human=tuple(line for each in found for line in each.human),
         left_out=sum(len(each.refused) for each in asked if each.pairs),
+        estimate=find_extra(
+            "the paired bootstrap of items",
+            lambda: describe_estimate(found[0].evaluation, contrasts, draws=bootstrap, seed=seed, level=level),
+            said, None,
+        ),
     )  # fmt: skip
     if not compared.next:
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())

@@ -334,6 +334,29 @@ class PaperTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ItemBootstrap:
+    """What a paired bootstrap of items says of two systems: it is about these runs."""
+
+    left: str  # the one
+    right: str  # the other
+    low: float  # lower end of the percentile interval of left minus right
+    high: float  # its upper end
+    p: float  # share of samples whose difference is as far from their mean as the observed one from 0, (1+k)/(N+1)
+    p_sacrebleu: float  # what sacrebleu prints, about half of it: the share that is as far off to one side
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusEstimate:
+    """The score of a corpus, which is made of summed counts and is no mean of items."""
+
+    name: str  # what it is called, such as BLEU
+    signature: str  # how texts were counted, as sacrebleu writes it; empty where counts were given
+    lower_is_better: bool  # whether a lower one is better
+    draws: int  # samples of the bootstrap
+    bootstrap: tuple[ItemBootstrap, ...]  # a row for each pair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Result):
     """What was found of systems that were compared with each other."""
 
@@ -365,6 +388,8 @@ class Compared(Result):
     raters: tuple[Raters, ...] = ()  # how much raters disagree, by each metric; empty without raters
     human: tuple[HumanLabels, ...] = ()  # what the judge adds to human labels; empty without
     left_out: int = 0  # number of pairs that could not be compared
+    # the score of a corpus, where that is compared: means of systems are those of the scores of their runs
+    estimate: CorpusEstimate | None = None
 
     def ordered(self, metric: str | None = None) -> list[SystemMean]:
         """Return the means of the systems by one metric, or else metric by metric, the best first."""

@@ -26,6 +26,7 @@ from holdsup.verdict.comparison.words import (
     ask,
     describe_method,
     explain_conditions,
+    explain_estimate,
     explain_margin,
     headline,
     holds_for,
@@ -68,7 +69,8 @@ def answer_at(found: Compared, size: tuple[int, int, int, int] = SIZES[0]) -> An
     """Return the answer with so many caveats, hints, pieces of advice and rows."""
     caveats, hints, settled, rows = size
     state = decide(found)
-    foot = [("holds for", holds_for(found)), *(("margin", said) for said in explain_margin(found))]
+    foot = [("holds for", holds_for(found)), *explain_estimate(found)]
+    foot += [("margin", said) for said in explain_margin(found)]
     foot += [("raters", said) for said in explain_raters(found)]
     foot += [("judge", said) for said in explain_labels(found, name_items_of(found))]
     foot += [("where", said) for said in explain_conditions(found)]

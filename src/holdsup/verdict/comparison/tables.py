@@ -16,6 +16,7 @@ from holdsup.verdict.comparison.records import (
     Compared,
     Conditional,
     ConditionalTest,
+    CorpusEstimate,
     PaperConditional,
     SystemContrast,
     SystemMean,
@@ -41,6 +42,8 @@ def tabulate(found: Compared) -> Iterator[Table]:
     yield from tabulate_raters(found)
     yield from tabulate_labels(found)
     yield _tests(found)
+    if found.estimate is not None:
+        yield _bootstrap(found.estimate, found.level)
     papers = [(paper.metric, each) for paper in found.papers for each in paper.conditional]
     for each in found.conditional:
         own = [paper for metric, paper in papers if (metric, paper.property) == (each.metric, each.property)]
@@ -108,6 +111,28 @@ def _table(found: Compared, name: str, title: str, columns: Columns[SystemContra
         notes = (f"This table shows {counts}: those of the best system and of neighbours. The JSON has all.", *notes)
     columns = {"": lambda c: f"{c.left} - {c.right}", **columns}
     return Table(name=name, title=title, columns=tuple(columns), rows=_fill(shown, columns), notes=notes)
+
+
+def _bootstrap(made: CorpusEstimate, level: float) -> Table:
+    floor = 1 / (made.draws + 1)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"{b.left} - {b.right}",
+            show_interval(b.low, b.high, drawn=False),
+            *(PValue(p, at_most=p <= floor) for p in (b.p, b.p_sacrebleu)),
+        )
+        for b in made.bootstrap
+    ]
+    return Table(
+        name="bootstrap",
+        title=f"Paired bootstrap of items, these runs: {made.name} of the corpus",
+        columns=("", f"{say_level(level)} CI", "p", "p, one side"),
+        rows=tuple(rows),
+        notes=(
+            f"{format_count(made.draws)} samples of the items; runs are as they are, so it says nothing of new ones.",
+            "sacrebleu prints the p of one side.",
+        ),
+    )
 
 
 def _find_near(contrasts: Sequence[SystemContrast]) -> list[SystemContrast]:

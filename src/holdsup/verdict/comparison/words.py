@@ -323,6 +323,20 @@ def _covers(found: Compared, claim: str) -> str:
     }[claim]
 
 
+def explain_estimate(found: Compared) -> Iterator[tuple[str, str]]:
+    """Yield what the score of a corpus is, and of two systems what a bootstrap of items says of these runs."""
+    if (made := found.estimate) is None:
+        return
+    runs = " (mean of its runs)" if any(s.runs > 1 for s in found.systems) else ""
+    better = "lower" if made.lower_is_better else "higher"
+    yield "score", f"{made.name} of the corpus{runs}, {better} is better{f'; {made.signature}' * bool(made.signature)}"
+    if len(made.bootstrap) == 1:
+        (b,) = made.bootstrap
+        interval = format_interval(*sorted((abs(b.low), abs(b.high)) if b.low * b.high > 0 else (b.low, b.high)))
+        items = name_items_of(found)
+        yield "these runs", f"paired bootstrap of {items}: {say_p(b.p)}, {say_level(found.level)} CI {interval}"
+
+
 def explain_margin(found: Compared) -> Iterator[str]:
     """Yield for how many of several pairs the tests against a margin show something."""
     tested = [c.equivalence for c in found.contrasts if c.equivalence is not None]
@@ -389,6 +403,12 @@ def describe_method(found: Compared) -> Method:
     simulated = f", with a parametric bootstrap of {draws:,} draws" if draws else ""
     if models:
         sentences.append(f"As a check, the likelihood ratio of the systems in {models} is reported{simulated}.")
+    if (made := found.estimate) is not None:
+        how = f" ({made.signature})" if made.signature else ""
+        sentences.append(
+            f"The score is {made.name} of the corpus{how}: each item counts by its jackknife influence value."
+        )
+        sentences.append(f"A paired bootstrap of items ({made.draws:,} samples) is reported for these runs.")
     if found.papers:
         sentences.append("The test as published is reported as well.")
     if found.conditional:
@@ -397,6 +417,7 @@ def describe_method(found: Compared) -> Method:
     citations = ["hagmann2023"]
     citations += ["welch1947"] if any(c.rule in (Rule.WELCH, Rule.TWO_WAY) for c in found.contrasts) else []
     citations += ["westfall1993"] if any(c.adjusted_by == MAX_T for c in found.contrasts) else []
+    citations += ["efron1981", "koehn2004"] if found.estimate else []
     citations += ["bates2015"] if models or found.raters else []
     citations += ["bell2002"] if found.raters else []
     citations += ["angelopoulos2023"] if found.human else []
