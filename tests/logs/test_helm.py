@@ -244,7 +244,7 @@ def test_files_that_were_written_anew_without_indentation_say_the_same(plain: Pa
 def test_large_files_are_read_in_pieces(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = read_all(READER, plain)[0].rows
     for size in (1, 57, 700):
-        monkeypatch.setattr("holdsup.logs.pieces.CHUNK", size)
+        monkeypatch.setattr("holdsup.logs.documents.CHUNK", size)
         assert read_all(READER, plain)[0].rows == before
 
 
@@ -263,12 +263,12 @@ def test_text_that_arrow_does_not_take_is_read_all_the_same(plain: Path) -> None
         ("per_instance_stats.json", "[]", "holds no scores"),
         (
             "per_instance_stats.json",
-            '[{"instance_id": 5, "train_trial_index": "x", "stats": {}}]',
+            '[{"instance_id": 5, "train_trial_index": "x", "stats": [5]}]',
             "not laid out as HELM writes it",
         ),
         ("per_instance_stats.json", '[{"instance_id": "a"}]', "without instance_id"),
         ("per_instance_stats.json", '["a"]', "holds something else among its records: .*a"),
-        ("scenario_state.json", '{"request_states": 3}', "no list of records in request_states"),
+        ("scenario_state.json", '{"request_states": 3}', "holds something else among request_states: .3"),
         ("stats.json", "[{", "cut off"),
     ],
 )

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
-from holdsup.logs.documents import walk
-from holdsup.logs.files import digest, open_file, read_document
+from holdsup.logs.documents import walk_file
+from holdsup.logs.files import digest, read_document
 from holdsup.logs.laid_out import find_below, holds_marks, laid_out
 
 
@@ -77,12 +77,11 @@ NOT_THE_AGENT = ("user_error", "unexpected_error")
 def _read_tau2(path: Path, files: list[Path]) -> Iterator[TaskLog]:
     held: dict[str, Any] = {}
     simulations: list[dict[str, Any]] = []
-    with open_file(path) as file:
-        for key, value in walk(file, str(path), lists=("simulations",), wanted=NEEDED):
-            if key == "simulations" and isinstance(value, dict):
-                simulations.append({name: value.get(name) for name in NEEDED})
-            else:
-                held[key] = value
+    for key, value in walk_file(path, lists=("simulations",), wanted=NEEDED):
+        if key == "simulations" and isinstance(value, dict):
+            simulations.append({name: value.get(name) for name in NEEDED})
+        else:
+            held[key] = value
     info, tasks = held["info"], held.get("tasks") or ()
     simulations += held.get("simulation_index") or () if not simulations else ()
     simulations = simulations or [{name: read_document(each).get(name) for name in NEEDED} for each in files]

@@ -6,11 +6,12 @@ import codecs
 import json
 import re
 from collections.abc import Container, Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from holdsup.columns.limits import check_ratio, reason_of
 from holdsup.errors import ReadError
-from holdsup.logs.files import LONGEST, UNREADABLE, explain
+from holdsup.logs.files import LONGEST, UNREADABLE, explain, open_file
 
 CHUNK = 2**22  # bytes taken at a time
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -24,35 +25,33 @@ def walk(
     *,
     size: int | None = None,
     lists: Container[str] = (),
+    inside: Container[str] = (),
     wanted: Container[str] | None = None,
 ) -> Iterator[tuple[str, Any]]:
     """Yield the members of a JSON object as they are read; of an array its elements, under an empty name.
 
-    Of a member in `lists` that is an array each element is yielded by itself. Of elements that are objects only the
-    members in `wanted` are needed: where each stands on a line of its own, as tools write documents for people, the
-    others are passed over unread. Memory is that of the largest value. `size` is what a packed file takes.
+    Of a member in `lists` that is an array each element is yielded by itself, and the members of one in `inside` that
+    is an object as if they were the document's own. Of elements that are objects only the members in `wanted` are
+    needed: where each stands on a line of its own, as tools write documents for people, the others are passed over
+    unread. Memory is that of the largest value. `size` is what a packed file takes.
     """
     text = _Text(file, name, size)
     if (opening := text.next()) == "[":
         yield from (("", element) for element in text.elements(wanted))
     elif opening == "{":
-        text.at += 1
-        if text.next() == "}":
-            return
-        while True:
-            key = text.value()
-            if not isinstance(key, str):
-                raise text.broken("a member has no name")
-            text.take(":")
-            if key in lists and text.next() == "[":
-                yield from ((key, element) for element in text.elements(wanted))
-            else:
-                yield key, text.value()
-            if text.take(",}") == "}":
-                return
-            text.next()
+        yield from text.members(lists, inside, wanted)
     else:
         raise text.broken("it is neither an object nor an array")
+
+
+def walk_file(path: Path, **how: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the members of a file that is one JSON value, packed or not, as `walk` does."""
+    try:
+        file = open_file(path)
+    except OSError as error:
+        raise ReadError(f"cannot read {path}: {reason_of(error)}") from error
+    with file:
+        yield from walk(file, str(path), size=path.stat().st_size, **how)
 
 
 class _Text:
@@ -124,6 +123,29 @@ class _Text:
             except (ValueError, RecursionError) as error:
                 if isinstance(error, RecursionError) or not self.more():
                     raise self.broken(explain(error)) from error
+
+    def members(
+        self, lists: Container[str], inside: Container[str], wanted: Container[str] | None
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield the members of the object that begins here."""
+        self.at += 1
+        if self.next() == "}":
+            self.at += 1
+            return
+        while True:
+            key = self.value()
+            if not isinstance(key, str):
+                raise self.broken("a member has no name")
+            self.take(":")
+            if key in lists and self.next() == "[":
+                yield from ((key, element) for element in self.elements(wanted))
+            elif key in inside and self.next() == "{":
+                yield from self.members(lists, inside, wanted)
+            else:
+                yield key, self.value()
+            if self.take(",}") == "}":
+                return
+            self.next()
 
     def elements(self, wanted: Container[str] | None) -> Iterator[Any]:
         """Yield the elements of the array that begins here."""

@@ -17,6 +17,7 @@ from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Found, TaskLog, describe
 from holdsup.logs.files import digest, flat, read_document, read_head
 from holdsup.logs.helm_files import BOOKKEEPING, COSTS, LIKELIHOOD, Key, Part, Sent, read_means, read_sent, read_values
+from holdsup.logs.laid_out import laid_out
 from holdsup.results.cautions import Caution
 
 SPEC, SCORES, STATE, AGGREGATES = "run_spec.json", "per_instance_stats.json", "scenario_state.json", "stats.json"
@@ -92,13 +93,18 @@ class _Run:
             raise ReadError(f"{self.files[SPEC]} does not say which model was run: this is not a run_spec.json of HELM")
         self.title = str(spec.get("name") or self.files[SPEC].absolute().parent.name)
         only = self.adapter.get("method") == "language_modeling"
-        self.values = read_values(self.files[SCORES], BOOKKEEPING - COSTS.keys() - ({LIKELIHOOD} if only else set()))
+        with laid_out(self.files[SCORES], "HELM"):
+            skipped = BOOKKEEPING - COSTS.keys() - ({LIKELIHOOD} if only else set())
+            self.values = read_values(self.files[SCORES], skipped)
         self.means = read_means(self.files.get(AGGREGATES))
 
     @cached_property
     def sent(self) -> dict[Key, Sent]:
         """What was sent for each instance, if the folder has the texts."""
-        return read_sent(self.files[STATE]) if STATE in self.files else {}
+        if STATE not in self.files:
+            return {}
+        with laid_out(self.files[STATE], "HELM"):
+            return read_sent(self.files[STATE])
 
     @cached_property
     def identity(self) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from holdsup.errors import ReadError
+from holdsup.errors import ReadError, quote_text
+from holdsup.logs.documents import walk_file
 from holdsup.logs.files import digest
-from holdsup.logs.laid_out import laid_out
-from holdsup.logs.pieces import RecordArray
 
 # What HELM counts of every instance, whatever is measured. Three are costs; none is a score.
 COSTS = {"num_prompt_tokens": "input_tokens", "num_output_tokens": "output_tokens", "inference_runtime": "latency_s"}
@@ -24,22 +24,7 @@ BOOKKEEPING = frozenset(
     "logprob num_perplexity_tokens num_bytes".split()
 )
 LONGEST_REASON = 80
-_TEXT = pa.string()
-_NAMED = pa.struct([("name", _TEXT)])
-_METRIC = pa.struct([("name", _TEXT), ("split", _TEXT), ("sub_split", _TEXT), ("perturbation", _NAMED)])
-_STAT = pa.struct([("name", _METRIC), ("count", pa.float64()), ("sum", pa.float64())])
-_REFERENCE = pa.struct([("output", pa.struct([("text", _TEXT)])), ("tags", pa.list_(_TEXT))])
-_INPUT = pa.struct([("text", _TEXT)])
-_INSTANCE = [("id", _TEXT), ("input", _INPUT), ("references", pa.list_(_REFERENCE)), ("perturbation", _NAMED)]
-SCORED = pa.schema([("instance_id", _TEXT), ("train_trial_index", pa.int64()), ("stats", pa.list_(_STAT))])
-REQUESTED = pa.schema(
-    [
-        ("instance", pa.struct(_INSTANCE)),
-        ("train_trial_index", pa.int64()),
-        ("request", pa.struct([("prompt", _TEXT)])),
-        ("result", pa.struct([("success", pa.bool_()), ("error", _TEXT)])),
-    ]
-)
+SCORED = ("instance_id", "train_trial_index", "stats")  # what each record of scores has
 
 
 class Part(NamedTuple):
@@ -68,46 +53,36 @@ class Sent(NamedTuple):
 
 def read_values(path: Path, skipped: frozenset[str] | set[str]) -> pa.Table:
     """Return a row for each value of each instance, without the bookkeeping."""
-    skip = pa.array(sorted(skipped))
-    tables = []
-    for piece in RecordArray(path).tables(SCORED):
-        with laid_out(path, "HELM"):
-            table = piece if isinstance(piece, pa.Table) else pa.Table.from_pylist(piece, SCORED)
-        if table["instance_id"].null_count or table["train_trial_index"].null_count or table["stats"].null_count:
-            raise ReadError(f"{path} has a record without instance_id, train_trial_index or stats")
-        tables.append(_flatten(table.combine_chunks(), skip))
-    found = pa.concat_tables(tables) if tables else None
-    if found is not None and found["metric"].null_count:
-        raise ReadError(f"{path} has a statistic without a name")
-    if found is None or not found.num_rows:
+    rows: dict[str, list[Any]] = {name: [] for name in ("item", "draw", "metric", *Part._fields, "count", "value")}
+    for record in _records(path):
+        if any(record.get(needed) is None for needed in SCORED):
+            raise ReadError(f"{path} has a record without {', '.join(SCORED[:-1])} or {SCORED[-1]}")
+        for stat in record["stats"]:
+            name, count = stat["name"], stat["count"]
+            if count > 0 and name["name"] not in skipped:  # where nothing was added there is no sum: 0 of 0
+                values = (record["instance_id"], record["train_trial_index"], name["name"], *Part.of(name))
+                for column, value in zip(rows.values(), (*values, count, stat["sum"] / count), strict=True):
+                    column.append(value)
+    if not rows["item"]:
         raise ReadError(f"{path} holds no scores: the run had no instances, or was a dry run")
-    return found
+    kinds = {"draw": pa.int64(), "count": pa.float64(), "value": pa.float64()}
+    return pa.table({name: pa.array(values, kinds.get(name, pa.string())) for name, values in rows.items()})
 
 
-def _flatten(table: pa.Table, skip: pa.Array) -> pa.Table:
-    stats = table["stats"].combine_chunks()
-    parent, stat = pc.list_parent_indices(stats), stats.flatten()
-    named = stat.field("name")
-    flat = pa.table(
-        {
-            "item": table["instance_id"].take(parent),
-            "draw": table["train_trial_index"].take(parent),
-            "metric": pc.struct_field(stat, ["name", "name"]),
-            "split": pc.struct_field(stat, ["name", "split"]),
-            "sub_split": pc.struct_field(stat, ["name", "sub_split"]),
-            "perturbation": pc.struct_field(named, ["perturbation", "name"]),
-            "count": stat.field("count"),
-            "value": pc.divide(stat.field("sum"), stat.field("count")),
-        }
-    )
-    # A statistic that nothing was added to has no sum: 0 of 0.
-    return flat.filter(pc.and_(pc.greater(flat["count"], 0), pc.invert(pc.is_in(flat["metric"], skip))))
+def _records(path: Path, within: str = "") -> Iterator[dict[str, Any]]:
+    """Yield the records of a file that is a list of them, or of the one list within it."""
+    for key, record in walk_file(path, lists=(within,)):
+        if key == within:
+            if not isinstance(record, dict):
+                what = within or "its records"
+                raise ReadError(f"{path} holds something else among {what}: {quote_text(json.dumps(record))}")
+            yield record
 
 
 def read_means(path: Path | None) -> dict[Part, dict[str, float]]:
     """Return HELM's means of the parts of a run; means of worst cases and the like are of other parts."""
     means: dict[Part, dict[str, float]] = {}
-    for stat in RecordArray(path).records() if path else ():
+    for stat in _records(path) if path else ():
         name, mean = stat.get("name"), stat.get("mean")
         if isinstance(name, dict) and isinstance(mean, int | float):
             computed_on = (name.get("perturbation") or {}).get("computed_on", "perturbed")
@@ -119,17 +94,18 @@ def read_means(path: Path | None) -> dict[Part, dict[str, float]]:
 def read_sent(path: Path) -> dict[Key, Sent]:
     """Return digests of what was sent, by instance; some ways of asking send a request for each reference."""
     found: dict[Key, Sent] = {}
-    for piece in RecordArray(path, ["request_states"]).tables(REQUESTED):
-        for state in piece.to_pylist() if isinstance(piece, pa.Table) else piece:
-            instance, request, result = (state.get(key) or {} for key in ("instance", "request", "result"))
-            key = (str(instance.get("id")), _perturbation(instance), int(state.get("train_trial_index") or 0))
-            prompt = digest(str(request.get("prompt")))
-            before = found.get(key)
-            found[key] = Sent(
-                content=before.content if before else _digest_instance(instance),
-                prompt=digest(before.prompt, prompt) if before else prompt,
-                error=_failure(result) if before is None or before.error == "-" else before.error,
-            )
+    for state in _records(path, "request_states"):
+        instance, request, result = (state.get(key) or {} for key in ("instance", "request", "result"))
+        key = (str(instance.get("id")), _perturbation(instance), int(state.get("train_trial_index") or 0))
+        prompt = digest(str(request.get("prompt")))
+        before = found.get(key)
+        found[key] = Sent(
+            content=before.content if before else _digest_instance(instance),
+            prompt=digest(before.prompt, prompt) if before else prompt,
+            error=_failure(result) if before is None or before.error == "-" else before.error,
+        )
+    if not found:
+        raise ReadError(f"{path} has no list of records in request_states")
     return found
 
 

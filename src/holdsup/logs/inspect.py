@@ -15,8 +15,8 @@ from typing import Any
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.archives import Archive
 from holdsup.logs.contract import Found, TaskLog
-from holdsup.logs.documents import walk
-from holdsup.logs.files import flat, open_file, read_head
+from holdsup.logs.documents import walk, walk_file
+from holdsup.logs.files import flat, read_head
 from holdsup.logs.inspect_scores import USAGE, Scores, number_of
 from holdsup.logs.inspect_settings import count_epochs, find_conditions, find_facets, is_vitals, mapping, name_system
 from holdsup.rendering.numbers import format_counted
@@ -143,13 +143,7 @@ def _spec_in(head: str) -> Mapping[str, Any] | None:
 def _parts(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the members of a log: samples (or their summaries) and reductions one by one."""
     if not path.name.endswith(".eval"):
-        try:
-            file = open_file(path)
-        except OSError as error:
-            raise ReadError(f"cannot read {path}: {error.strerror}") from error
-        with file:
-            size = path.stat().st_size
-            yield from walk(file, str(path), size=size, lists=("samples", "reductions"), wanted=NEEDED)
+        yield from walk_file(path, lists=("samples", "reductions"), wanted=NEEDED)
         return
     with Archive(path) as archive:
         names = archive.names

@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog, describe
+from holdsup.logs.documents import walk_file
 from holdsup.logs.files import digest, flat, parse, read_head
-from holdsup.logs.pieces import RecordArray
 from holdsup.logs.sqlite import columns_of, holds_tables, read_only
 from holdsup.results.cautions import Caution
 
-RESULTS = ("results", "results")
+RESULTS = "results"  # a member of the document, and the list within it
 MARKS = (b'"results"', b'"version"', b'"timestamp"')
 OWN = (b'"evalId"', b'"namedScores"')  # of which a file has the one or the other
 DATABASE, SUFFIXES = "promptfoo.db", (".db", ".sqlite", ".sqlite3")
@@ -94,13 +94,22 @@ class _Promptfoo:
         """Yield the answers of each provider to each prompt; a database holds many evaluations."""
         path = found.files[0]
         if path.name.endswith((".json", ".json.gz")):
-            array = RecordArray(path, RESULTS)
-            sides = _group(array.records())
+            held: dict[str, Any] = {}  # what the file says beside its results, and they beside their list
+            sides = _group(_read_file(path, held))
             if not sides:
                 raise ReadError(f"{path} holds no results: the evaluation had no test cases, or did not begin")
-            yield from _logs(found.name, array.rest, sides)
+            yield from _logs(found.name, {**held, RESULTS: held}, sides)
         else:
             yield from _read_database(path)
+
+
+def _read_file(path: Path, held: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the results of a file; `held` gets what else it says."""
+    for key, value in walk_file(path, lists=(RESULTS,), inside=(RESULTS,)):
+        if key == RESULTS:
+            yield value
+        else:
+            held[key] = value
 
 
 def _is_results(path: Path) -> bool:

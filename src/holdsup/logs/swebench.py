@@ -91,7 +91,7 @@ def _find_outcome(path: Path) -> str:
         return "error"
     with laid_out(path, "SWE-bench"):
         document = read_document(path)
-        report = document[path.parent.name] if path.parent.name in document else next(iter(document.values()))
+        report = document[path.parent.name] if len(document) != 1 else document[next(iter(document))]
         if report["resolved"]:
             return "resolved"
         if report.get("infra_failure"):
