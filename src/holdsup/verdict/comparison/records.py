@@ -300,7 +300,7 @@ class Compared(Result):
     paper: PaperTest | None  # the test as published, by the first metric; null without items
     papers: tuple[PaperTest, ...]  # the same for each metric
     next: tuple[str, ...]  # the cheapest way to a firmer answer
-    # what there must be more of for it: samples, runs, items, "runs or items" (either will do), "runs and items" (both),
+    # what there must be more of for it: samples, runs, items, "runs or items" (either), "runs and items" (both),
     # settings or datasets; null where nothing is advised
     settled_by: str | None = None
     datasets: int = 1  # number of datasets
