@@ -36,7 +36,7 @@ class SystemMean:
     letters: tuple[str, ...] = ()
     missing: int = 0  # scores that its runs lack on items that other runs of it have
     averaged: int = 0  # scores that repeat a run and an item, and were averaged
-    samples: int = 0  # answers of a run to one item, at most, where a column tells them apart
+    samples: int = 0  # samples of a run and an item, at most; 0 where no column tells them apart
     lacking: int = 0  # items, or datasets, that other systems have and it does not
     # what scores are, where that is known, such as shares (0 to 1): where t would take the CI beyond the ends of the
     # scale, and where there are two values only, it is Wilson's
@@ -114,7 +114,8 @@ class SystemContrast:
     df_simultaneous: float | None = None  # degrees of freedom behind the CI for all pairs
     level_simultaneous: float | None = None  # level of each CI for all pairs: together they keep the level asked for
     adjusted_by: str = ""  # how: single-step max-t or Bonferroni; empty for a single difference
-    # the kind of test: welch, two-way-welch, two-way-paired, paired-t or score; empty in results of earlier versions
+    # the kind of test: welch, two-way-welch, two-way-paired, paired-t, score or samples; empty in results of earlier
+    # versions
     rule: str = ""
     # whether each of several datasets has runs of its own (true) or runs are one training each, evaluated on all of
     # them (false); null where datasets and runs are not both drawn anew
@@ -363,14 +364,15 @@ class Compared(Result):
     kind: ClassVar[str] = "compare"
     main_table: ClassVar[str] = "contrasts"
 
-    # what is claimed of all pairs, or else of most: these-runs, these-datasets, new-runs, new-settings, these-raters or
-    # new-raters
+    # what is claimed of all pairs, or else of most: these-items, these-runs, these-datasets, new-runs, new-settings,
+    # these-raters or new-raters
     claim: str
     level: float  # coverage of the CIs
     lower_is_better: bool  # whether a lower score is a better one, by the first metric; each difference has its own
     baseline: str | None  # the system that all others are compared with, null if all pairs are
     unit: str | None  # what systems are scored on, items or datasets; null where runs have one score each
-    # what weighs the same where there are several datasets of items: macro, datasets; micro, items
+    # what weighs the same where there are several datasets of items: macro, datasets; micro, items; or as it was asked
+    # for, such as weights:size and macro:group,subject
     average: str = "macro"
     best: tuple[PickedRun, ...] = ()  # the run of each system that was picked; empty where all runs count
     systems: tuple[SystemMean, ...]  # their means
@@ -381,7 +383,7 @@ class Compared(Result):
     paper: PaperTest | None  # the test as published, by the first metric; null without items
     papers: tuple[PaperTest, ...]  # the same for each metric
     next: tuple[str, ...]  # the cheapest way to a firmer answer
-    # what there must be more of for it: runs, items, "runs or items" (either will do), "runs and items" (only both),
+    # what there must be more of for it: samples, runs, items, "runs or items" (either), "runs and items" (both),
     # settings, datasets, raters or labels; null where nothing is advised
     settled_by: str | None = None
     datasets: int = 1  # number of datasets
