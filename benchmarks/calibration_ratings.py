@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.stats import norm
@@ -75,22 +75,22 @@ def reject(tables: int, systems: int, raters: int, crossing: str, taste: float, 
     return (*(100 * columns[:, :3]).mean(0), *np.median(columns[:, 3:], axis=0))
 
 
-def list_ratings(tables: int) -> Iterator[str]:
-    yield "systems  raters  crossing  new raters, taste SD 0  .15   .3    .6   any pair  these raters  widths: new  these"
-    for systems in (2, 5):
-        for raters in (3, 4, 6, 10):
-            for crossing in ("full", "half", "uneven"):
-                cells = [reject(tables, systems, raters, crossing, taste) for taste in TASTES]
-                rates = "  ".join(f"{cell[0]:4.1f}" for cell in cells)
-                at = (
-                    2 if crossing == "full" else 0
-                )  # where tastes differ, who rated how much decides what "these" means
-                yield (
-                    f"{systems}  {raters:2}  {crossing:6}  {rates}  {max(cell[1] for cell in cells):4.1f}  "
-                    f"{cells[at][2]:4.1f}  {cells[2][3]:.2f}  {cells[2][4]:.2f}"
-                )
-    yield "one system's tastes are three times as large, SD .3; ratings in six documents (taste SD .3)"
-    for raters in (3, 4, 6, 10):
+def list_ratings(tables: int, systems: int, numbers: Sequence[int]) -> Iterator[str]:
+    yield "systems  raters  crossing  new raters, taste SD 0   .15   .3   .6   any pair  these raters  widths: new, these"
+    for raters in numbers:
+        for crossing in ("full", "half", "uneven") if systems == 2 else ("full", "uneven"):
+            cells = [reject(tables, systems, raters, crossing, taste) for taste in TASTES]
+            rates = "  ".join(f"{cell[0]:4.1f}" for cell in cells)
+            at = 2 if crossing == "full" else 0  # where tastes differ, who rated how much decides what "these" means
+            yield (
+                f"{systems}  {raters:2}  {crossing:6}  {rates}  {max(cell[1] for cell in cells):4.1f}  "
+                f"{cells[at][2]:4.1f}  {cells[2][3]:.2f}  {cells[2][4]:.2f}"
+            )
+
+
+def list_odd(tables: int, numbers: Sequence[int]) -> Iterator[str]:
+    yield "four systems, taste SD .3: one system's is three times as large; ratings in six documents"
+    for raters in numbers:
         loud, documents = (reject(tables, 4, raters, "full", 0.3, *how) for how in ((3, 0), (1, 6)))
         yield f"4  {raters:2}  full    {loud[0]:4.1f} any {loud[1]:4.1f}    {documents[0]:4.1f} any {documents[1]:4.1f}"
 
@@ -143,6 +143,14 @@ def list_labels(tables: int) -> Iterator[str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=1000)
-    count = parser.parse_args().tables
-    for line in itertools.chain(list_labels(2 * count), list_ratings(count)):
+    parser.add_argument("--raters", type=int, nargs="*", default=[3, 4, 6, 10])
+    parser.add_argument("--parts", nargs="*", default=["labels", "2", "5", "odd"])
+    given = parser.parse_args()
+    makers = {
+        "labels": lambda: list_labels(2 * given.tables),
+        "2": lambda: list_ratings(given.tables, 2, given.raters),
+        "5": lambda: list_ratings(given.tables, 5, given.raters),
+        "odd": lambda: list_odd(given.tables, given.raters),
+    }
+    for line in itertools.chain.from_iterable(makers[part]() for part in given.parts):
         print(line, flush=True)
