@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -21,7 +22,9 @@ from scipy.linalg import cho_solve
 from holdsup.numerics.chain import Chain, Model
 from holdsup.numerics.layout import Floats
 
-TIGHT = 5e-7  # decrement of a step to the mode after which the next one is at rounding
+TIGHT = 5e-7  # decrement of a step to the mode below which it is no sign of going too far that it grows
+TIGHTER = 1e-15  # decrement expected of the next step, of which none is needed
+NEAR, SHRINKS = 1e-3, 100.0  # decrement of a level, and shrinkage from step to step, for which known factors will do
 MOST_PASSES = 60
 FARTHEST = 300.0  # of a linear predictor
 RANGE = (0.3, 3.0)  # by how much modes are rescaled when theta moves
@@ -46,6 +49,7 @@ class Laplace(Chain):
         self.theta = np.ones(model.parameters)
         self.evaluations = self.passes = 0
         self.mode_found = True
+        self.size = float(sum(weight.sum() for weight in model.cells.weight)) + self.q2 + self.p
         self.pull = np.zeros(model.parameters)  # of log|H| by theta, w held, at the last gradient
 
     # One pass over the cells
@@ -59,13 +63,13 @@ class Laplace(Chain):
             if column.flat is not None:
                 by_leaf += column.flat * (values if column.level == 0 else values[cells.node[column.level]])
             else:
-                part = values[cells.cellnode[column.level]] * column.z[cells.point]
+                part = cells.of_nodes(values, column.level) * cells.of_points(column.z)
                 eta = part if eta is None else eta + part
         if cells.dense:
             sums = np.add.outer(by_leaf, by_point).ravel()
         else:
-            sums = by_leaf[cells.leaf]
-            sums += by_point[cells.point]
+            sums = cells.of_nodes(by_leaf, 0)
+            sums += cells.of_points(by_point)
         if eta is not None:
             sums += eta
         return np.clip(sums, -FARTHEST, FARTHEST, out=sums)
@@ -89,7 +93,7 @@ class Laplace(Chain):
             if column.flat is not None and leaf is not None:
                 found.append(column.flat * cells.rise(leaf, 0, column.level))
             else:
-                found.append(cells.by_node(x * column.z[cells.point], column.level))
+                found.append(cells.by_node(x * cells.of_points(column.z), column.level))
         return found
 
     # The mode
@@ -106,33 +110,53 @@ class Laplace(Chain):
                 self.tail[rows] *= ratio[parameter]
 
     def _find_mode(self, *, joint: bool) -> _Pass:
-        """Move the modes (with `joint`, beta too) to the maximum by Newton's method, and factor H there."""
-        cells, columns, q2 = self.cells, self.columns, self.q2
+        """Move the modes (with `joint`, beta too) to the maximum, and factor H there.
+
+        Steps are Newton's. To factor H is most of the work, so the factors of an earlier step, or of the last theta,
+        are taken as long as the steps shrink fast with them.
+        """
+        cells, q2 = self.cells, self.q2
         prior = np.concatenate([np.ones(q2), self.model.prior])
-        u, tail, before, last = self.u, self.tail, np.inf, False
+        u, tail, before, found = self.u, self.tail, np.inf, False
         step: tuple[list[Floats], Floats] = ([], tail)
         for number in range(MOST_PASSES):
             at = self._pass(self._predict(u, tail))
             self.passes += 1
-            self._factor(at.w)
-            if last:
+            if found:
                 break
             right = [x - v for x, v in zip(self._by_column(at.r), u, strict=True)]
             low = self.PL.T @ cells.by_point(at.r) - prior * tail
-            moves, end = self._solve(right, low, joint=joint)
-            decrement = sum(
-                float(cells.weight[c.level] @ (x * g)) for c, x, g in zip(columns, moves, right, strict=True)
-            ) + float(end @ low)
+            known = self.factored and number < MOST_PASSES / 2
+            if known:
+                moves, end = self._solve(right, low, joint=joint)
+                decrement, left = self._decrease(moves, right, end, low)
+                known = decrement < (before / SHRINKS if number else NEAR * self.size)
+                left = decrement**2 / before if number else decrement
+            if not known:
+                self._factor(at.w)
+                moves, end = self._solve(right, low, joint=joint)
+                decrement, left = self._decrease(moves, right, end, low)
             if decrement > before and decrement > TIGHT and number < MOST_PASSES - 3:  # too far: half the step back
                 step = ([x / 2 for x in step[0]], step[1] / 2)
                 u, tail = [a - b for a, b in zip(u, step[0], strict=True)], tail - step[1]
                 continue
-            before, step = decrement, (moves, end)
+            before, step, found = decrement, (moves, end), left < TIGHTER
             u, tail = [a + b for a, b in zip(u, moves, strict=True)], tail + end
-            last = decrement < TIGHT if number else decrement < TIGHT**2
+        self._factor(at.w)
         self.u, self.tail = u, tail
-        self.mode_found = last
+        self.mode_found = found
         return at
+
+    def _decrease(
+        self, moves: Sequence[Floats], right: Sequence[Floats], end: Floats, low: Floats
+    ) -> tuple[float, float]:
+        """Return the decrement of a step, and about that of the next one: a node's is about its square."""
+        decrement, left = float(end @ low), float(end @ low) ** 2
+        for level, x, g in zip(self.levels, moves, right, strict=True):
+            share = x * g
+            decrement += float(self.cells.weight[level] @ share)
+            left += float(self.cells.weight[level] @ share**2)
+        return decrement, left
 
     # Value and gradient
 
@@ -171,7 +195,7 @@ class Laplace(Chain):
         for i, j, parameter in self.places:
             level = self.levels[j]
             z = self.raw[:, i]
-            raw = (z[0], z[0]) if self.flat[j] else (z[cells.point], z[cells.point])
+            raw = (z[0], z[0]) if self.flat[j] else (cells.of_points(z),) * 2
             left, right = cells.by_node(e * raw[0], level), cells.by_node(at.r * raw[1], level)
             gradient[parameter] += float(cells.weight[level] @ (self.u[j] * left + v[j] * right))
         by_point = self.P.T @ np.stack([cells.by_point(e), cells.by_point(at.r)], axis=1)
@@ -183,10 +207,10 @@ class Laplace(Chain):
 
     def _predict_change(self, u: Sequence[Floats], tail: Floats) -> Floats:
         cells = self.cells
-        change = (self.PL @ tail)[cells.point]
+        change = cells.of_points(self.PL @ tail)
         for column, values in zip(self.columns, u, strict=True):
-            part = values[cells.cellnode[column.level]]
-            change += part * (column.flat if column.flat is not None else column.z[cells.point])
+            part = cells.of_nodes(values, column.level)
+            change += part * (column.flat if column.flat is not None else cells.of_points(column.z))
         return np.asarray(change)
 
     def _differentiate_determinant(self, at: _Pass) -> tuple[Floats, Floats]:
@@ -203,17 +227,17 @@ class Laplace(Chain):
         by_d, by_B, by_C = self.run_back(by_S)
         E = None if self.direct else self.P
         by_point = np.diag(by_S) if E is None else np.einsum("ij,ij->i", E @ by_S, E)
-        by_w = np.asarray(cells.mass * by_point[cells.point], dtype=np.float64)
+        by_w = np.asarray(cells.mass * cells.of_points(by_point), dtype=np.float64)
         for c, column in enumerate(columns):
             others = self._at_cells(by_B[c], column.level)
-            z = column.z[cells.point] if column.flat is None else column.flat
-            own = by_d[c][cells.cellnode[column.level]] * z
+            z = cells.of_points(column.z) if column.flat is None else column.flat
+            own = cells.of_nodes(by_d[c], column.level) * z
             by_w += (own + others) * z
             total = 2 * own + others
             for e in range(c):
-                total = total + self._across(by_C[e, c], e, c)
+                total = total + self._beside(by_C[e, c], e, c)
             for e in range(c + 1, len(columns)):
-                pair = self._across(by_C[c, e], e, c)
+                pair = self._beside(by_C[c, e], e, c)
                 by_w += pair * z
                 total = total + pair
             total = total * at.w
@@ -222,11 +246,17 @@ class Laplace(Chain):
                     gradient[parameter] += float(total @ self.raw[cells.point, i])
         return gradient, by_w
 
-    def _across(self, adjoint: Floats, e: int, c: int) -> Floats:
+    def _beside(self, adjoint: Floats, e: int, c: int) -> Floats:
         """Return at the cells the adjoint of the product of two columns, times the one that is not `c`."""
         cells, other = self.cells, self.columns[e]
-        z = other.z[cells.point] if other.flat is None else other.flat
-        return np.asarray(adjoint[cells.cellnode[min(self.levels[e], self.levels[c])]] * z)
+        z = cells.of_points(other.z) if other.flat is None else other.flat
+        return np.asarray(cells.of_nodes(adjoint, min(self.levels[e], self.levels[c])) * z)
+
+    @cached_property
+    def at_cells(self) -> Floats:
+        """The columns of the others at the cells, shape (leaves, cells, q), or (1, cells, q) where leaves differ."""
+        cells = self.cells
+        return self.P[cells.point].reshape(cells.leaves if cells.width else 1, -1, self.P.shape[1])
 
     def _at_cells(self, rows: Floats, level: int) -> Floats:
         """Return for each cell the product of its node's row with its point."""
@@ -234,7 +264,9 @@ class Laplace(Chain):
         if rows.ndim == 1:
             return rows
         if self.direct:
-            return rows[cells.cellnode[level], cells.point]
+            return cells.at_cells(rows, level)
         if len(rows) * cells.points <= 4 * len(cells.s):
-            return np.asarray((rows @ self.P.T)[cells.cellnode[level], cells.point])
-        return np.asarray(np.einsum("ij,ij->i", rows[cells.cellnode[level]], self.P[cells.point]))
+            return cells.at_cells(rows @ self.P.T, level)
+        if level == 0 and cells.width:  # one product a leaf
+            return np.asarray(self.at_cells @ rows[:, :, None]).ravel()
+        return np.asarray(np.einsum("ij,ij->i", rows[cells.cellnode[level]], self.at_cells.reshape(len(cells.n), -1)))

@@ -15,10 +15,11 @@ from holdsup.numerics.quadrature import Quadrature
 from holdsup.numerics.threads import blas_threads
 
 START, START_OTHERS = 1.0, 0.3  # standard deviations from which the search starts
-NEAR = 1e-2  # decrease left at the joint mode, from where the search goes on with beta
+NEAR = 5e-2  # decrease left at the joint mode, from where the search goes on with beta
 NEAR_ZERO = 0.02  # a standard deviation below is zero if the criterion is as good there
 AS_GOOD = 1e-6
 OFF_ZERO, LEAVE_ZERO = 0.03, 0.1  # where it is seen whether the criterion falls away from zero, and whither to go then
+HALF = 0.5
 CURVED = 10.0  # about the second derivative there
 MOST_RESTARTS = 4
 SETTLED = 1e-5  # change of the criterion by halving the spacing
@@ -69,9 +70,15 @@ class Criterion:
         self, evaluate: Callable[..., tuple[float, Floats]], parameters: int | None, walled: Sequence[int] = ()
     ) -> None:
         self.evaluate, self.parameters, self.walled = evaluate, parameters, list(walled)
+        self.last: tuple[Floats, float, Floats] | None = None  # the last point, and what was found there
 
     def slopes(self, x: Floats) -> tuple[float, Floats]:
         """Return the value and its gradient."""
+        if self.last is None or not np.array_equal(x, self.last[0]):
+            self.last = (x.copy(), *self._find(x))
+        return self.last[1], self.last[2]
+
+    def _find(self, x: Floats) -> tuple[float, Floats]:
         if (np.abs(x[self.walled]) > WALL).any():
             return np.inf, np.zeros(len(x))
         try:
@@ -152,18 +159,41 @@ def _refuse_runaway(model: Model, found: Optimum, method: str) -> None:
 
 
 def _start(model: Model, laplace: Laplace) -> tuple[Floats, Floats]:
-    """Return (theta, beta) with beta at the joint mode, and about the Hessian there."""
+    """Return (theta, beta) with beta at the joint mode, and about the Hessian there.
+
+    Standard deviations are looked for on a logarithmic scale, where few steps lead from anywhere to anywhere. How beta
+    followed them tells how they go together at the optimum.
+    """
     diagonals = _diagonals(model)
     theta = np.zeros(model.parameters)
     for parameter, (number, _) in diagonals.items():
         theta[parameter] = START if model.terms[number].level is not None else START_OTHERS
-    laplace.evaluate(theta)
-    H = None
-    if len(diagonals) == len(theta):
-        H = np.diag([max(laplace.pull[k] ** 2 / size, 1e-3) for k, (_, size) in sorted(diagonals.items())])
-    rough = minimize(Criterion(laplace.evaluate, None, _intercepts(model)), theta, enough=NEAR, curvature=H)  # type: ignore[arg-type]
-    laplace.evaluate(rough.theta)
-    return np.concatenate([rough.theta, laplace.beta]), _join(rough.curvature, laplace)
+    logarithmic = len(diagonals) == len(theta)
+    seen: list[Floats] = []
+
+    def evaluate(x: Floats) -> tuple[float, Floats]:
+        theta = np.exp(x) if logarithmic else x
+        value, gradient = laplace.evaluate(theta)
+        seen.append(np.concatenate([theta, laplace.beta]))
+        return value, gradient * theta if logarithmic else gradient
+
+    criterion = Criterion(evaluate, None)
+    H, x = None, theta
+    if logarithmic:
+        x = np.log(theta)
+        criterion.slopes(x)
+        H = np.diag(
+            [max((laplace.pull[k] * theta[k]) ** 2 / size * HALF, 1e-3) for k, (_, size) in sorted(diagonals.items())]
+        )
+    rough = minimize(criterion, x, enough=NEAR, curvature=H)  # type: ignore[arg-type]
+    criterion.slopes(rough.theta)
+    H, k = rough.curvature, len(theta)
+    if logarithmic:
+        H = H / np.outer(seen[-1][:k], seen[-1][:k])
+    apart = np.array(seen) - seen[-1]
+    slope = np.linalg.lstsq(apart[:, :k], apart[:, k:], rcond=1e-6)[0]
+    H_beta = 2 * laplace.precision()
+    return seen[-1], np.block([[H + slope @ H_beta @ slope.T, -slope @ H_beta], [-H_beta @ slope.T, H_beta]])
 
 
 def _start_from(laplace: Laplace, model: Model, start: Floats) -> tuple[Floats, Floats]:
