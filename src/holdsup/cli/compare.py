@@ -19,12 +19,14 @@ from holdsup.cli.output import Output, output_options
 
 CLAIMS = click.Choice(["these-runs", "these-datasets", "new-runs", "new-settings"])
 AVERAGES = click.Choice(["macro", "micro"])
+SCALES = click.Choice(["score", "logit"])
 
 
 @click.command(
     "compare",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks"},
+    short_help="Is one system better than another?",
+    groups={"Question": "claim baseline margin by scale deterministic best bootstrap peek looks"},
     epilog="""\b
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
@@ -33,6 +35,7 @@ AVERAGES = click.Choice(["macro", "micro"])
 @click.option("--baseline", metavar="SYSTEM", help="Compare every system with this one only.")
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
+@click.option("--scale", type=SCALES, default="score", metavar="SCALE", help="With --by: score, or logit for log-odds.")
 @names_option("--deterministic", metavar="SYSTEMS", help="Another run of these would score the same.")
 @click.option("--best", metavar="COL", help="Compare each system's best run by COL: dev_score.")
 @click.option(
@@ -59,10 +62,7 @@ def command(
     jobs: int,
     **given: Any,
 ) -> None:
-    """Is one system better than another?
-
-    DATA is a table with a row per score, a file per system, or evaluation logs.
-    """
+    """Is one system better than another? DATA: a table with a row per score, a file per system, or evaluation logs."""
     from holdsup.verdict import compare_systems
 
     if lower and lower_is_better is not None:

@@ -72,7 +72,7 @@ class Variation(Protocol):
     def run_back(self, M: Floats, phi: Floats) -> tuple[Floats, Floats, Floats]:
         """Return a gradient by the log-integrals of kinds, by a, by the logarithms of the grid's weights.
 
-        It is that of -tr(M total) - sum omega phi (`phi` of each kind at the nodes), as far as posteriors and L make it.
+        It is that of -tr(M total) - sum omega phi (`phi` of each kind at the nodes), by way of posteriors and L.
         """
 
 

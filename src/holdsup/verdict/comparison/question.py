@@ -42,6 +42,7 @@ from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
 
 AVERAGES = ("macro", "micro")
+SCALES = ("score", "logit")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
 
 
@@ -53,6 +54,7 @@ def compare_systems(
     margin: float | None = None,
     best: str | None = None,
     by: str | Sequence[str] | None = (),
+    scale: str = "score",
     where: Where = None,
     average: str = "macro",
     last: str | None = None,
@@ -81,6 +83,8 @@ def compare_systems(
         lower is better by its name, or else by the scores); the claim is then these-runs, and the pick is named as
         what it is; with `nested_runs` there is one on each dataset
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
+    scale : what differences along `by` are of: "score", or "logit", the log-odds of scores from 0 to 1, on which a lead
+        does not shrink only because both systems are right nearly always
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
     average : over several datasets, "macro": datasets weigh the same, or "micro": items do
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
@@ -105,8 +109,8 @@ def compare_systems(
     ('new-runs', 1, 'B')
     """
     check_level(level)
-    if average not in AVERAGES:
-        raise ScoresError(f"average is {average!r}: it can be {' or '.join(AVERAGES)}")
+    _check_choice("average", average, AVERAGES)
+    _check_choice("scale", scale, SCALES)
     for name, text in (("claim", claim), ("baseline", baseline), ("best", best)):
         check_text(text, name)
     for name, count in (("bootstrap", bootstrap), ("seed", seed)):
@@ -114,6 +118,7 @@ def compare_systems(
     check_processes(processes)
     check_progress(progress)
     by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
+    _check_scale(scale, by)
     looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
     claim = claim or ("these-runs" if peek and not looks else None)
     roles = roles if isinstance(data, Scores) else name_properties(by, roles)
@@ -131,7 +136,7 @@ def compare_systems(
             said.append(Caution(code="less-claimed", message=why))
     question = CompareQuestion(
         claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
-        deterministic=deterministic, bootstrap=bootstrap,
+        scale=scale, deterministic=deterministic, bootstrap=bootstrap,
         directions=directions, level=level, seed=seed, processes=processes,
     )  # fmt: skip
     laid_out = lay_out(join_picks(scores) if picked and nested_runs else scores, nested_runs=nested_runs)
@@ -158,7 +163,7 @@ def compare_systems(
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
         last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
-        by=by, level=level,
+        by=by, scale=None if scale == "score" else scale, level=level,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         peek=peek or None, looks=",".join(map(str, looks)),
@@ -179,6 +184,16 @@ def compare_systems(
         advice = find_extra("the advice on what to do next", lambda: advise(compared, found), said, Advice())
         compared = replace(compared, next=advice.said, settled_by=advice.by)
     return replace(compared, cautions=_order(said))
+
+
+def _check_choice(name: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        raise ScoresError(f"{name} is {given!r}: it can be {' or '.join(known)}")
+
+
+def _check_scale(scale: str, by: Sequence[str]) -> None:
+    if scale != "score" and not by:
+        raise ScoresError(f"--scale {scale} belongs to --by: name the properties along which differences are looked at")
 
 
 def _look(peek: bool, looks: Sequence[int], seed: int, *, alone: bool) -> Looking | None:

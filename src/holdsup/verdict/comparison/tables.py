@@ -270,8 +270,9 @@ def _conditional_tests(each: Conditional, papers: Sequence[PaperConditional], ti
     notes += [f"{PAPER}: {p.alternative}" for p in papers]
     columns = ("test", "statistic", "df", "p", "p adjusted", "by")
     shown = {column: i for i, column in enumerate(columns) if adjusted or column != "p adjusted"}
-    claims = " and ".join(dict.fromkeys(d.claim for d in each.differences))
-    return _pick(shown, rows, name="conditional", title=f"{title}: tests ({claims})", notes=notes)
+    about = " and ".join(dict.fromkeys(d.claim for d in each.differences))
+    about += ", log-odds" if each.scale == "logit" else ""
+    return _pick(shown, rows, name="conditional", title=f"{title}: tests ({about})", notes=notes)
 
 
 def _ours(name: str, test: ConditionalTest) -> list[tuple[Cell, ...]]:
@@ -294,7 +295,7 @@ def _slopes(each: Conditional, title: str, level: float) -> Table:
     columns = ("", "claim", "slope", f"{say_level(level)} CI", "p")
     shown = {name: i for i, name in enumerate(columns) if name != "claim" or len({row[i] for row in rows}) > 1}
     notes = ("p and CI are for each row alone.",)
-    return _pick(shown, rows, name="slopes", title=f"{title}: change of the score with one unit", notes=notes)
+    return _pick(shown, rows, name="slopes", title=f"{title}: change of {_unit(each)} with one unit", notes=notes)
 
 
 def _classes(each: Conditional, title: str, level: float) -> Table:
@@ -310,11 +311,15 @@ def _classes(each: Conditional, title: str, level: float) -> Table:
     unknown = any(not math.isfinite(low) for d in each.differences for low in d.line.low)
     return Table(
         name="differences",
-        title=f"{title}: differences",
+        title=f"{title}: differences{' of log-odds' if each.scale == 'logit' else ''}",
         columns=("", each.property, "difference", f"{say_level(level)} CI", "items", "share"),
         rows=tuple(rows),
         notes=(_simultaneous(each), *([NO_INTERVAL] if unknown else [])),
     )
+
+
+def _unit(each: Conditional) -> str:
+    return "log-odds" if each.scale == "logit" else "the score"
 
 
 def _simultaneous(each: Conditional) -> str:
