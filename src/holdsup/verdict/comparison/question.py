@@ -38,6 +38,7 @@ from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
 from holdsup.verdict.evaluation import check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
+from holdsup.verdict.items import find_dead_items
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
 
@@ -177,7 +178,7 @@ def compare_systems(
         tests=tests, contrasts=contrasts, conditional=conditional, paper=found[0].paper,
         papers=tuple(each.paper for each in found if each.paper is not None),
         next=(WITHOUT_PICK,) if picked and picked.passed_over else (looking.advise(),) if looking else (),
-        datasets=found[0].datasets,
+        datasets=found[0].datasets, dead=tuple(find_dead_items([each.evaluation for each in found])),
         left_out=sum(len(each.refused) for each in asked if each.pairs),
     )  # fmt: skip
     if not compared.next:

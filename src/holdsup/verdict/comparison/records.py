@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from holdsup.numerics.layout import Floats
 from holdsup.results import Result
+from holdsup.verdict.items import DeadItems
 from holdsup.verdict.scales import Scale
 
 PAPER = "Hagmann et al. (2023)"  # whose tests are shown with ours; tables are published, where "ours" is their author's
@@ -309,6 +310,7 @@ class Compared(Result):
     # settings or datasets; null where nothing is advised
     settled_by: str | None = None
     datasets: int = 1  # number of datasets
+    dead: tuple[DeadItems, ...] = ()  # items that tell no systems apart, where scores are right or wrong
     left_out: int = 0  # number of pairs that could not be compared
 
     def ordered(self, metric: str | None = None) -> list[SystemMean]:

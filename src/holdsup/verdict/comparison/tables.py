@@ -21,6 +21,7 @@ from holdsup.verdict.comparison.records import (
     SystemTest,
 )
 from holdsup.verdict.comparison.standings import find_contrasts, list_metrics, say_adjusted
+from holdsup.verdict.items import tabulate_dead
 from holdsup.verdict.phrases import NO_INTERVAL, join_names, say_level, show_interval
 
 MOST_SHOWN = 500  # pairs; of more, those of the leader and of neighbours are shown
@@ -42,6 +43,7 @@ def tabulate(found: Compared) -> Iterator[Table]:
     for each in found.conditional:
         own = [paper for metric, paper in papers if (metric, paper.property) == (each.metric, each.property)]
         yield from _conditional(each, own, adjusted=len(found.conditional) > 1, level=found.level)
+    yield from tabulate_dead(found.dead)
 
 
 def _fill(rows: Sequence[Row], columns: Columns[Row]) -> tuple[tuple[Cell, ...], ...]:
