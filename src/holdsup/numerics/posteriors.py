@@ -166,37 +166,37 @@ class SharedVariation:
     """Covariances of items that have single cells, set by set."""
 
     def __init__(self, units: Units, sets: list[CellSet], Z: Floats, at: Posterior) -> None:
-        self.units, self.sets, self.Z, self.a = units, sets, Z[:, 0], at.a
-        self.omega = at.omega
+        self.units, self.sets, self.Z, self.a, self.omega = units, sets, Z[:, 0], at.a, at.omega
         self.mass = at.omega * units.mass[:, None]
-        self.parts: list[tuple[Floats, Floats, Floats]] = []  # of each set: L at the nodes, its means, posterior masses
-        for each in sets:
+        # of each set L at the nodes and posterior masses, of each item the mean of L
+        self.L = np.empty((len(sets), at.omega.shape[1], self.Z.shape[1]))
+        self.weight, self.means = np.empty(self.L.shape[:2]), np.empty((len(at.omega), self.Z.shape[1]))
+        for g, each in enumerate(sets):
             # the successes of an item are the same at all nodes: those of the kinds that are shown will do
             L = (at.a[each.kinds, 0] * each.times[:, None]).T @ self.Z[each.kinds]
-            mass = self._rows(self.mass, each)
-            weight = mass.sum(axis=0)
+            weight = self._rows(self.mass, each).sum(axis=0)
             L -= weight @ L / weight.sum()
-            self.parts.append((L, self._rows(at.omega, each) @ L, mass))
+            self.L[g], self.weight[g], self.means[each.items] = L, weight, self._rows(at.omega, each) @ L
 
     def _rows(self, x: Floats, each: CellSet) -> Floats:
         return x if len(self.sets) == 1 else x[each.items]
 
     def total(self) -> Floats:
         """Return the sum over items of the covariances of L."""
-        total = np.zeros((self.Z.shape[1],) * 2)
-        for each, (L, mean, mass) in zip(self.sets, self.parts, strict=True):
-            total += L.T @ (mass.sum(axis=0)[:, None] * L)
-            total -= mean.T @ (self.units.mass[each.items, None] * mean)
-        return total
+        flat = self.L.reshape(-1, self.L.shape[2])
+        total = flat.T @ (self.weight.reshape(-1, 1) * flat)
+        return np.asarray(total - self.means.T @ (self.units.mass[:, None] * self.means))
 
     def run_back(self, M: Floats, phi: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the gradient by the log-integrals of kinds, by a, by the logarithms of the grid's weights."""
+        LM, toward, by_a = self.L @ M, self.means @ M, np.zeros_like(self.a)
         y = np.asarray(self.units.table @ phi)
-        by_a = np.zeros_like(self.a)
-        for each, (L, mean, mass) in zip(self.sets, self.parts, strict=True):
-            LM, toward = L @ M, mean @ M
-            y[each.items] += (LM * L).sum(axis=1) - 2 * mean @ LM.T + (toward * mean).sum(axis=1)[:, None]
-            by_L = mass.T @ toward - mass.sum(axis=0)[:, None] * LM
+        y += (toward * self.means).sum(axis=1)[:, None]
+        middles = (LM * self.L).sum(axis=2)
+        for each, L, own, middle, weight in zip(self.sets, self.L, LM, middles, self.weight, strict=True):
+            moved = self._rows(toward, each)
+            y[each.items] += middle - 2 * moved @ L.T
+            by_L = self._rows(self.mass, each).T @ moved - weight[:, None] * own
             by_a[each.kinds, 0] += 2 * each.times[:, None] * (self.Z[each.kinds] @ by_L.T)
         y -= (y * self.omega).sum(axis=1, keepdims=True)
         y *= self.mass

@@ -19,6 +19,7 @@ from functools import cache
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_matrix
 
 from holdsup.numerics.chain import Model
 from holdsup.numerics.laplace import Laplace
@@ -111,12 +112,16 @@ class _State:
     value: float  # G
     rho: Floats  # residuals at the nodes, shape (P, R, M)
     w: Floats  # their variances
-    bend: Floats  # derivatives of these
+    mu: Floats  # probabilities
     E: Floats  # likelihood of each kind at the nodes, scaled, shape (P, M)
     f: Floats  # integrals, scaled alike, shape (P, Q)
     omega: Floats  # posterior of each item on the grid, shape (items, Q)
     share: Floats  # summed over the items that have a kind, shape (P, Q)
     a: Floats  # mean residuals given an item's effect, shape (P, R, Q)
+
+    def bend(self) -> Floats:
+        """Return the derivatives of the variances."""
+        return np.asarray(self.w * (1 - 2 * self.mu))
 
 
 class Quadrature:
@@ -126,6 +131,9 @@ class Quadrature:
         """Take a model, and Laplace's criterion of it evaluated somewhere near."""
         self.model, self.laplace, self.units = model, laplace, find_units(model.cells)
         self.sets = find_sets(self.units)
+        (P, R), K = self.units.point.shape, model.cells.points
+        ends = np.arange(0, P * R + 1, R)
+        self.trials = csr_matrix((self.units.n.ravel(), self.units.point.ravel(), ends), shape=(P, K))
         chain = sorted((t for t in model.terms if t.level is not None), key=lambda t: -(t.level or 0))
         self.chain = [t.places[0][2] for t in chain]  # parameters: of items, then of units
         # what the narrowest posteriors know of an effect, for the spacing
@@ -165,26 +173,31 @@ class Quadrature:
 
     def _integrate(self, grid: _Direct | _Lattice, o: Floats) -> _State:
         units = self.units
-        eta = np.add.outer(o[units.point], grid.y)
+        eta = np.add.outer(o, grid.y)  # at the points, which are fewer than the cells of all kinds
         low = np.exp(-np.abs(eta))
-        soft = np.maximum(eta, 0.0) + np.log1p(low)
         mu = np.where(eta > 0, 1.0, low) / (1 + low)
-        n = units.n[:, :, None]
-        log_e = (units.s[:, :, None] * eta - n * soft).sum(axis=1)
-        top = log_e if grid.alone else log_e.max(axis=1, keepdims=True)  # alone, nothing may underflow
-        E = np.exp(log_e - top)
-        f = np.maximum(grid.integrate(E), 1e-300)
+        soft = np.maximum(eta, 0.0) + np.log1p(low)
+        log_e = np.multiply.outer(units.s.sum(axis=1), grid.y) - self.trials @ soft
+        log_e += (units.s * o[units.point]).sum(axis=1)[:, None]
+        if grid.alone:  # without an inner integral nothing may underflow
+            top, E = log_e, np.ones_like(log_e)
+            f = E
+        else:
+            top = log_e.max(axis=1, keepdims=True)
+            E = np.exp(log_e - top)
+            f = np.maximum(grid.integrate(E), 1e-300)
         logs = units.table @ (np.log(f) + top) + grid.log_weight
         peak = logs.max(axis=1, keepdims=True)
         omega = np.exp(logs - peak)
         total = omega.sum(axis=1, keepdims=True)
         omega /= total
         value = float(units.mass @ (np.log(total) + peak)[:, 0])
-        rho = units.s[:, :, None] - n * mu
-        w = n * mu * (1 - mu)
+        mu = mu[units.point]
+        expected = units.n[:, :, None] * mu
+        rho, w = units.s[:, :, None] - expected, expected * (1 - mu)
         share = np.asarray(units.table.T @ (omega * units.mass[:, None]))
         a = rho if grid.alone else grid.integrate(E[:, None, :] * rho) / f[:, None, :]
-        return _State(value, rho, w, w * (1 - 2 * mu), E, f, omega, share, a)
+        return _State(value, rho, w, mu, E, f, omega, share, a)
 
     def _at_points(self, x: Floats) -> Floats:
         """Return the sums over points of what kinds have, shape (P, R)."""
@@ -293,7 +306,7 @@ class Quadrature:
         if grid.alone:
             own = Mp[:, :, 0]
             by_logf, by_a, by_weight = self.variation.run_back(M, -own * at.w[:, 0])
-            return self._run_back(grid, at, by_logf, by_a, by_weight, (own * at.share * at.bend[:, 0])[:, None], None)
+            return self._run_back(grid, at, by_logf, by_a, by_weight, (own * at.share * at.bend()[:, 0])[:, None], None)
         spread = Mp @ at.rho
         own = np.einsum("prr->pr", Mp)[:, :, None]
         psi = (spread * at.rho).sum(axis=1) - (own * at.w).sum(axis=1)
@@ -305,7 +318,7 @@ class Quadrature:
         by_a = by_a - 2 * by_phi[:, None, :] * turned
         by_f = (by_logf - by_phi * inner) / at.f
         by_psi = at.E * grid.spread(by_phi / at.f)
-        extra = 2 * by_psi[:, None, :] * spread * -at.w - own * by_psi[:, None, :] * at.bend
+        extra = 2 * by_psi[:, None, :] * spread * -at.w - own * by_psi[:, None, :] * at.bend()
         return self._run_back(grid, at, by_f, by_a, by_weight, extra, (by_phi / at.f, psi))
 
     def _differentiate_integral(self, grid: _Direct | _Lattice, at: _State, direction: Floats) -> tuple[Floats, Floats]:
