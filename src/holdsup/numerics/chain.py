@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, lapack
+from scipy.linalg import lapack
 from scipy.sparse import issparse
 
 from holdsup.numerics.layout import Floats, Ints
@@ -247,7 +247,7 @@ class Chain:
         size = len(rest) if joint else self.q2
         solved = np.zeros(len(rest))
         if size:
-            solved[:size] = cho_solve((self.chol[:size, :size], True), rest[:size], check_finite=False)
+            solved[:size] = solve_lower(self.chol[:size, :size], rest[:size])
         vector = self.TL @ solved
         found: list[Floats] = [np.empty(0)] * len(columns)
         for c in reversed(range(len(columns))):
@@ -304,6 +304,11 @@ class Chain:
         """Return the precision of the fixed effects, random effects eliminated and theta as known."""
         low = self.chol[self.q2 :, self.q2 :]
         return np.asarray(low @ low.T)
+
+
+def solve_lower(chol: Floats, right: Floats) -> Floats:
+    """Return the solution of a system whose matrix has this lower factor; SciPy's checks would cost more than this."""
+    return np.asarray(lapack.dpotrs(chol, right, lower=1)[0])
 
 
 def _starts(widths: Sequence[int]) -> list[int]:

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_solve
 
-from holdsup.numerics.chain import Chain, Model
+from holdsup.numerics.chain import Chain, Model, solve_lower
 from holdsup.numerics.layout import Floats
 
 TIGHT = 5e-7  # decrement of a step to the mode below which it is no sign of going too far that it grows
@@ -49,12 +48,14 @@ class Laplace(Chain):
         self.theta = np.ones(model.parameters)
         self.evaluations = self.passes = 0
         self.mode_found = True
+        self.enough = TIGHTER
         self.size = float(sum(weight.sum() for weight in model.cells.weight)) + self.q2 + self.p
         self.pull = np.zeros(model.parameters)  # of log|H| by theta, w held, at the last gradient
 
     # One pass over the cells
 
     def _predict(self, u: Sequence[Floats], tail: Floats) -> Floats:
+        """Return the linear predictor at the cells."""
         cells = self.cells
         by_leaf = np.zeros(cells.leaves)
         by_point = self.PL @ tail
@@ -70,13 +71,11 @@ class Laplace(Chain):
         else:
             sums = cells.of_nodes(by_leaf, 0)
             sums += cells.of_points(by_point)
-        if eta is not None:
-            sums += eta
-        return np.clip(sums, -FARTHEST, FARTHEST, out=sums)
+        return sums if eta is None else sums + eta
 
     def _pass(self, eta: Floats) -> _Pass:
         cells = self.cells
-        mu = np.negative(eta)
+        mu = np.negative(np.clip(eta, -FARTHEST, FARTHEST))
         np.exp(mu, out=mu)
         mu += 1
         np.reciprocal(mu, out=mu)
@@ -140,7 +139,7 @@ class Laplace(Chain):
                 step = ([x / 2 for x in step[0]], step[1] / 2)
                 u, tail = [a - b for a, b in zip(u, step[0], strict=True)], tail - step[1]
                 continue
-            before, step, found = decrement, (moves, end), left < TIGHTER
+            before, step, found = decrement, (moves, end), left < self.enough
             u, tail = [a + b for a, b in zip(u, moves, strict=True)], tail + end
         self._factor(at.w)
         self.u, self.tail = u, tail
@@ -173,7 +172,7 @@ class Laplace(Chain):
             self.tail = np.concatenate([self.tail[: self.q2], beta])
         self._set(theta)
         at = self._find_mode(joint=joint)
-        cells, eta = self.cells, self._predict(self.u, self.tail)
+        cells, eta = self.cells, np.clip(self._predict(self.u, self.tail), -FARTHEST, FARTHEST)
         # s eta - n log(1 + e^eta) = (s - n) eta + n log mu
         loglik = float(cells.mass @ ((cells.s - cells.n) * eta + cells.n * np.log(at.mu)))
         value = (
@@ -190,7 +189,7 @@ class Laplace(Chain):
         self.pull = gradient.copy()
         c = at.w * (1 - 2 * at.mu) * by_weight / cells.mass
         v, end = self._solve(self._by_column(c), self.PL.T @ cells.by_point(c), joint=joint)
-        through = self._predict_change(v, end)
+        through = self._predict(v, end)
         e = c - 2 * at.r - at.w * through
         for i, j, parameter in self.places:
             level = self.levels[j]
@@ -205,19 +204,11 @@ class Laplace(Chain):
             return gradient
         return np.concatenate([gradient, by_point[q2:, 0] + 2 * self.model.prior * self.beta])
 
-    def _predict_change(self, u: Sequence[Floats], tail: Floats) -> Floats:
-        cells = self.cells
-        change = cells.of_points(self.PL @ tail)
-        for column, values in zip(self.columns, u, strict=True):
-            part = cells.of_nodes(values, column.level)
-            change += part * (column.flat if column.flat is not None else cells.of_points(column.z))
-        return np.asarray(change)
-
     def _differentiate_determinant(self, at: _Pass) -> tuple[Floats, Floats]:
         """Return the gradient of log|H| by theta with w held, and by the w of each cell."""
         cells, columns, q2 = self.cells, self.columns, self.q2
         gradient = np.zeros(self.model.parameters)
-        inverse = cho_solve((self.chol[:q2, :q2], True), np.eye(q2)) if q2 else np.empty((0, 0))
+        inverse = solve_lower(self.chol[:q2, :q2], np.eye(q2)) if q2 else np.empty((0, 0))
         TL = self.TL[:, :q2]
         by_S = TL @ inverse @ TL.T  # of log|H| by what is left of the others' matrix
         if q2:

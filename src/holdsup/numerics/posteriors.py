@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -56,26 +55,6 @@ def find_units(cells: Cells) -> Units:
     return Units(point.astype(np.int64), successes, trials, has, cells.weight[-1], table)
 
 
-class Posterior(Protocol):
-    """What the integrals at one linear predictor tell of items."""
-
-    omega: Floats  # posterior of each item on the grid, shape (items, Q)
-    a: Floats  # mean residuals of each kind given an item's effect, shape (P, R, Q)
-
-
-class Variation(Protocol):
-    """How residuals vary over posteriors, at one linear predictor."""
-
-    def total(self) -> Floats:
-        """Return the sum over items of the covariances of L, shape (q2, q2)."""
-
-    def run_back(self, M: Floats, phi: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return a gradient by the log-integrals of kinds, by a, by the logarithms of the grid's weights.
-
-        It is that of -tr(M total) - sum omega phi (`phi` of each kind at the nodes), by way of posteriors and L.
-        """
-
-
 @dataclass(slots=True, eq=False)
 class _Pairs:
     """Some items, each with the nodes that matter to it."""
@@ -90,17 +69,20 @@ class _Pairs:
 
 
 class PairwiseVariation:
-    """Covariances from a list of items and the nodes that matter to them: any units."""
+    """Covariances from a list of items and the nodes that matter to them: any units.
 
-    def __init__(self, units: Units, Z: Floats, at: Posterior) -> None:
-        self.Z, self.shape = Z, (len(at.a), at.omega.shape[1])
-        self.pairs = list(self._list(units, at))
+    `posterior` is omega, shape (items, Q), and `a` has the mean residuals of kinds given an item's effect, (P, R, Q).
+    """
 
-    def _list(self, units: Units, at: Posterior) -> Iterator[_Pairs]:
+    def __init__(self, units: Units, Z: Floats, posterior: Floats, a: Floats) -> None:
+        self.Z, self.shape = Z, (len(a), posterior.shape[1])
+        self.pairs = list(self._list(units, posterior, a))
+
+    def _list(self, units: Units, posterior: Floats, a: Floats) -> Iterator[_Pairs]:
         P, Q = self.shape
-        A = np.einsum("prq,prk->pqk", at.a, self.Z, optimize=True).reshape(P * Q, -1)
-        for first in range(0, len(at.omega), AT_A_TIME):
-            omega = at.omega[first : first + AT_A_TIME]
+        A = np.einsum("prq,prk->pqk", a, self.Z, optimize=True).reshape(P * Q, -1)
+        for first in range(0, len(posterior), AT_A_TIME):
+            omega = posterior[first : first + AT_A_TIME]
             item, node = np.nonzero(omega > NEGLIGIBLE)
             rows = units.has[first + item]
             place = rows.indices * np.int64(Q) + np.repeat(node, np.diff(rows.indptr))
@@ -117,7 +99,10 @@ class PairwiseVariation:
         return np.asarray(sum(each.left.T @ (each.left * each.mass[:, None]) for each in self.pairs))
 
     def run_back(self, M: Floats, phi: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the gradient by the log-integrals of kinds, by a, by the logarithms of the grid's weights."""
+        """Return the gradient of -tr(M total) - sum omega phi, with `phi` of each kind at the nodes held.
+
+        It is that by the log-integrals of kinds, by a, and by the logarithms of the grid's weights.
+        """
         by_logf, by_weight = np.zeros(phi.size), np.zeros(self.shape[1])
         by_A = np.zeros((phi.size, len(M)))
         for each in self.pairs:
@@ -163,20 +148,20 @@ def find_sets(units: Units) -> list[CellSet]:
 
 
 class SharedVariation:
-    """Covariances of items that have single cells, set by set."""
+    """The same of items that have single cells, set by set."""
 
-    def __init__(self, units: Units, sets: list[CellSet], Z: Floats, at: Posterior) -> None:
-        self.units, self.sets, self.Z, self.a, self.omega = units, sets, Z[:, 0], at.a, at.omega
-        self.mass = at.omega * units.mass[:, None]
+    def __init__(self, units: Units, sets: list[CellSet], Z: Floats, posterior: Floats, a: Floats) -> None:
+        self.units, self.sets, self.Z, self.a, self.omega = units, sets, Z[:, 0], a, posterior
+        self.mass = posterior * units.mass[:, None]
         # of each set L at the nodes and posterior masses, of each item the mean of L
-        self.L = np.empty((len(sets), at.omega.shape[1], self.Z.shape[1]))
-        self.weight, self.means = np.empty(self.L.shape[:2]), np.empty((len(at.omega), self.Z.shape[1]))
+        self.L = np.empty((len(sets), posterior.shape[1], self.Z.shape[1]))
+        self.weight, self.means = np.empty(self.L.shape[:2]), np.empty((len(posterior), self.Z.shape[1]))
         for g, each in enumerate(sets):
             # the successes of an item are the same at all nodes: those of the kinds that are shown will do
-            L = (at.a[each.kinds, 0] * each.times[:, None]).T @ self.Z[each.kinds]
+            L = (a[each.kinds, 0] * each.times[:, None]).T @ self.Z[each.kinds]
             weight = self._rows(self.mass, each).sum(axis=0)
             L -= weight @ L / weight.sum()
-            self.L[g], self.weight[g], self.means[each.items] = L, weight, self._rows(at.omega, each) @ L
+            self.L[g], self.weight[g], self.means[each.items] = L, weight, self._rows(posterior, each) @ L
 
     def _rows(self, x: Floats, each: CellSet) -> Floats:
         return x if len(self.sets) == 1 else x[each.items]

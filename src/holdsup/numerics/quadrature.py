@@ -25,7 +25,7 @@ from holdsup.numerics.chain import Model
 from holdsup.numerics.laplace import Laplace
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.outcomes import sum_by
-from holdsup.numerics.posteriors import PairwiseVariation, SharedVariation, Variation, find_sets, find_units
+from holdsup.numerics.posteriors import PairwiseVariation, SharedVariation, find_sets, find_units
 
 SPACING = 0.8  # of the grid, in standard deviations of the narrowest posterior
 REACH = 8.5  # standard deviations that the grid covers on each side
@@ -216,12 +216,10 @@ class Quadrature:
         self.variation = self._vary(at)
         return np.asarray(H + self.variation.total())
 
-    def _vary(self, at: _State) -> Variation:
-        return (
-            SharedVariation(self.units, self.sets, self.Z, at)
-            if self.sets
-            else PairwiseVariation(self.units, self.Z, at)
-        )
+    def _vary(self, at: _State) -> PairwiseVariation | SharedVariation:
+        if self.sets:
+            return SharedVariation(self.units, self.sets, self.Z, at.omega, at.a)
+        return PairwiseVariation(self.units, self.Z, at.omega, at.a)
 
     def _mode(self, grid: _Direct | _Lattice, fixed: Floats, enough: float) -> _State:
         """Move v to the maximum of G - v'v/2; steps by the curvature known so far while they shrink.
