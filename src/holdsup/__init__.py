@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         compare_systems as compare_systems,
         decompose_variance as decompose_variance,
         plan_evaluation as plan_evaluation,
+        rate_items as rate_items,
     )
     from holdsup.verdict.contest import Contest as Contest
     from holdsup.verdict.gate import Gate as Gate, gate_release as gate_release
@@ -157,6 +158,7 @@ _HOME = {
     "plan_evaluation": "holdsup.verdict",
     "plot": "holdsup.plots",
     "rank_systems": "holdsup.verdict.ranking",
+    "rate_items": "holdsup.verdict",
     "read_measurements": "holdsup.measurements",
     "read_result": "holdsup.results",
     "read_scores": "holdsup.scores",

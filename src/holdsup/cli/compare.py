@@ -20,6 +20,7 @@ from holdsup.cli.output import Output, output_options
 CLAIMS = click.Choice(
     ["these-items", "these-runs", "these-datasets", "new-runs", "new-settings", "these-raters", "new-raters"]
 )
+SCALES = click.Choice(["score", "logit"])
 
 
 @click.command(
@@ -27,7 +28,7 @@ CLAIMS = click.Choice(
     short_help="Is one system better than another?",
     help="Is one system better than another? DATA is a table with a row per score, a file per system, or logs.",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by deterministic best human bootstrap peek looks"},
+    groups={"Question": "claim baseline margin by scale deterministic best human bootstrap peek looks"},
     epilog="""\b
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
@@ -36,6 +37,7 @@ CLAIMS = click.Choice(
 @click.option("--baseline", metavar="SYSTEM", help="Compare every system with this one only.")
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
+@click.option("--scale", type=SCALES, default="score", metavar="SCALE", help="With --by: score, or logit for log-odds.")
 @names_option("--deterministic", metavar="SYSTEMS", help="Another run of these would score the same.")
 @click.option("--best", metavar="COL", help="Compare each system's best run by COL: dev_score.")
 @click.option("--human", metavar="COL", help="Human labels of some items; the score is a judge's.")

@@ -62,7 +62,7 @@ def describe_logistic(model: LogisticModel, *, level: float, agreement: Agreemen
     """Return the tables of a fitted model."""
     design, fit, outcomes = model.design, model.engine.fit, model.outcomes
     npar = len(fit.theta) + len(fit.beta)
-    criterion, n = fit.value + binomial_constant(model), design.rows.used
+    criterion, n = fit.optimum.value + binomial_constant(model), design.rows.used
     diagonal = {t for block in design.random for i, j, t in block.places if i == j}
     singular = bool((np.abs(fit.theta[sorted(diagonal)]) < SINGULAR).any())
     dropped = tuple(c.name for i, c in enumerate(design.fixed) if i not in model.engine.kept)

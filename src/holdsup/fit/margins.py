@@ -12,16 +12,16 @@ from holdsup.design.coding import dense_columns
 from holdsup.errors import FitError, list_names
 from holdsup.fit.logistic_model import LogisticModel
 from holdsup.fit.logistic_records import Rate, RateDifference
+from holdsup.numerics.chain import factor_of
 from holdsup.numerics.distributions import normal_tail, t_quantile
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.quadrature import normal_nodes
 
 NODES = 51
-STEP = 1e-5
 MOST_RATES = 60  # levels of a factor whose rates are part of the result
 
 
-Average = Callable[[Floats], float]
+Average = Callable[[Floats], tuple[float, Floats]]  # of (theta, beta), with its gradient
 
 
 def find_rates(model: LogisticModel, level: float) -> tuple[Rate, ...]:
@@ -74,42 +74,45 @@ def _average(model: LogisticModel, factor: int | None, code: int) -> Average:
     p, k = X.shape[1], cellular.model.parameters
     X, Z = distinct[:, :p], np.split(distinct[:, p:], np.cumsum([z.shape[1] for z in Z])[:-1], axis=1) if Z else []
 
-    def average(x: Floats) -> float:
-        variance = np.zeros(len(X))
-        for z, block in zip(Z, design.random, strict=True):
-            factor = np.zeros((z.shape[1],) * 2)
-            for i, j, parameter in block.places:
-                factor[i, j] = x[parameter]
-            variance += ((z @ factor) ** 2).sum(axis=1)
-        return float(weight @ average_over_effects(X @ x[k:], variance))
+    def average(x: Floats) -> tuple[float, Floats]:
+        theta, beta = x[:k], x[k:]
+        variance, by_theta = np.zeros(len(X)), np.zeros((len(X), k))
+        for z, term in zip(Z, cellular.model.terms, strict=True):
+            along = z @ factor_of(term, theta)
+            variance += (along**2).sum(axis=1)
+            for i, j, parameter in term.places:
+                by_theta[:, parameter] += 2 * along[:, j] * z[:, i]
+        found, by_eta, by_variance = average_over_effects(X @ beta, variance)
+        slope = np.concatenate([(weight * by_variance) @ by_theta, (weight * by_eta) @ X])
+        return float(weight @ found), slope
 
     return average
 
 
-def average_over_effects(eta: Floats, variance: Floats) -> Floats:
-    """Return the mean probability where normal effects of some variance are added to each log-odds."""
+def average_over_effects(eta: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the mean probability where normal effects of some variance are added to each log-odds.
+
+    Its derivatives by the log-odds and by the variance (half the second one by the log-odds) come with it.
+    """
     nodes, share = normal_nodes(NODES)
-    return np.asarray(expit(eta[:, None] + np.sqrt(variance)[:, None] * nodes) @ share)
+    p = expit(eta[:, None] + np.sqrt(variance)[:, None] * nodes)
+    slope = p * (1 - p)
+    return np.asarray(p @ share), np.asarray(slope @ share), np.asarray((slope * (0.5 - p)) @ share)
+
+
+def _delta(model: LogisticModel, found: tuple[float, Floats]) -> tuple[float, float]:
+    """Return a function of the parameters at the optimum, and its standard error."""
+    value, slope = found
+    return value, math.sqrt(max(0.0, float(slope @ model.engine.fit.joint @ slope)))
 
 
 def _point(model: LogisticModel) -> Floats:
     return np.concatenate([model.engine.fit.theta, model.engine.fit.beta])
 
 
-def _delta(model: LogisticModel, function: Average) -> tuple[float, float]:
-    """Return a function of the parameters at the optimum, and its standard error."""
-    x = _point(model)
-    slope = np.zeros(len(x))
-    for i in range(len(x)):
-        step = np.zeros(len(x))
-        step[i] = STEP * max(1.0, abs(x[i]))
-        slope[i] = (function(x + step) - function(x - step)) / (2 * step[i])
-    return function(x), math.sqrt(max(0.0, float(slope @ model.engine.fit.joint @ slope)))
-
-
 def make_rate(model: LogisticModel, name: str, average: Average, level: float) -> Rate:
     """Return a rate with its CI."""
-    estimate, se = _delta(model, average)
+    estimate, se = _delta(model, average(_point(model)))
     odds, reach = math.log(estimate / (1 - estimate)), t_quantile((1 + level) / 2, math.inf)
     width = reach * se / (estimate * (1 - estimate))
     return Rate(name, estimate, se, float(expit(odds - width)), float(expit(odds + width)))
@@ -119,7 +122,8 @@ def make_difference(
     model: LogisticModel, later: tuple[str, Average], earlier: tuple[str, Average], level: float
 ) -> RateDifference:
     """Return the difference of two rates, the later one minus the earlier one; its CI ends at -1 and 1."""
-    estimate, se = _delta(model, lambda x: later[1](x) - earlier[1](x))
+    (one, slope), (other, against) = later[1](_point(model)), earlier[1](_point(model))
+    estimate, se = _delta(model, (one - other, slope - against))
     tail, reach = normal_tail(estimate / se), t_quantile((1 + level) / 2, math.inf) * se
     name = f"{later[0]} - {earlier[0]}"
     low, high = max(estimate - reach, -1.0), min(estimate + reach, 1.0)

@@ -56,7 +56,7 @@ def predict(
     coded = code_rows(fit.model().design, data, random=random, progress=progress)
     values = _predicted(fit, coded, random=random)
     if isinstance(fit, GlmmFit) and scale == "response":
-        values = expit(values) if random else average_over_effects(values, _variances(fit, data, len(values)))
+        values = expit(values) if random else average_over_effects(values, _variances(fit, data, len(values)))[0]
     unseen = sum((levels < 0).astype(np.int64) for levels in coded.levels)
     return Predictions(values, np.zeros(len(values), np.int64) + unseen, coded.places, coded.rows)
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_solve, lapack
+from scipy.linalg import lapack
 from scipy.sparse import issparse
 
 from holdsup.numerics.layout import Floats, Ints
@@ -83,6 +83,7 @@ class Chain:
         self.P = np.hstack([self.rest, model.X])
         self.direct = cells.points <= self.P.shape[1]  # the matrix of the others is kept by point, not by column
         self.T = self.P if self.direct else np.eye(self.P.shape[1])
+        self.factored = False
 
     def _prepare_rest(self, terms: Sequence[Term]) -> None:
         """Lay out the columns of the other factors, and which parameter stands where in their factor."""
@@ -140,7 +141,7 @@ class Chain:
 
     def _times(self, rows: Floats, x: Floats) -> Floats:
         """Return rows times a value of each node."""
-        return rows * (x[self.cells.leaf] if rows.ndim == 1 else x[:, None])
+        return self.cells.scale(rows, x) if rows.ndim == 1 else rows * x[:, None]
 
     def _lift(self, rows: Floats, low: int, high: int) -> Floats:
         if rows.ndim == 1:
@@ -152,7 +153,7 @@ class Chain:
         if rows.ndim == 1 or (low > 0 and low == high):
             return rows
         if self.direct and low == 0:
-            return rows[self.cells.cellnode[high], self.cells.point]
+            return self.cells.at_cells(rows, high)
         return rows if low == high else rows[self.cells.up[low, high]]
 
     def _dot(self, one: Floats, other: Floats) -> Floats:
@@ -162,23 +163,30 @@ class Chain:
         return np.asarray(np.einsum("ij,ij->i", one, other))
 
     def _gram(self, rows: Floats, weight: Floats) -> Floats:
-        if rows.ndim == 1:
-            table = self.cells.table(rows)
-            scaled = self.cells.table(self._times(rows, weight))
-            product = table.T @ scaled
+        if rows.ndim > 1:
+            return np.asarray(rows.T @ (rows * weight[:, None]))
+        scaled = self._times(rows, weight)
+        if self.cells.dense or not self.cells.alike:
+            product = self.cells.table(rows).T @ self.cells.table(scaled)
             return np.asarray(product.todense() if issparse(product) else product)
-        return np.asarray(rows.T @ (rows * weight[:, None]))
+        product = np.zeros((self.cells.points,) * 2)
+        for cells, points in self.cells.alike:
+            product[np.ix_(points, points)] += rows[cells].T @ scaled[cells]
+        return product
 
     def _into(self, rows: Floats, vector: Floats) -> Floats:
         """Return for each node the product of its row with a vector."""
         if rows.ndim == 1 and not self.cells.dense:
-            return self.cells.by_leaf(rows * vector[self.cells.point])
+            return self.cells.by_leaf(rows * self.cells.of_points(vector))
         return np.asarray((self.cells.table(rows) if rows.ndim == 1 else rows) @ vector)
 
     def _out_of(self, rows: Floats, x: Floats) -> Floats:
         """Return the sum of rows, each times a value of its node."""
         if rows.ndim == 1 and not self.cells.dense:
-            return sum_by(self.cells.point, rows * x[self.cells.leaf], self.cells.points)
+            scaled = self.cells.scale(rows, x)
+            if self.cells.place[-1] is None:
+                return np.asarray(scaled.reshape(-1, self.cells.points).sum(axis=0))
+            return sum_by(self.cells.point, scaled, self.cells.points)
         return np.asarray(x @ (self.cells.table(rows) if rows.ndim == 1 else rows))
 
     def _factor(self, w: Floats) -> None:
@@ -191,13 +199,13 @@ class Chain:
         C: dict[tuple[int, int], Floats] = {}
         for c in Q:
             one = columns[c]
-            x = w * (one.z[cells.point] if one.flat is None else one.flat)
+            x = w * (cells.of_points(one.z) if one.flat is None else one.flat)
             for e in range(c, len(columns)):
                 other = columns[e]
                 if one.flat is not None and other.flat is not None:
                     sums = one.flat * other.flat * leaf
                 else:
-                    sums = cells.by_leaf(x * other.z[cells.point])
+                    sums = cells.by_leaf(x * cells.of_points(other.z))
                 sums = cells.rise(sums, 0, one.level)
                 if e == c:
                     d.append(1 + sums)
@@ -224,7 +232,7 @@ class Chain:
         chol, failed = lapack.dpotrf(S, lower=1, clean=1)
         if failed:
             raise np.linalg.LinAlgError("the fixed effects are not determined")
-        self.d, self.B, self.C, self.CE, self.chol = d, B, C, CE, chol
+        self.d, self.B, self.C, self.CE, self.chol, self.factored = d, B, C, CE, chol, True
 
     def _solve(self, right: Sequence[Floats], tail: Floats, *, joint: bool) -> tuple[list[Floats], Floats]:
         """Return H^-1 times a right-hand side; `joint` with the fixed effects in it."""
@@ -239,7 +247,7 @@ class Chain:
         size = len(rest) if joint else self.q2
         solved = np.zeros(len(rest))
         if size:
-            solved[:size] = cho_solve((self.chol[:size, :size], True), rest[:size], check_finite=False)
+            solved[:size] = solve_lower(self.chol[:size, :size], rest[:size])
         vector = self.TL @ solved
         found: list[Floats] = [np.empty(0)] * len(columns)
         for c in reversed(range(len(columns))):
@@ -258,11 +266,7 @@ class Chain:
         for c in reversed(range(len(columns))):
             low, d, B = columns[c].level, self.d[c], self.B[c]
             mass = cells.weight[low]
-            if B.ndim == 1:
-                table = np.asarray(cells.table(B) @ by_S)
-                across = table.ravel() if cells.dense else table[cells.leaf, cells.point]
-            else:
-                across = B @ by_S
+            across = B @ by_S if B.ndim > 1 else self._across(B, by_S)
             at_d = mass / d + mass / d**2 * self._dot(B, across)
             at_B = self._times(across, -2 * mass / d)
             for e in range(c + 1, len(columns)):
@@ -284,10 +288,27 @@ class Chain:
             by_d[c], by_B[c] = at_d, at_B
         return by_d, by_B, by_C
 
+    def _across(self, rows: Floats, square: Floats) -> Floats:
+        """Return the entries of rows times a matrix where there are cells."""
+        cells = self.cells
+        if cells.dense:
+            return np.asarray(cells.table(rows) @ square).ravel()
+        if not cells.alike:
+            return np.asarray((cells.table(rows) @ square)[cells.leaf, cells.point])
+        found = np.empty(len(rows))
+        for of, points in cells.alike:
+            found[of] = rows[of] @ square[np.ix_(points, points)]
+        return found
+
     def precision(self) -> Floats:
         """Return the precision of the fixed effects, random effects eliminated and theta as known."""
         low = self.chol[self.q2 :, self.q2 :]
         return np.asarray(low @ low.T)
+
+
+def solve_lower(chol: Floats, right: Floats) -> Floats:
+    """Return the solution of a system whose matrix has this lower factor; SciPy's checks would cost more than this."""
+    return np.asarray(lapack.dpotrs(chol, right, lower=1)[0])
 
 
 def _starts(widths: Sequence[int]) -> list[int]:

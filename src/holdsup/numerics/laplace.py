@@ -14,14 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_solve
 
-from holdsup.numerics.chain import Chain, Model
+from holdsup.numerics.chain import Chain, Model, solve_lower
 from holdsup.numerics.layout import Floats
 
-TIGHT = 5e-7  # decrement of a step to the mode after which the next one is at rounding
+TIGHT = 5e-7  # decrement of a step to the mode below which it is no sign of going too far that it grows
+TIGHTER = 1e-15  # decrement expected of the next step, of which none is needed
+NEAR, SHRINKS = 1e-3, 100.0  # decrement of a level, and shrinkage from step to step, for which known factors will do
 MOST_PASSES = 60
 FARTHEST = 300.0  # of a linear predictor
 RANGE = (0.3, 3.0)  # by how much modes are rescaled when theta moves
@@ -46,11 +48,14 @@ class Laplace(Chain):
         self.theta = np.ones(model.parameters)
         self.evaluations = self.passes = 0
         self.mode_found = True
+        self.enough = TIGHTER
+        self.size = float(sum(weight.sum() for weight in model.cells.weight)) + self.q2 + self.p
         self.pull = np.zeros(model.parameters)  # of log|H| by theta, w held, at the last gradient
 
     # One pass over the cells
 
     def _predict(self, u: Sequence[Floats], tail: Floats) -> Floats:
+        """Return the linear predictor at the cells."""
         cells = self.cells
         by_leaf = np.zeros(cells.leaves)
         by_point = self.PL @ tail
@@ -59,20 +64,18 @@ class Laplace(Chain):
             if column.flat is not None:
                 by_leaf += column.flat * (values if column.level == 0 else values[cells.node[column.level]])
             else:
-                part = values[cells.cellnode[column.level]] * column.z[cells.point]
+                part = cells.of_nodes(values, column.level) * cells.of_points(column.z)
                 eta = part if eta is None else eta + part
         if cells.dense:
             sums = np.add.outer(by_leaf, by_point).ravel()
         else:
-            sums = by_leaf[cells.leaf]
-            sums += by_point[cells.point]
-        if eta is not None:
-            sums += eta
-        return np.clip(sums, -FARTHEST, FARTHEST, out=sums)
+            sums = cells.of_nodes(by_leaf, 0)
+            sums += cells.of_points(by_point)
+        return sums if eta is None else sums + eta
 
     def _pass(self, eta: Floats) -> _Pass:
         cells = self.cells
-        mu = np.negative(eta)
+        mu = np.negative(np.clip(eta, -FARTHEST, FARTHEST))
         np.exp(mu, out=mu)
         mu += 1
         np.reciprocal(mu, out=mu)
@@ -89,7 +92,7 @@ class Laplace(Chain):
             if column.flat is not None and leaf is not None:
                 found.append(column.flat * cells.rise(leaf, 0, column.level))
             else:
-                found.append(cells.by_node(x * column.z[cells.point], column.level))
+                found.append(cells.by_node(x * cells.of_points(column.z), column.level))
         return found
 
     # The mode
@@ -106,33 +109,53 @@ class Laplace(Chain):
                 self.tail[rows] *= ratio[parameter]
 
     def _find_mode(self, *, joint: bool) -> _Pass:
-        """Move the modes (with `joint`, beta too) to the maximum by Newton's method, and factor H there."""
-        cells, columns, q2 = self.cells, self.columns, self.q2
+        """Move the modes (with `joint`, beta too) to the maximum, and factor H there.
+
+        Steps are Newton's. To factor H is most of the work, so the factors of an earlier step, or of the last theta,
+        are taken as long as the steps shrink fast with them.
+        """
+        cells, q2 = self.cells, self.q2
         prior = np.concatenate([np.ones(q2), self.model.prior])
-        u, tail, before, last = self.u, self.tail, np.inf, False
+        u, tail, before, found = self.u, self.tail, np.inf, False
         step: tuple[list[Floats], Floats] = ([], tail)
         for number in range(MOST_PASSES):
             at = self._pass(self._predict(u, tail))
             self.passes += 1
-            self._factor(at.w)
-            if last:
+            if found:
                 break
             right = [x - v for x, v in zip(self._by_column(at.r), u, strict=True)]
             low = self.PL.T @ cells.by_point(at.r) - prior * tail
-            moves, end = self._solve(right, low, joint=joint)
-            decrement = sum(
-                float(cells.weight[c.level] @ (x * g)) for c, x, g in zip(columns, moves, right, strict=True)
-            ) + float(end @ low)
+            known = self.factored and number < MOST_PASSES / 2
+            if known:
+                moves, end = self._solve(right, low, joint=joint)
+                decrement, left = self._decrease(moves, right, end, low)
+                known = decrement < (before / SHRINKS if number else NEAR * self.size)
+                left = decrement**2 / before if number else decrement
+            if not known:
+                self._factor(at.w)
+                moves, end = self._solve(right, low, joint=joint)
+                decrement, left = self._decrease(moves, right, end, low)
             if decrement > before and decrement > TIGHT and number < MOST_PASSES - 3:  # too far: half the step back
                 step = ([x / 2 for x in step[0]], step[1] / 2)
                 u, tail = [a - b for a, b in zip(u, step[0], strict=True)], tail - step[1]
                 continue
-            before, step = decrement, (moves, end)
+            before, step, found = decrement, (moves, end), left < self.enough
             u, tail = [a + b for a, b in zip(u, moves, strict=True)], tail + end
-            last = decrement < TIGHT if number else decrement < TIGHT**2
+        self._factor(at.w)
         self.u, self.tail = u, tail
-        self.mode_found = last
+        self.mode_found = found
         return at
+
+    def _decrease(
+        self, moves: Sequence[Floats], right: Sequence[Floats], end: Floats, low: Floats
+    ) -> tuple[float, float]:
+        """Return the decrement of a step, and about that of the next one: a node's is about its square."""
+        decrement, left = float(end @ low), float(end @ low) ** 2
+        for level, x, g in zip(self.levels, moves, right, strict=True):
+            share = x * g
+            decrement += float(self.cells.weight[level] @ share)
+            left += float(self.cells.weight[level] @ share**2)
+        return decrement, left
 
     # Value and gradient
 
@@ -149,7 +172,7 @@ class Laplace(Chain):
             self.tail = np.concatenate([self.tail[: self.q2], beta])
         self._set(theta)
         at = self._find_mode(joint=joint)
-        cells, eta = self.cells, self._predict(self.u, self.tail)
+        cells, eta = self.cells, np.clip(self._predict(self.u, self.tail), -FARTHEST, FARTHEST)
         # s eta - n log(1 + e^eta) = (s - n) eta + n log mu
         loglik = float(cells.mass @ ((cells.s - cells.n) * eta + cells.n * np.log(at.mu)))
         value = (
@@ -166,12 +189,12 @@ class Laplace(Chain):
         self.pull = gradient.copy()
         c = at.w * (1 - 2 * at.mu) * by_weight / cells.mass
         v, end = self._solve(self._by_column(c), self.PL.T @ cells.by_point(c), joint=joint)
-        through = self._predict_change(v, end)
+        through = self._predict(v, end)
         e = c - 2 * at.r - at.w * through
         for i, j, parameter in self.places:
             level = self.levels[j]
             z = self.raw[:, i]
-            raw = (z[0], z[0]) if self.flat[j] else (z[cells.point], z[cells.point])
+            raw = (z[0], z[0]) if self.flat[j] else (cells.of_points(z),) * 2
             left, right = cells.by_node(e * raw[0], level), cells.by_node(at.r * raw[1], level)
             gradient[parameter] += float(cells.weight[level] @ (self.u[j] * left + v[j] * right))
         by_point = self.P.T @ np.stack([cells.by_point(e), cells.by_point(at.r)], axis=1)
@@ -181,19 +204,11 @@ class Laplace(Chain):
             return gradient
         return np.concatenate([gradient, by_point[q2:, 0] + 2 * self.model.prior * self.beta])
 
-    def _predict_change(self, u: Sequence[Floats], tail: Floats) -> Floats:
-        cells = self.cells
-        change = (self.PL @ tail)[cells.point]
-        for column, values in zip(self.columns, u, strict=True):
-            part = values[cells.cellnode[column.level]]
-            change += part * (column.flat if column.flat is not None else column.z[cells.point])
-        return np.asarray(change)
-
     def _differentiate_determinant(self, at: _Pass) -> tuple[Floats, Floats]:
         """Return the gradient of log|H| by theta with w held, and by the w of each cell."""
         cells, columns, q2 = self.cells, self.columns, self.q2
         gradient = np.zeros(self.model.parameters)
-        inverse = cho_solve((self.chol[:q2, :q2], True), np.eye(q2)) if q2 else np.empty((0, 0))
+        inverse = solve_lower(self.chol[:q2, :q2], np.eye(q2)) if q2 else np.empty((0, 0))
         TL = self.TL[:, :q2]
         by_S = TL @ inverse @ TL.T  # of log|H| by what is left of the others' matrix
         if q2:
@@ -203,17 +218,17 @@ class Laplace(Chain):
         by_d, by_B, by_C = self.run_back(by_S)
         E = None if self.direct else self.P
         by_point = np.diag(by_S) if E is None else np.einsum("ij,ij->i", E @ by_S, E)
-        by_w = np.asarray(cells.mass * by_point[cells.point], dtype=np.float64)
+        by_w = np.asarray(cells.mass * cells.of_points(by_point), dtype=np.float64)
         for c, column in enumerate(columns):
             others = self._at_cells(by_B[c], column.level)
-            z = column.z[cells.point] if column.flat is None else column.flat
-            own = by_d[c][cells.cellnode[column.level]] * z
+            z = cells.of_points(column.z) if column.flat is None else column.flat
+            own = cells.of_nodes(by_d[c], column.level) * z
             by_w += (own + others) * z
             total = 2 * own + others
             for e in range(c):
-                total = total + self._across(by_C[e, c], e, c)
+                total = total + self._beside(by_C[e, c], e, c)
             for e in range(c + 1, len(columns)):
-                pair = self._across(by_C[c, e], e, c)
+                pair = self._beside(by_C[c, e], e, c)
                 by_w += pair * z
                 total = total + pair
             total = total * at.w
@@ -222,11 +237,17 @@ class Laplace(Chain):
                     gradient[parameter] += float(total @ self.raw[cells.point, i])
         return gradient, by_w
 
-    def _across(self, adjoint: Floats, e: int, c: int) -> Floats:
+    def _beside(self, adjoint: Floats, e: int, c: int) -> Floats:
         """Return at the cells the adjoint of the product of two columns, times the one that is not `c`."""
         cells, other = self.cells, self.columns[e]
-        z = other.z[cells.point] if other.flat is None else other.flat
-        return np.asarray(adjoint[cells.cellnode[min(self.levels[e], self.levels[c])]] * z)
+        z = cells.of_points(other.z) if other.flat is None else other.flat
+        return np.asarray(cells.of_nodes(adjoint, min(self.levels[e], self.levels[c])) * z)
+
+    @cached_property
+    def at_cells(self) -> Floats:
+        """The columns of the others at the cells, shape (leaves, cells, q), or (1, cells, q) where leaves differ."""
+        cells = self.cells
+        return self.P[cells.point].reshape(cells.leaves if cells.width else 1, -1, self.P.shape[1])
 
     def _at_cells(self, rows: Floats, level: int) -> Floats:
         """Return for each cell the product of its node's row with its point."""
@@ -234,7 +255,9 @@ class Laplace(Chain):
         if rows.ndim == 1:
             return rows
         if self.direct:
-            return rows[cells.cellnode[level], cells.point]
+            return cells.at_cells(rows, level)
         if len(rows) * cells.points <= 4 * len(cells.s):
-            return np.asarray((rows @ self.P.T)[cells.cellnode[level], cells.point])
-        return np.asarray(np.einsum("ij,ij->i", rows[cells.cellnode[level]], self.P[cells.point]))
+            return cells.at_cells(rows @ self.P.T, level)
+        if level == 0 and cells.width:  # one product a leaf
+            return np.asarray(self.at_cells @ rows[:, :, None]).ravel()
+        return np.asarray(np.einsum("ij,ij->i", rows[cells.cellnode[level]], self.at_cells.reshape(len(cells.n), -1)))

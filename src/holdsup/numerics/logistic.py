@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from holdsup.numerics.chain import Model
-from holdsup.numerics.laplace import Laplace
+from holdsup.numerics.laplace import TIGHTER, Laplace
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.optimization import CERTAIN, ROUGHLY, Optimum, certify, differentiate, minimize
 from holdsup.numerics.quadrature import Quadrature
 from holdsup.numerics.threads import blas_threads
 
 START, START_OTHERS = 1.0, 0.3  # standard deviations from which the search starts
-NEAR = 1e-2  # decrease left at the joint mode, from where the search goes on with beta
+ENOUGH_FOR_START = 1e-9  # decrement expected of another step to the modes
+NEAR = 5e-2  # decrease left at the joint mode, from where the search goes on with beta
 NEAR_ZERO = 0.02  # a standard deviation below is zero if the criterion is as good there
 AS_GOOD = 1e-6
 OFF_ZERO, LEAVE_ZERO = 0.03, 0.1  # where it is seen whether the criterion falls away from zero, and whither to go then
+HALF = 0.5
 CURVED = 10.0  # about the second derivative there
 MOST_RESTARTS = 4
 SETTLED = 1e-5  # change of the criterion by halving the spacing
@@ -44,8 +46,7 @@ class LogisticFit:
     theta: Floats  # relative to the logit's scale, signs put right
     beta: Floats
     joint: Floats  # covariance of (theta, beta), theta as known where it is zero
-    value: float  # -2 log-likelihood, without the binomial coefficients
-    optimum: Optimum
+    optimum: Optimum  # its value is -2 log-likelihood, without the binomial coefficients
     curvature: Floats  # Hessian of the criterion by (theta, beta) at the optimum
     decrease: float  # of the criterion that another step would bring
     converged: bool
@@ -69,9 +70,15 @@ class Criterion:
         self, evaluate: Callable[..., tuple[float, Floats]], parameters: int | None, walled: Sequence[int] = ()
     ) -> None:
         self.evaluate, self.parameters, self.walled = evaluate, parameters, list(walled)
+        self.last: tuple[Floats, float, Floats] | None = None  # the last point, and what was found there
 
     def slopes(self, x: Floats) -> tuple[float, Floats]:
         """Return the value and its gradient."""
+        if self.last is None or not np.array_equal(x, self.last[0]):
+            self.last = (x.copy(), *self._find(x))
+        return self.last[1], self.last[2]
+
+    def _find(self, x: Floats) -> tuple[float, Floats]:
         if (np.abs(x[self.walled]) > WALL).any():
             return np.inf, np.zeros(len(x))
         try:
@@ -152,36 +159,53 @@ def _refuse_runaway(model: Model, found: Optimum, method: str) -> None:
 
 
 def _start(model: Model, laplace: Laplace) -> tuple[Floats, Floats]:
-    """Return (theta, beta) with beta at the joint mode, and about the Hessian there."""
+    """Return (theta, beta) with beta at the joint mode, and about the Hessian there.
+
+    Standard deviations are looked for on a logarithmic scale, where few steps lead from anywhere to anywhere. How beta
+    followed them tells how they go together at the optimum.
+    """
     diagonals = _diagonals(model)
     theta = np.zeros(model.parameters)
     for parameter, (number, _) in diagonals.items():
         theta[parameter] = START if model.terms[number].level is not None else START_OTHERS
-    laplace.evaluate(theta)
-    H = None
-    if len(diagonals) == len(theta):
-        H = np.diag([max(laplace.pull[k] ** 2 / size, 1e-3) for k, (_, size) in sorted(diagonals.items())])
-    rough = minimize(Criterion(laplace.evaluate, None, _intercepts(model)), theta, enough=NEAR, curvature=H)  # type: ignore[arg-type]
-    laplace.evaluate(rough.theta)
-    return np.concatenate([rough.theta, laplace.beta]), _join(rough.curvature, laplace)
+    logarithmic = len(diagonals) == len(theta)
+    seen: list[Floats] = []
+
+    def evaluate(x: Floats) -> tuple[float, Floats]:
+        theta = np.exp(x) if logarithmic else x
+        value, gradient = laplace.evaluate(theta)
+        seen.append(np.concatenate([theta, laplace.beta]))
+        return value, gradient * theta if logarithmic else gradient
+
+    laplace.enough, criterion = ENOUGH_FOR_START, Criterion(evaluate, None)
+    H, x = None, theta
+    if logarithmic:
+        x = np.log(theta)
+        criterion.slopes(x)
+        H = np.diag(
+            [max((laplace.pull[k] * theta[k]) ** 2 / size * HALF, 1e-3) for k, (_, size) in sorted(diagonals.items())]
+        )
+    rough = minimize(criterion, x, enough=NEAR, curvature=H)  # type: ignore[arg-type]
+    criterion.slopes(rough.theta)
+    laplace.enough = TIGHTER
+    H, k = rough.curvature, len(theta)
+    if logarithmic:
+        H = H / np.outer(seen[-1][:k], seen[-1][:k])
+    apart = np.array(seen) - seen[-1]
+    slope = np.linalg.lstsq(apart[:, :k], apart[:, k:], rcond=1e-6)[0]
+    H_beta = 2 * laplace.precision()
+    return seen[-1], np.block([[H + slope @ H_beta @ slope.T, -slope @ H_beta], [-H_beta @ slope.T, H_beta]])
 
 
 def _start_from(laplace: Laplace, model: Model, start: Floats) -> tuple[Floats, Floats]:
     """Return a start that is known to be near, and about the Hessian there."""
-    theta, beta = start[: model.parameters], start[model.parameters :]
-    laplace.evaluate(theta, beta)
-    diagonals = _diagonals(model)
-    curves = np.ones(len(theta))
-    for parameter, (_, size) in diagonals.items():
-        curves[parameter] = max(laplace.pull[parameter] ** 2 / size, 1e-3)
-    return start, _join(np.diag(curves), laplace)
-
-
-def _join(H: Floats, laplace: Laplace) -> Floats:
-    k, p = len(H), laplace.p
-    joined = np.zeros((k + p, k + p))
-    joined[:k, :k], joined[k:, k:] = H, 2 * laplace.precision()
-    return joined
+    k, p = model.parameters, laplace.p
+    laplace.evaluate(start[:k], start[k:])
+    H = np.eye(k + p)
+    for parameter, (_, size) in _diagonals(model).items():
+        H[parameter, parameter] = max(laplace.pull[parameter] ** 2 / size, 1e-3)
+    H[k:, k:] = 2 * laplace.precision()
+    return start, H
 
 
 def _search(model: Model, criterion: Criterion, x: Floats, H: Floats) -> Optimum:
@@ -217,9 +241,8 @@ def _conclude(
     model: Model, criterion: Criterion, found: Optimum, laplace: Laplace, quadrature: Quadrature | None
 ) -> LogisticFit:
     k = model.parameters
-    value, gradient = found.value, found.gradient
-    curvature = differentiate(criterion, found.theta, gradient)  # type: ignore[arg-type]
-    decrease, converged = certify(found.theta, gradient, curvature)
+    curvature = differentiate(criterion, found.theta, found.gradient)  # type: ignore[arg-type]
+    decrease, converged = certify(found.theta, found.gradient, curvature)
     if not converged and decrease < CERTAIN:
         found = replace(found, reason="it has no certain minimum: some variance can't be separated from another effect")
     free = np.concatenate([found.theta[:k] != 0, np.ones(len(found.theta) - k, bool)])
@@ -235,8 +258,7 @@ def _conclude(
         theta=theta,
         beta=found.theta[k:],
         joint=joint,
-        value=value,
-        optimum=replace(found, value=value, gradient=gradient),
+        optimum=found,
         curvature=curvature,
         decrease=decrease,
         converged=converged,

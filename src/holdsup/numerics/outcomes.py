@@ -22,6 +22,7 @@ FULL = 0.4  # share of (leaf, point) pairs that occur from which all of them are
 DENSE_TABLE = 8  # places a row up to which cells are counted in a table of all pairs
 WORTH_MERGING = 0.8  # trees are merged where this share of them or fewer differ
 LARGEST_KEY = 2**62
+MOST_ALIKE = 64  # sets of points that leaves may have for products of tables to be made set by set
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,8 +102,16 @@ class Cells:
         first = [run_starts(node) for node in self.node]
         self.up = {(a, b): self.node[b][first[a]] for a in levels for b in levels if b >= a}
         self.start = {pair: run_starts(up) for pair, up in self.up.items()}
+        self.width = _evenly(self.begin, len(self.n))
+        self.fan = {pair: _evenly(start, len(self.up[pair])) for pair, start in self.start.items()}
         self.mass = self.weight[0][self.leaf]  # multiplicity of each cell
         self.cellnode = [node[self.leaf] for node in self.node]
+        places = [node * self.points + self.point for node in self.cellnode]
+        # where each cell stands in a table of nodes and points; None where the cells are that table as they stand
+        self.place = [
+            None if len(p) == len(w) * self.points and (p == np.arange(len(p))).all() else p
+            for p, w in zip(places, self.weight, strict=True)
+        ]
 
     @cached_property
     def leaves(self) -> int:
@@ -110,9 +119,19 @@ class Cells:
         return len(self.begin)
 
     @cached_property
-    def ones(self) -> Floats:
-        """A one for each point: to multiply by it is the quickest sum of short rows."""
-        return np.ones(self.points)
+    def alike(self) -> list[tuple[Ints, Ints]]:
+        """Leaves that have the same points: the cells of each, and these points; none where few leaves are alike."""
+        scattered = _mix(self.point.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+        _, first, kind = np.unique(np.add.reduceat(scattered, self.begin), return_index=True, return_inverse=True)
+        if len(first) > MOST_ALIKE:
+            return []
+        order, ends = np.argsort(kind, kind="stable"), np.cumsum(np.bincount(kind))
+        sizes = np.diff(np.append(self.begin, len(self.n)))
+        found = []
+        for leaves, shown in zip(np.split(order, ends[:-1]), first, strict=True):
+            slots = np.arange(sizes[shown])
+            found.append((self.begin[leaves][:, None] + slots, self.point[self.begin[shown] + slots]))
+        return found
 
     @cached_property
     def pattern(self) -> Any:
@@ -121,19 +140,34 @@ class Cells:
 
     def by_leaf(self, x: Floats) -> Floats:
         """Return the sum of a value of cells over each leaf."""
-        if self.dense:
-            return np.asarray(x.reshape(self.leaves, self.points) @ self.ones)
-        return np.asarray(np.add.reduceat(x, self.begin))
+        return _add(x, self.begin, self.width)
 
     def by_point(self, x: Floats) -> Floats:
         """Return the sum of a value of cells over each point, trees counted as often as they occur."""
         if self.dense:
             return np.asarray(self.weight[0] @ x.reshape(self.leaves, self.points))
+        if self.place[-1] is None:
+            return np.asarray(self.weight[-1] @ x.reshape(-1, self.points))
         return sum_by(self.point, x * self.mass, self.points)
+
+    def of_points(self, x: Floats) -> Floats:
+        """Return for each cell the value of its point."""
+        if self.place[-1] is not None:
+            return x[self.point]
+        return np.broadcast_to(x, (len(self.weight[-1]), self.points)).flatten()
+
+    def of_nodes(self, x: Floats, level: int) -> Floats:
+        """Return for each cell the value of its node."""
+        each = self.width * (self.fan[0, level] if level else 1)
+        return np.broadcast_to(x[:, None], (len(x), each)).flatten() if each else x[self.cellnode[level]]
+
+    def scale(self, x: Floats, by: Floats) -> Floats:
+        """Return values of cells, each times a value of its leaf."""
+        return (x.reshape(-1, self.width) * by[:, None]).ravel() if self.width else x * by[self.leaf]
 
     def rise(self, x: Floats, low: int, high: int) -> Floats:
         """Return sums over the nodes of a level, from values (or rows) of a lower one."""
-        return x if low == high else np.asarray(np.add.reduceat(x, self.start[low, high], axis=0))
+        return x if low == high else _add(x, self.start[low, high], self.fan[low, high])
 
     def by_node(self, x: Floats, level: int) -> Floats:
         """Return the sum of a value of cells over each node of a level."""
@@ -150,9 +184,29 @@ class Cells:
         """Return values of cells summed over the leaves of each node, nodes x points."""
         if self.dense:
             return self.rise(x.reshape(self.leaves, self.points), 0, level)
-        nodes = len(self.weight[level])
-        flat = sum_by(self.cellnode[level] * self.points + self.point, x, nodes * self.points)
+        place, nodes = self.place[level], len(self.weight[level])
+        flat = x if place is None else sum_by(place, x, nodes * self.points)
         return flat.reshape(nodes, self.points)
+
+    def at_cells(self, table: Floats, level: int) -> Floats:
+        """Return what stands at each cell in a table of nodes and points."""
+        place = self.place[level]
+        return table.ravel() if place is None else table.ravel()[place]
+
+
+def _evenly(starts: Ints, count: int) -> int:
+    """Return how many of `count` follow each start, 0 where that differs."""
+    each = count // len(starts)
+    return each if (starts == each * np.arange(len(starts))).all() and each * len(starts) == count else 0
+
+
+def _add(x: Floats, starts: Ints, each: int) -> Floats:
+    """Return sums (of rows) from each start to the next one, `each` values apart if that is not 0."""
+    if not each:
+        return np.asarray(np.add.reduceat(x, starts, axis=0))
+    if x.ndim == 1:  # a product is the quickest sum of short rows
+        return np.asarray(x.reshape(-1, each) @ np.ones(each))
+    return np.asarray(x.reshape(-1, each, x.shape[1]).sum(axis=1))
 
 
 def make_cells(

@@ -23,49 +23,20 @@ from scipy.sparse import csr_matrix
 
 from holdsup.numerics.chain import Model
 from holdsup.numerics.laplace import Laplace
-from holdsup.numerics.layout import Floats, Ints, run_starts
-from holdsup.numerics.outcomes import Cells, sum_by
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.outcomes import sum_by
+from holdsup.numerics.posteriors import PairwiseVariation, SharedVariation, find_sets, find_units
 
 SPACING = 0.8  # of the grid, in standard deviations of the narrowest posterior
 REACH = 8.5  # standard deviations that the grid covers on each side
 LATTICE = 0.35  # standard deviation of both effects from which their grids are one
 INNER = 9  # nodes of Gauss and Hermite's for smaller ones
 MOST_KNOWN = 10.0  # of a unit's effect (the information of its cells), for which these are enough
-AT_A_TIME = 1000  # items whose pairs are computed together
-NEGLIGIBLE = 1e-9  # share of an item's posterior that is left out of covariances
 MOST_WORK = 1e7  # numbers of one evaluation, beyond which it is not worth its time
 MOST_NODES = 3000  # of items: posteriors 140 times narrower than the spread, for which Laplace is as good as exact
 MOST_OTHERS, MOST_STEPS = 300, 50  # effects outside, and steps to their mode
 ENOUGH = 1e-13  # decrease of a step to the mode of v after which it is found
-
-
-@dataclass(slots=True, eq=False)
-class _Units:
-    """The kinds of units, and which items have them."""
-
-    point: Ints  # point of each cell of a kind, shape (P, R), padded by cells without trials
-    s: Floats  # successes, shape (P, R)
-    n: Floats  # trials
-    has: csr_matrix  # how many of each kind an item has, shape (items, P)
-    mass: Floats  # multiplicity of each item
-
-
-def find_units(cells: Cells) -> _Units:
-    """Return the kinds of units: cells where the chain is one factor, else its finer level."""
-    if nested := len(cells.node) == 2:
-        R = int(np.diff(np.append(cells.begin, len(cells.n))).max())
-        unit, slot = cells.leaf, np.arange(len(cells.n)) - cells.begin[cells.leaf]
-    else:
-        unit, slot, R = np.arange(len(cells.n)), np.zeros(len(cells.n), np.int64), 1
-    content = np.zeros((int(unit[-1]) + 1, R, 3))
-    content[unit, slot] = np.stack([cells.point, cells.s, cells.n], axis=1)
-    content[content[:, :, 2] == 0] = 0
-    flat = np.ascontiguousarray(content.reshape(len(content), -1))
-    _, first, kind = np.unique(flat.view(f"V{8 * 3 * R}").ravel(), return_index=True, return_inverse=True)
-    root = cells.node[-1] if nested else cells.leaf
-    has = csr_matrix((np.ones(len(kind)), (root, kind.ravel())), shape=(len(cells.weight[-1]), len(first)))
-    point, successes, trials = np.moveaxis(content[first], -1, 0)
-    return _Units(point.astype(np.int64), successes, trials, has, cells.weight[-1])
+ROUGHLY = 1e-8  # the same where the gradient tells what the last step will change
 
 
 @cache
@@ -86,6 +57,7 @@ class _Direct:
     """A grid for items, and nodes about each of its values for the units: any standard deviations, zero too."""
 
     def __init__(self, outer: float, inner: float | None, spacing: float, step: float = 0.0, nodes: int = 0) -> None:
+        self.alone = inner is None  # there is no inner integral
         self.u, weight = _trapezoid(spacing)
         self.log_weight = np.log(weight)
         one = (np.zeros(1), np.ones(1))
@@ -106,6 +78,8 @@ class _Direct:
 
 class _Lattice:
     """One grid of the linear predictor for items and units: the inner integral is a convolution."""
+
+    alone = False
 
     def __init__(self, outer: float, inner: float, spacing: float, step: float) -> None:
         self.outer, self.inner = outer, inner
@@ -138,25 +112,16 @@ class _State:
     value: float  # G
     rho: Floats  # residuals at the nodes, shape (P, R, M)
     w: Floats  # their variances
-    bend: Floats  # derivatives of these
+    mu: Floats  # probabilities
     E: Floats  # likelihood of each kind at the nodes, scaled, shape (P, M)
     f: Floats  # integrals, scaled alike, shape (P, Q)
     omega: Floats  # posterior of each item on the grid, shape (items, Q)
     share: Floats  # summed over the items that have a kind, shape (P, Q)
     a: Floats  # mean residuals given an item's effect, shape (P, R, Q)
 
-
-@dataclass(slots=True, eq=False)
-class _Pairs:
-    """Some items, each with the nodes that matter to it."""
-
-    of: csr_matrix  # how many units of each kind a pair has at its node, shape (pairs, P Q)
-    node: Ints
-    item: Ints  # counted from the first of these items
-    starts: Ints  # the first pair of each item
-    mass: Floats  # posterior mass of each pair, multiplicity of the item included
-    items: Floats  # multiplicity of each item
-    left: Floats  # mean residuals of the others' columns less their mean over the item, shape (pairs, q2)
+    def bend(self) -> Floats:
+        """Return the derivatives of the variances."""
+        return np.asarray(self.w * (1 - 2 * self.mu))
 
 
 class Quadrature:
@@ -165,6 +130,10 @@ class Quadrature:
     def __init__(self, model: Model, laplace: Laplace) -> None:
         """Take a model, and Laplace's criterion of it evaluated somewhere near."""
         self.model, self.laplace, self.units = model, laplace, find_units(model.cells)
+        self.sets = find_sets(self.units)
+        (P, R), K = self.units.point.shape, model.cells.points
+        ends = np.arange(0, P * R + 1, R)
+        self.trials = csr_matrix((self.units.n.ravel(), self.units.point.ravel(), ends), shape=(P, K))
         chain = sorted((t for t in model.terms if t.level is not None), key=lambda t: -(t.level or 0))
         self.chain = [t.places[0][2] for t in chain]  # parameters: of items, then of units
         # what the narrowest posteriors know of an effect, for the spacing
@@ -204,27 +173,31 @@ class Quadrature:
 
     def _integrate(self, grid: _Direct | _Lattice, o: Floats) -> _State:
         units = self.units
-        eta = np.add.outer(o[units.point], grid.y)
+        eta = np.add.outer(o, grid.y)  # at the points, which are fewer than the cells of all kinds
         low = np.exp(-np.abs(eta))
-        soft = np.maximum(eta, 0.0) + np.log1p(low)
         mu = np.where(eta > 0, 1.0, low) / (1 + low)
-        n = units.n[:, :, None]
-        log_e = (units.s[:, :, None] * eta - n * soft).sum(axis=1)
-        alone = isinstance(grid, _Direct) and len(grid.t) == 1  # no inner integral: nothing may underflow
-        top = log_e if alone else log_e.max(axis=1, keepdims=True)
-        E = np.exp(log_e - top)
-        f = np.maximum(grid.integrate(E), 1e-300)
-        logs = units.has @ (np.log(f) + top) + grid.log_weight
+        soft = np.maximum(eta, 0.0) + np.log1p(low)
+        log_e = np.multiply.outer(units.s.sum(axis=1), grid.y) - self.trials @ soft
+        log_e += (units.s * o[units.point]).sum(axis=1)[:, None]
+        if grid.alone:  # without an inner integral nothing may underflow
+            top, E = log_e, np.ones_like(log_e)
+            f = E
+        else:
+            top = log_e.max(axis=1, keepdims=True)
+            E = np.exp(log_e - top)
+            f = np.maximum(grid.integrate(E), 1e-300)
+        logs = units.table @ (np.log(f) + top) + grid.log_weight
         peak = logs.max(axis=1, keepdims=True)
         omega = np.exp(logs - peak)
         total = omega.sum(axis=1, keepdims=True)
         omega /= total
         value = float(units.mass @ (np.log(total) + peak)[:, 0])
-        rho = units.s[:, :, None] - n * mu
-        w = n * mu * (1 - mu)
-        share = np.asarray(units.has.T @ (omega * units.mass[:, None]))
-        a = grid.integrate(E[:, None, :] * rho) / f[:, None, :]
-        return _State(value, rho, w, w * (1 - 2 * mu), E, f, omega, share, a)
+        mu = mu[units.point]
+        expected = units.n[:, :, None] * mu
+        rho, w = units.s[:, :, None] - expected, expected * (1 - mu)
+        share = np.asarray(units.table.T @ (omega * units.mass[:, None]))
+        a = rho if grid.alone else grid.integrate(E[:, None, :] * rho) / f[:, None, :]
+        return _State(value, rho, w, mu, E, f, omega, share, a)
 
     def _at_points(self, x: Floats) -> Floats:
         """Return the sums over points of what kinds have, shape (P, R)."""
@@ -233,37 +206,28 @@ class Quadrature:
     def _hessian(self, at: _State, grid: _Direct | _Lattice) -> Floats:
         """Return Z'G''Z, by the law of total covariance: cells within units, units within items, items."""
         over = at.E * grid.spread(at.share / at.f)  # posterior mass of each node
-        inside = np.einsum("prm,psm,pm->prs", at.rho, at.rho, over) - np.einsum("prq,psq,pq->prs", at.a, at.a, at.share)
+        inside = np.zeros((*at.rho.shape[:2], at.rho.shape[1]))
+        if not grid.alone:
+            inside = (at.rho * over[:, None, :]) @ at.rho.swapaxes(1, 2)
+            inside -= (at.a * at.share[:, None, :]) @ at.a.swapaxes(1, 2)
         diagonal = np.arange(inside.shape[1])
         inside[:, diagonal, diagonal] -= (at.w * over[:, None, :]).sum(axis=2)
-        H = np.einsum("prk,prs,psl->kl", self.Z, inside, self.Z, optimize=True)
-        self._pair(at)
-        for each in self.pairs:
-            H = H + each.left.T @ (each.left * each.mass[:, None])
-        return np.asarray(H)
+        H = np.tensordot(self.Z, inside @ self.Z, axes=((0, 1), (0, 1)))
+        self.variation = self._vary(at)
+        return np.asarray(H + self.variation.total())
 
-    def _pair(self, at: _State) -> None:
-        """List (item, node) pairs that matter, and mean residuals of the others' columns there, less the item's."""
-        units, Q = self.units, at.omega.shape[1]
-        A = np.einsum("prq,prk->pqk", at.a, self.Z, optimize=True).reshape(-1, self.q2)
-        self.pairs: list[_Pairs] = []
-        for first in range(0, len(at.omega), AT_A_TIME):
-            omega = at.omega[first : first + AT_A_TIME]
-            item, node = np.nonzero(omega > NEGLIGIBLE)
-            rows = units.has[first + item]
-            place = rows.indices * np.int64(Q) + np.repeat(node, np.diff(rows.indptr))
-            of = csr_matrix((rows.data, place, rows.indptr), shape=(len(node), at.f.size))
-            left = np.asarray(of @ A)
-            mass = omega[item, node] * units.mass[first + item]
-            starts = run_starts(item)
-            mean = np.add.reduceat(left * mass[:, None], starts, axis=0)
-            left -= (mean / units.mass[first : first + AT_A_TIME, None])[item]
-            self.pairs.append(_Pairs(of, node, item, starts, mass, units.mass[first : first + AT_A_TIME], left))
+    def _vary(self, at: _State) -> PairwiseVariation | SharedVariation:
+        if self.sets:
+            return SharedVariation(self.units, self.sets, self.Z, at.omega, at.a)
+        return PairwiseVariation(self.units, self.Z, at.omega, at.a)
 
-    def _mode(self, grid: _Direct | _Lattice, fixed: Floats) -> _State:
-        """Move v to the maximum of G - v'v/2; steps by the curvature known so far while they shrink."""
+    def _mode(self, grid: _Direct | _Lattice, fixed: Floats, enough: float) -> _State:
+        """Move v to the maximum of G - v'v/2; steps by the curvature known so far while they shrink.
+
+        The last step, which would bring less than `enough`, is left to do.
+        """
         Z = self.laplace.rest
-        before, fresh = np.inf, False
+        before, fresh, self.left = np.inf, False, np.zeros(self.q2)
         for _ in range(MOST_STEPS):
             at = self._integrate(grid, fixed + Z @ self._scale(self.v))
             if not self.q2:
@@ -275,7 +239,8 @@ class Quadrature:
                 self.curvature = (vectors * np.maximum(np.abs(values), 0.1)) @ vectors.T
             step = np.linalg.solve(self.curvature, gradient)
             decrease = float(step @ gradient)
-            if decrease < ENOUGH:
+            if decrease < enough:
+                self.left = gradient
                 break
             fresh = decrease > before / 4
             before = decrease
@@ -298,9 +263,9 @@ class Quadrature:
         self.L2 = self.laplace.rest_factor(theta)
         grid = self._grid(theta)
         self.nodes = (len(grid.u), len(grid.y))
-        at = self._mode(grid, model.X @ beta)
+        at = self._mode(grid, model.X @ beta, ROUGHLY if slopes else ENOUGH)
         value = -2 * at.value + float(self.v @ self.v) + float(model.prior @ beta**2)
-        gradient, direction = np.zeros(model.parameters), np.zeros(self.q2)
+        gradient, direction, step = np.zeros(model.parameters), np.zeros(self.q2), np.zeros(self.q2)
         by_o, by_chain = np.zeros(model.cells.points), np.zeros(len(self.chain))
         if self.q2:
             curve = self._hessian(at, grid)
@@ -308,6 +273,8 @@ class Quadrature:
             self.curvature = (H + H.T) / 2
             factor = cho_factor(self.curvature, lower=True)
             value += 2 * float(np.log(np.diag(factor[0])).sum())
+            step = cho_solve(factor, self.left)
+            value -= float(step @ self.left)
             if not slopes:
                 return value, np.empty(0)
             inverse = cho_solve(factor, np.eye(self.q2))
@@ -317,59 +284,53 @@ class Quadrature:
                 gradient[parameter] += float(back[rows, columns].sum())
             by_o, by_chain = self._differentiate_determinant(grid, at, full @ inverse @ full.T)
             direction = inverse @ self._scale_back(Z.T @ by_o)
+            value += float(by_o @ (Z @ self._scale(step)))
         elif not slopes:
             return value, np.empty(0)
-        rest, more = self._differentiate_integral(grid, at, Z @ self._scale(direction))
+        # the last step to the mode, which is not taken, counts to first order
+        rest, more = self._differentiate_integral(grid, at, Z @ self._scale(direction - 2 * step))
         by_o = by_o + rest
         gradient[self.chain] += np.sign(theta[self.chain]) * (by_chain + more)
         by_column = Z.T @ by_o
         score = Z.T @ self._at_points((at.a * at.share[:, None, :]).sum(axis=2))
+        self.v = self.v + step
         for rows, columns, parameter in self.laplace.rest_places:
             gradient[parameter] += float(by_column[rows] @ self.v[columns] + score[rows] @ direction[columns])
         return value, np.concatenate([gradient, model.X.T @ by_o + 2 * model.prior * beta])
 
     def _differentiate_determinant(self, grid: _Direct | _Lattice, at: _State, M: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of -tr(M Z'G''Z) by o and by the standard deviations of the chain."""
-        shape = at.f.shape
-        Mp = np.einsum("prk,kl,psl->prs", self.Z, M, self.Z, optimize=True)
-        spread = np.einsum("prs,psm->prm", Mp, at.rho)
+        Mp = (self.Z @ M) @ self.Z.swapaxes(1, 2)
+        if grid.alone:
+            own = Mp[:, :, 0]
+            by_logf, by_a, by_weight = self.variation.run_back(M, -own * at.w[:, 0])
+            return self._run_back(grid, at, by_logf, by_a, by_weight, (own * at.share * at.bend()[:, 0])[:, None], None)
+        spread = Mp @ at.rho
         own = np.einsum("prr->pr", Mp)[:, :, None]
         psi = (spread * at.rho).sum(axis=1) - (own * at.w).sum(axis=1)
         inner = grid.integrate(at.E * psi) / at.f
-        turned = np.einsum("prs,psq->prq", Mp, at.a)
+        turned = Mp @ at.a
         phi = inner - (turned * at.a).sum(axis=1)
-        by_logf, by_weight = np.zeros(at.f.size), np.zeros(shape[1])
-        by_A = np.zeros((at.f.size, self.q2))
-        for each in self.pairs:
-            toward = each.left @ M
-            y = np.einsum("ij,ij->i", toward, each.left) + each.of @ phi.ravel()
-            y -= (np.add.reduceat(y * each.mass, each.starts) / each.items)[each.item]
-            y *= each.mass
-            toward *= 2 * each.mass[:, None]
-            by_logf -= each.of.T @ y
-            by_A -= each.of.T @ toward
-            by_weight -= sum_by(each.node, y, shape[1])
+        by_logf, by_a, by_weight = self.variation.run_back(M, phi)
         by_phi = -at.share
-        by_a = np.einsum("pqk,prk->prq", by_A.reshape(*shape, self.q2), self.Z, optimize=True)
         by_a = by_a - 2 * by_phi[:, None, :] * turned
-        by_f = (by_logf.reshape(shape) - by_phi * inner) / at.f
+        by_f = (by_logf - by_phi * inner) / at.f
         by_psi = at.E * grid.spread(by_phi / at.f)
-        extra = 2 * by_psi[:, None, :] * spread * -at.w - own * by_psi[:, None, :] * at.bend
+        extra = 2 * by_psi[:, None, :] * spread * -at.w - own * by_psi[:, None, :] * at.bend()
         return self._run_back(grid, at, by_f, by_a, by_weight, extra, (by_phi / at.f, psi))
 
     def _differentiate_integral(self, grid: _Direct | _Lattice, at: _State, direction: Floats) -> tuple[Floats, Floats]:
         """Return the gradient of -2 G + direction . dG/do by o and by the standard deviations of the chain."""
         units = self.units
-        by_logf = -2 * at.share
+        by_logf, by_a = -2 * at.share, np.zeros_like(at.a)
         by_log = -2 * at.omega * units.mass[:, None]
-        by_a = np.zeros_like(at.a)
         if direction.any():
             along = direction[units.point]
-            toward = np.asarray(units.has @ (along[:, :, None] * at.a).sum(axis=1))
+            toward = np.asarray(units.table @ (along[:, :, None] * at.a).sum(axis=1))
             toward -= (toward * at.omega).sum(axis=1, keepdims=True)
             moved = at.omega * units.mass[:, None] * toward
             by_log = by_log + moved
-            by_logf = by_logf + units.has.T @ moved
+            by_logf = by_logf + units.table.T @ moved
             by_a = along[:, :, None] * at.share[:, None, :]
         return self._run_back(grid, at, by_logf / at.f, by_a, by_log.sum(axis=0), None, None)
 
@@ -378,6 +339,12 @@ class Quadrature:
         extra: Floats | None, second: tuple[Floats, Floats] | None,
     ) -> tuple[Floats, Floats]:  # fmt: skip
         """Return derivatives by o and by the chain's standard deviations, from those by f, a and the grid's weights."""
+        if grid.alone:
+            by_eta = by_f[:, None] * at.rho - by_a * at.w
+            by_eta = by_eta if extra is None else by_eta + extra
+            return self._at_points(by_eta.sum(axis=2)), np.array(
+                grid.slopes(by_eta.sum(axis=(0, 1)), by_weight, None)[:1]
+            )
         by_D = by_a / at.f[:, None, :]
         by_f = by_f - (by_D * at.a).sum(axis=1)
         by_E = grid.spread(by_f)
@@ -390,8 +357,7 @@ class Quadrature:
             by_eta = by_eta + extra
         by_kernel = None
         if isinstance(grid, _Lattice):
-            by_kernel = at.E.T @ by_f + np.einsum("prm,prq->mq", at.E[:, None, :] * at.rho, by_D, optimize=True)
+            by_kernel = at.E.T @ by_f + np.tensordot(at.E[:, None, :] * at.rho, by_D, axes=((0, 1), (0, 1)))
             if second is not None:
                 by_kernel = by_kernel + (at.E * second[1]).T @ second[0]
-        found = grid.slopes(by_eta.sum(axis=(0, 1)), by_weight, by_kernel)
-        return self._at_points(by_eta.sum(axis=2)), np.array(found[: len(self.chain)])
+        return self._at_points(by_eta.sum(axis=2)), np.array(grid.slopes(by_eta.sum(axis=(0, 1)), by_weight, by_kernel))

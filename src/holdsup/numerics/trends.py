@@ -11,6 +11,10 @@ that mean is, to a part in I, the one that holds whatever the variances of the e
 White 1985; with sqrt(1 - h_i) HC2, which is exact where the properties are classes). Put in place of
 the scores, they turn every rule for means, in two ways over items and runs, into the rule for l'b.
 
+Scores from 0 to 1 can be taken on log-odds instead: l'b is then that of a logistic regression on the properties, and
+scores are those of its estimating equations, x_i (y_ir - mu_i), times the inverse of the information (the sandwich of
+generalized estimating equations, Liang & Zeger 1986). Rates are those over all items, not given an item.
+
 Along a line b0 + b1 z, with z the property in standard deviations from its mean, limits hold for all values at once:
 
 - Over new items: Working and Hotelling's band, b0 + b1 z +- sqrt(2 F(2, df)) se(z).
@@ -38,6 +42,8 @@ from holdsup.numerics.spread import Clusters, Spread, measure_arm, measure_sprea
 
 ALONE = 1e-10  # 1 - leverage below it: the item is fitted exactly, and its residual is rounding
 CENTRE, SLOPE = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+MOST_LOG_ODDS = 12.0  # of a rate that is none of 0 and 1
+MOST_STEPS = 30  # of Newton's method
 STEPS = 2000  # places at which a band is looked at; the ends of a range are then found exactly
 
 
@@ -107,6 +113,7 @@ def measure_trends(
     settings: Sequence[Codes | None],
     clusters: Clusters,
     classes: bool = False,
+    log_odds: bool = False,
 ) -> Trends:
     """Return the trends of the first arm minus the second, or of a single one.
 
@@ -116,10 +123,11 @@ def measure_trends(
     design : X, shape (I, p), of full rank
     settings : of each arm, the setting of each run, None where there is one only
     classes : whether the columns of X tell classes of items
+    log_odds : whether the coefficients are those of log-odds; scores are then from 0 to 1
 
     Raises
     ------
-    ValueError : no more items than coefficients
+    ValueError : no more items than coefficients; log-odds without end
     """
     count, p = design.shape
     if count <= p:
@@ -127,8 +135,13 @@ def measure_trends(
     Q, R = np.linalg.qr(design)
     weights = np.linalg.solve(R, Q.T).T
     leverage = (Q**2).sum(axis=1)
-    free = (1 - leverage) ** (0.5 if classes else 1.0)
-    scores = [_spread_out(arm, design, weights, free) for arm in arms]
+    lacking = 0.5 if classes else 1.0
+    scores = [
+        _spread_log_odds(arm, design, lacking)
+        if log_odds
+        else _spread_out(arm, design, weights, (1 - leverage) ** lacking)
+        for arm in arms
+    ]
 
     def measure(direction: Floats) -> Spread:
         measured = [
@@ -181,6 +194,31 @@ def _spread_out(scores: Floats, design: Floats, weights: Floats, free: Floats) -
     spread = np.sqrt(count * (count - 1)) * steps[:, :, None] * residual
     spread -= spread.mean(axis=1, keepdims=True)
     return np.where(missing, np.nan, (common[:, None] + own)[:, None, :] + spread)
+
+
+def _spread_log_odds(scores: Floats, design: Floats, lacking: float) -> Floats:
+    """Return the same of a logistic regression: all runs tell the rates, and one step from there each run's own."""
+    there = ~np.isnan(scores)
+    trials, right = there.sum(axis=1), np.nansum(scores, axis=1)
+    b = np.zeros(design.shape[1])
+    for _ in range(MOST_STEPS):
+        mu = special.expit(design @ b)
+        information = design.T @ ((trials * mu * (1 - mu))[:, None] * design)
+        if (np.abs(design @ b) > MOST_LOG_ODDS).any() or np.linalg.cond(information) > 1 / ALONE:
+            raise ValueError("all are right or all are wrong somewhere along it, where log-odds have no end.")
+        step = np.linalg.solve(information, design.T @ (right - trials * mu))
+        b = b + step
+        if np.abs(step).max() < ALONE:
+            break
+    w, found = mu * (1 - mu), np.full((len(b), *scores.shape), np.nan)
+    for run, (y, held) in enumerate(zip(scores.T, there.T, strict=True)):
+        X, v = design[held], w[held]
+        towards = np.linalg.solve(X.T @ (v[:, None] * X), X.T)
+        own = towards @ (y[held] - mu[held])
+        free = np.maximum(1 - v * np.einsum("ij,ji->i", X, towards), ALONE) ** lacking
+        spread = sqrt(len(X) * (len(X) - 1)) * towards * (y[held] - mu[held] - v * (X @ own)) / free
+        found[:, held, run] = (b + own)[:, None] + spread - spread.mean(axis=1, keepdims=True)
+    return found
 
 
 def decide_direction(trends: Trends, direction: Floats, *, new_runs: bool, level: float) -> Difference:

@@ -8,6 +8,7 @@ from holdsup.lazy import load_lazily
 
 if TYPE_CHECKING:
     from holdsup.verdict.comparison import Comparison as Comparison, compare_systems as compare_systems
+    from holdsup.verdict.items import ItemRating as ItemRating, rate_items as rate_items
     from holdsup.verdict.plan import EvaluationPlan as EvaluationPlan, plan_evaluation as plan_evaluation
     from holdsup.verdict.reproduction import (
         Findings as Findings,
@@ -30,6 +31,7 @@ __all__, __getattr__ = load_lazily(
     __name__,
     {
         "comparison": "Comparison compare_systems",
+        "items": "ItemRating rate_items",
         "plan": "EvaluationPlan plan_evaluation",
         "reproduction": "Findings LabelAgreement MeasurementAudit Reproduction ScoreSets agree_on_labels "
         "assess_repeatability assess_reproduction audit_measurements compare_findings compare_score_sets make_cards "

@@ -57,9 +57,19 @@ def _is_dataset(name: str) -> bool:
 
 
 def condition(
-    evaluation: Evaluation, pairs: Sequence[Pair], by: Sequence[str], asked: str, *, level: float, lower_is_better: bool
+    evaluation: Evaluation,
+    pairs: Sequence[Pair],
+    by: Sequence[str],
+    asked: str,
+    *,
+    log_odds: bool,
+    level: float,
+    lower_is_better: bool,
 ) -> Conditions:
-    """Return how the pairs compare along each property, on its own and given the others; `asked` is the claim."""
+    """Return how the pairs compare along each property, on its own and given the others; `asked` is the claim.
+
+    With `log_odds` what is compared are the log-odds of scores from 0 to 1.
+    """
     if not by:
         return Conditions()
     if asked == THESE_ITEMS:
@@ -72,11 +82,14 @@ def condition(
             f"--by {by[0]}: there are {len(evaluation.dataset_names)} datasets, and it may matter differently "
             "in each: compare one dataset at a time (--where), or give --dataset -"
         )
+    if log_odds:
+        _check_rates(evaluation)
     properties = [find_property(evaluation, name) for name in dict.fromkeys(by)]
+    options: dict[str, Any] = {"log_odds": log_odds, "level": level, "lower_is_better": lower_is_better}
     ours, said = [], list[Caution]()
     for given in properties:
         others = [each for each in properties if each is not given]
-        ours.append(_along(evaluation, pairs, given, others, asked, said, level=level, lower_is_better=lower_is_better))
+        ours.append(_along(evaluation, pairs, given, others, asked, said, **options))
     published = (
         find_extra(
             f"the published test along {given.name}", partial(condition_as_published, evaluation, given), said, None
@@ -95,6 +108,15 @@ def _as_classes(evaluation: Evaluation, name: str) -> Evaluation:
     return replace(evaluation, scores=scores, datasets=None, dataset_names=(), by_items=False, weights=None)
 
 
+def _check_rates(evaluation: Evaluation) -> None:
+    for system in evaluation.systems:
+        beyond = system.scores[(system.scores < 0) | (system.scores > 1)]
+        if len(beyond):
+            raise ScoresError(
+                f"--scale logit: {system.name} has a score of {beyond[0]:g}, and log-odds take scores from 0 to 1"
+            )
+
+
 def _along(
     evaluation: Evaluation,
     pairs: Sequence[Pair],
@@ -103,21 +125,26 @@ def _along(
     asked: str,
     said: list[Caution],
     *,
+    log_odds: bool,
     level: float,
     lower_is_better: bool,
 ) -> tuple[Conditional, str]:
     """Return how the pairs compare along one property, and why it has no likelihood ratio of ours."""
     trends, where = [], []
     for pair in pairs:
-        subject, options = subject_of_pair(evaluation, pair, [given]), {"level": level, "pairs": len(pairs)}
+        subject = subject_of_pair(evaluation, pair, [given], log_odds=log_odds)
+        options = {"level": level, "pairs": len(pairs)}
         trend, found = _ask(follow_pair, subject, given, pair, **options, lower_is_better=lower_is_better)
         trends.append(trend)
         where.extend(found)
     claims = [trend.claim for trend in trends]
     claim = max(dict.fromkeys(claims), key=claims.count)
-    systems = [subject_of_system(evaluation, s, [given], new_runs=asked != "these-runs") for s in evaluation.systems]
-    tried: PaperConditional | str = "pairs carry different claims, and a model has one"
-    if len(set(claims)) == 1:
+    systems = [
+        subject_of_system(evaluation, s, [given], new_runs=asked != "these-runs", log_odds=log_odds)
+        for s in evaluation.systems
+    ]
+    tried: PaperConditional | str = "" if log_odds else "pairs carry different claims, and a model has one"
+    if len(set(claims)) == 1 and not log_odds:  # the model is one of scores
         name, new_runs = f"the likelihood ratio along {given.name}", claim != "these-runs"
         compute = partial(compare_models, evaluation, given, new_runs=new_runs)
         tried = find_extra(name, compute, said, "its computation failed")
@@ -130,12 +157,14 @@ def _along(
         tests["interaction"] = ratios.interaction_statistic, ratios.interaction_df, ratios.interaction_p
     found = Conditional(
         property=given.name, metric=evaluation.metric, claim=claim, classes=given.classes,
+        scale="logit" if log_odds else "score",
         sizes=tuple(int((given.values == place).sum()) for place in range(len(given.classes))),
         items=int(known.sum()), without=int((~known).sum()), model=ratios.alternative if ratios else None,
         joint=_overall(pairs, trends, tests.get("joint"), "joint", given),
         interaction=_overall(pairs, trends, tests.get("interaction"), "interaction", given),
-        given_others=_given_others(evaluation, pairs, given, others, level) if others else None,
-        slopes=tuple(replace(trend, line=trend.line.cut(scale)) for trend in alone), differences=tuple(trends),
+        given_others=_given_others(evaluation, pairs, given, others, level, log_odds=log_odds) if others else None,
+        slopes=tuple(replace(t, line=t.line.as_rates() if log_odds else t.line.cut(scale)) for t in alone),
+        differences=tuple(trends),
         limits=BAND_OF_CLASSES if given.classes else " or ".join(BANDS[claim] for claim in dict.fromkeys(claims)),
         significant_where=tuple(where),
     )  # fmt: skip
@@ -187,13 +216,12 @@ def _method(pair: Pair, what: str, given: ItemProperty) -> str:
 
 
 def _given_others(
-    evaluation: Evaluation, pairs: Sequence[Pair], given: ItemProperty, others: list[ItemProperty], level: float
-) -> ConditionalTest:
+    evaluation: Evaluation, pairs: Sequence[Pair], given: ItemProperty, others: list[ItemProperty], level: float,
+    *, log_odds: bool,
+) -> ConditionalTest:  # fmt: skip
     """Return the interaction with one property when all are in the same regression."""
-    found = [
-        _ask(interaction_given, subject_of_pair(evaluation, pair, [given, *others]), given, others, level=level)
-        for pair in pairs
-    ]
+    subjects = (subject_of_pair(evaluation, pair, [given, *others], log_odds=log_odds) for pair in pairs)
+    found = [_ask(interaction_given, subject, given, others, level=level) for subject in subjects]
     method = "the same, all properties in one regression"
     return _test([each.log10_p for each in found], min(each.p for each in found), method, None)
 

@@ -63,6 +63,7 @@ class CompareQuestion:
     baseline: str | None
     margin: float | None
     by: tuple[str, ...]
+    scale: str  # that differences along properties are on
     deterministic: tuple[str, ...]
     bootstrap: int
     directions: Directions
@@ -141,7 +142,10 @@ def find(evaluation: Evaluation, question: CompareQuestion, said: list[Caution],
     asked = narrow_claim(evaluation, question.claim or STRONGEST)
     conditions = find_extra(
         f"how differences depend on {list_names(question.by)}",
-        lambda: condition(evaluation, pairs, question.by, asked, level=question.level, lower_is_better=lower),
+        lambda: condition(
+            evaluation, pairs, question.by, asked, log_odds=question.scale == "logit", level=question.level,
+            lower_is_better=lower,
+        ),
         said, Conditions(), asked=True,
     )  # fmt: skip
     scale = evaluation.scale

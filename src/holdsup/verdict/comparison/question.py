@@ -43,10 +43,12 @@ from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
 from holdsup.verdict.evaluation import Evaluation, check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
+from holdsup.verdict.items import find_dead_items
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
 from holdsup.verdict.samples import OF_THESE_RUNS, THESE_ITEMS, estimate_samples, list_estimates
 
+SCALES = ("score", "logit")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
 
 
@@ -58,6 +60,7 @@ def compare_systems(
     margin: float | None = None,
     best: str | None = None,
     by: str | Sequence[str] | None = (),
+    scale: str = "score",
     where: Where = None,
     average: str | None = None,
     estimate: str | Sequence[str] | None = (),
@@ -93,6 +96,8 @@ def compare_systems(
         lower is better by its name, or else by the scores); the claim is then these-runs, and the pick is named as
         what it is; with `nested_runs` there is one on each dataset
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
+    scale : what differences along `by` are of: "score", or "logit", the log-odds of scores from 0 to 1, on which a lead
+        does not shrink only because both systems are right nearly always
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
     average : over several datasets, "macro" (the default): datasets weigh the same; "micro": items do; "weights:COL":
         by a column that has one number for each dataset; "macro:group,subject": the mean over groups of the means over
@@ -132,6 +137,8 @@ def compare_systems(
     """
     check_level(level)
     averaged = Average.read("macro" if average is None else average)
+    if scale not in SCALES:
+        raise ScoresError(f"scale is {scale!r}: it can be {' or '.join(SCALES)}")
     texts = {"claim": claim, "baseline": baseline, "best": best, "human": human, "human_weight": human_weight}
     for name, text in texts.items():
         check_text(text, name)
@@ -141,6 +148,7 @@ def compare_systems(
     check_progress(progress)
     by, deterministic = list_names_given(by, "by"), list_names_given(deterministic, "deterministic")
     estimates, of_corpus = list_estimates(list_names_given(estimate, "estimate"))
+    _check_scale(scale, by)
     looking = _look(peek, looks, seed, alone=not (by or bootstrap or best))
     claim = claim or ("these-runs" if peek and not looks else None)
     roles = roles if isinstance(data, Scores) else name_properties(by, averaged.name_dataset(roles))
@@ -179,8 +187,9 @@ def compare_systems(
         directions = choose_directions(made, lower_is_better)
     question = CompareQuestion(
         claim=claim if picked is None or claim == THESE_ITEMS else "these-runs",
-        baseline=baseline, margin=check_margin(margin), by=by, deterministic=deterministic, bootstrap=bootstrap,
-        directions=directions, level=level, seed=seed, processes=processes, human=human, human_weight=human_weight,
+        baseline=baseline, margin=check_margin(margin), by=by, scale=scale, deterministic=deterministic,
+        bootstrap=bootstrap, directions=directions, level=level, seed=seed, processes=processes, human=human,
+        human_weight=human_weight,
     )  # fmt: skip
     laid_out = lay_out(join_picks(made) if picked and nested_runs else made, nested_runs=nested_runs)
     by_items = averaged.kind == "micro"
@@ -211,7 +220,7 @@ def compare_systems(
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=_sign(scores, human, human_weight), roles=list_roles(scores), claim=claim or "auto",
         where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=deterministic or None,
-        baseline=baseline, best=best, by=by, level=level, average=average,
+        baseline=baseline, best=best, by=by, scale=None if scale == "score" else scale, level=level, average=average,
         estimate=scores.corpus.asked if scores.corpus else tuple(each.name for each in estimates), **sources,
         margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
@@ -229,6 +238,7 @@ def compare_systems(
         datasets=found[0].datasets,
         raters=tuple(each.raters for each in found if each.raters),
         human=tuple(line for each in found for line in each.human),
+        dead=() if scores.corpus else tuple(find_dead_items([each.evaluation for each in found])),
         left_out=sum(len(each.refused) for each in asked if each.pairs),
         estimate=find_extra(
             "the paired bootstrap of items",
@@ -282,6 +292,11 @@ def _sign(scores: Scores, *labels: str | None) -> str:
     """Return the digest of the data, columns of human labels among them."""
     columns = {name: scores.others[name] for name in labels if name is not None and name in scores.others}
     return replace(scores, properties={**scores.properties, **columns}).digest
+
+
+def _check_scale(scale: str, by: Sequence[str]) -> None:
+    if scale != "score" and not by:
+        raise ScoresError(f"--scale {scale} belongs to --by: name the properties along which differences are looked at")
 
 
 def _look(peek: bool, looks: Sequence[int], seed: int, *, alone: bool) -> Looking | None:

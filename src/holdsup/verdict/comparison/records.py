@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from holdsup.numerics.layout import Floats
 from holdsup.results import Result
+from holdsup.verdict.items import DeadItems
 from holdsup.verdict.scales import Scale
 
 PAPER = "Hagmann et al. (2023)"  # whose tests are shown with ours; tables are published, where "ours" is their author's
@@ -243,6 +245,11 @@ class Line:
         ends = (tuple(each.tolist()) for each in (value, value - half, value + half))
         return cls(tuple(map(float, at)), *ends)
 
+    def as_rates(self) -> Line:
+        """Return a line of log-odds as one of rates."""
+        ends = (tuple((1 + math.tanh(x / 2)) / 2 for x in each) for each in (self.value, self.low, self.high))
+        return Line(self.at, *ends)
+
     def cut(self, scale: Scale) -> Line:
         """Return a line of means whose limits go no further than a scale."""
         low, high = zip(*map(scale.cut, self.low, self.high, self.value), strict=True)
@@ -255,12 +262,13 @@ class SystemTrend:
 
     system: str  # its name
     claim: str  # what the CI covers: these-runs, or new-runs where its own runs can carry it
-    slope: float | None = None  # change of the score with one unit of the property; null for classes
+    # change of the score, or of its log-odds, with one unit of the property; null for classes
+    slope: float | None = None
     se: float | None = None  # its standard error
     df: float | None = None  # degrees of freedom
     low: float | None = None  # lower end of the CI of the slope
     high: float | None = None  # upper end of the CI of the slope
-    line: Line  # mean score along the property, CIs for each place alone
+    line: Line  # mean score along the property (by a logistic regression, of log-odds), CIs for each place alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,6 +311,7 @@ class Conditional:
     property: str  # its name
     metric: str | None  # the metric, null if there is only one
     claim: str  # what is claimed of most pairs
+    scale: str = "score"  # what differences and slopes are of: "score", or the log-odds of scores from 0 to 1, "logit"
     classes: tuple[str, ...]  # the classes of the property; empty for a number
     sizes: tuple[int, ...]  # number of items of each class
     items: int  # number of items with a value
@@ -389,6 +398,7 @@ class Compared(Result):
     datasets: int = 1  # number of datasets
     raters: tuple[Raters, ...] = ()  # how much raters disagree, by each metric; empty without raters
     human: tuple[HumanLabels, ...] = ()  # what the judge adds to human labels; empty without
+    dead: tuple[DeadItems, ...] = ()  # items that tell no systems apart, where scores are right or wrong
     left_out: int = 0  # number of pairs that could not be compared
     # the score of a corpus, where that is compared: means of systems are those of the scores of their runs
     estimate: CorpusEstimate | None = None

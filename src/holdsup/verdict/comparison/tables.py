@@ -23,6 +23,7 @@ from holdsup.verdict.comparison.records import (
     SystemTest,
 )
 from holdsup.verdict.comparison.standings import find_contrasts, list_metrics, say_adjusted
+from holdsup.verdict.items import tabulate_dead
 from holdsup.verdict.phrases import NO_INTERVAL, join_names, say_level, show_interval
 
 MOST_SHOWN = 500  # pairs; of more, those of the leader and of neighbours are shown
@@ -48,6 +49,7 @@ def tabulate(found: Compared) -> Iterator[Table]:
     for each in found.conditional:
         own = [paper for metric, paper in papers if (metric, paper.property) == (each.metric, each.property)]
         yield from _conditional(each, own, adjusted=len(found.conditional) > 1, level=found.level)
+    yield from tabulate_dead(found.dead)
 
 
 def _fill(rows: Sequence[Row], columns: Columns[Row]) -> tuple[tuple[Cell, ...], ...]:
@@ -300,8 +302,9 @@ def _conditional_tests(each: Conditional, papers: Sequence[PaperConditional], ti
     notes += [f"{PAPER}: {p.alternative}" for p in papers]
     columns = ("test", "statistic", "df", "p", "p adjusted", "by")
     shown = {column: i for i, column in enumerate(columns) if adjusted or column != "p adjusted"}
-    claims = " and ".join(dict.fromkeys(d.claim for d in each.differences))
-    return _pick(shown, rows, name="conditional", title=f"{title}: tests ({claims})", notes=notes)
+    about = " and ".join(dict.fromkeys(d.claim for d in each.differences))
+    about += ", log-odds" if each.scale == "logit" else ""
+    return _pick(shown, rows, name="conditional", title=f"{title}: tests ({about})", notes=notes)
 
 
 def _ours(name: str, test: ConditionalTest) -> list[tuple[Cell, ...]]:
@@ -324,7 +327,7 @@ def _slopes(each: Conditional, title: str, level: float) -> Table:
     columns = ("", "claim", "slope", f"{say_level(level)} CI", "p")
     shown = {name: i for i, name in enumerate(columns) if name != "claim" or len({row[i] for row in rows}) > 1}
     notes = ("p and CI are for each row alone.",)
-    return _pick(shown, rows, name="slopes", title=f"{title}: change of the score with one unit", notes=notes)
+    return _pick(shown, rows, name="slopes", title=f"{title}: change of {_unit(each)} with one unit", notes=notes)
 
 
 def _classes(each: Conditional, title: str, level: float) -> Table:
@@ -340,7 +343,7 @@ def _classes(each: Conditional, title: str, level: float) -> Table:
     unknown = any(not math.isfinite(low) for d in each.differences for low in d.line.low)
     return Table(
         name="differences",
-        title=f"{title}: differences",
+        title=f"{title}: differences{' of log-odds' if each.scale == 'logit' else ''}",
         columns=("", each.property, "difference", f"{say_level(level)} CI", "items", "share"),
         rows=tuple(rows),
         notes=(_simultaneous(each), *([NO_INTERVAL] if unknown else [])),
@@ -362,6 +365,10 @@ def _class_means(each: Conditional, title: str, level: float) -> Table:
         rows=tuple(rows),
         notes=("Each CI is for its row alone.",),
     )
+
+
+def _unit(each: Conditional) -> str:
+    return "log-odds" if each.scale == "logit" else "the score"
 
 
 def _simultaneous(each: Conditional) -> str:

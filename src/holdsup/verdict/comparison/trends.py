@@ -258,6 +258,7 @@ class Subject:
     places: NDArray[np.intp]  # which items of the evaluation these are
     clusters: NDArray[np.int64] | None  # cluster of each item, None if there are none
     new_runs: bool  # whether new runs are claimed
+    log_odds: bool = False  # whether what depends on a property is the log-odds of a score
 
     @property
     def claim(self) -> str:
@@ -286,29 +287,39 @@ class Subject:
         if np.linalg.matrix_rank(design) < design.shape[1]:
             raise ScoresError(f"{self.name}: the properties say the same of these items; leave one of them out of --by")
         clusters = find_clusters(self.clusters, len(self.places))
-        return measure_trends(self.arms, design, settings=self.settings, clusters=clusters, classes=classes)
+        return measure_trends(
+            self.arms, design, settings=self.settings, clusters=clusters, classes=classes, log_odds=self.log_odds
+        )
 
 
-def subject_of_pair(evaluation: Evaluation, pair: Pair, properties: Sequence[ItemProperty]) -> Subject:
+def subject_of_pair(
+    evaluation: Evaluation, pair: Pair, properties: Sequence[ItemProperty], *, log_odds: bool
+) -> Subject:
     """Return the difference of two systems, on the items that both have and whose properties are known."""
     a, b = evaluation.system(pair.left.name), evaluation.system(pair.right.name)
     new_runs = pair.claim != "these-runs"
     arms, settings = (a.scores, b.scores), (a.several, b.several)
     fixed = new_runs and (a.deterministic or b.deterministic)
+    shared = new_runs and a.seeds is not None and b.seeds is not None
+    if log_odds and (fixed or shared):  # scores would be subtracted run by run
+        why = "share seeds" if shared else "are deterministic"
+        raise ScoresError(f"--scale logit: {a.name} and {b.name} {why}, and log-odds take runs of each system's own")
     if fixed:
         arms, settings = (a.scores - b.scores,), ((b if a.deterministic else a).several,)  # type: ignore[assignment]
-    elif new_runs and a.seeds is not None and b.seeds is not None:
+    elif shared:
         x, y = align_seeds(a, b)
         arms, settings = (x - y,), (None,)  # type: ignore[assignment]  # one arm instead of two
-    return _subject(evaluation, f"{a.name} and {b.name}", arms, settings, properties, new_runs=new_runs)
+    name = f"{a.name} and {b.name}"
+    return _subject(evaluation, name, arms, settings, properties, new_runs=new_runs, log_odds=log_odds)
 
 
 def subject_of_system(
-    evaluation: Evaluation, system: SystemRuns, properties: Sequence[ItemProperty], *, new_runs: bool
+    evaluation: Evaluation, system: SystemRuns, properties: Sequence[ItemProperty], *, new_runs: bool, log_odds: bool
 ) -> Subject:
     """Return the scores of one system, on its items whose properties are known."""
     new_runs = new_runs and system.repeats
-    return _subject(evaluation, system.name, (system.scores,), (system.several,), properties, new_runs=new_runs)
+    arms, settings = (system.scores,), (system.several,)
+    return _subject(evaluation, system.name, arms, settings, properties, new_runs=new_runs, log_odds=log_odds)
 
 
 def _subject(
@@ -319,6 +330,7 @@ def _subject(
     properties: Sequence[ItemProperty],
     *,
     new_runs: bool,
+    log_odds: bool,
 ) -> Subject:
     kept = np.logical_and.reduce([given.known for given in properties])
     for arm, setting in zip(arms, settings, strict=True):
@@ -328,4 +340,4 @@ def _subject(
         asked = ", ".join(given.name for given in properties)
         raise ScoresError(f"--by {asked}: {name}: {len(places)} items have a value, and three or more are needed")
     clusters = None if evaluation.clusters is None else evaluation.clusters[places]
-    return Subject(name, tuple(arm[places] for arm in arms), settings, places, clusters, new_runs)
+    return Subject(name, tuple(arm[places] for arm in arms), settings, places, clusters, new_runs, log_odds)

@@ -364,6 +364,7 @@ def explain_conditions(found: Compared) -> Iterator[str]:
         p = say_p(each.interaction.p_adjusted)
         depends = each.interaction.p_adjusted <= 1 - found.level
         what = "the lead" if len(each.differences) == 1 else "differences"
+        what += " in log-odds" if each.scale == "logit" else ""
         verb = "depend" if len(each.differences) > 1 else "depends"
         said = f"{what} {verb} on {each.property}{by} ({p})" if depends else (
             f"no evidence that {what} {verb} on {each.property}{by} ({p})"

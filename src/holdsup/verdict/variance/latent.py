@@ -1,4 +1,4 @@
-"""Scores of right and wrong on the latent scale, and items that tell no systems apart.
+"""Scores of right and wrong on the latent scale.
 
 On the scale of 0 and 1 the variance of a system's scores, and with it phi, depends on its accuracy; on log-odds it does
 not.
@@ -6,7 +6,7 @@ not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from holdsup.fit.glmm import fit_outcomes
 from holdsup.fit.logistic_model import LATENT_SD, Outcomes
 from holdsup.results import Caution
 from holdsup.verdict.variance.fits import Decomposed
-from holdsup.verdict.variance.records import DeadItems, LatentScale, name_of
+from holdsup.verdict.variance.records import LatentScale, name_of
 
 
 def find_latent(one: Decomposed, said: list[Caution]) -> Iterator[LatentScale]:
@@ -45,23 +45,3 @@ def find_latent(one: Decomposed, said: list[Caution]) -> Iterator[LatentScale]:
         method=fit.method,
         converged=fit.converged,
     )
-
-
-def find_dead_items(everyone: Sequence[Decomposed]) -> Iterator[DeadItems]:
-    """Yield for each metric of right and wrong how many items all systems always have right, or always wrong."""
-    for metric in dict.fromkeys(one.metric for one in everyone):
-        group = [one for one in everyone if one.metric == metric and one.item]
-        if len(group) < 2:
-            continue
-        scores = np.concatenate([one.fit.model().design.variables.response for one in group])
-        if not np.isin(scores, (0.0, 1.0)).all():
-            continue
-        items = np.concatenate([one.codes for one in group])
-        count, right = np.bincount(items), np.bincount(items, scores)
-        held = count > 0
-        yield DeadItems(
-            metric=metric,
-            items=int(held.sum()),
-            always_right=int((held & (right == count)).sum()),
-            always_wrong=int((held & (right == 0)).sum()),
-        )

@@ -19,13 +19,14 @@ from holdsup.scores.raters import take_raters_as_facet
 from holdsup.scores.refusals import find_item_facets, find_measured_facets
 from holdsup.verdict.evaluation import Evaluation, lay_out
 from holdsup.verdict.intake import Where, caution_missing, leave_out, list_where, take_in
+from holdsup.verdict.items import find_dead_items, find_notable
 from holdsup.verdict.phrases import join_names
 from holdsup.verdict.planning import PairPlan
 from holdsup.verdict.repeats import caution_repeats, check_repeats, leave_out_copies
 from holdsup.verdict.scales import find_scale
 from holdsup.verdict.trainings import caution_facets, nest_facets
 from holdsup.verdict.variance.fits import Decomposed, LeftOut, decompose_system
-from holdsup.verdict.variance.latent import find_dead_items, find_latent
+from holdsup.verdict.variance.latent import find_latent
 from holdsup.verdict.variance.properties import cross_with_property
 from holdsup.verdict.variance.records import JIANG, Reliability, StudyPlan, VarianceComponent
 from holdsup.verdict.variance.reliability import BOOTSTRAP, Intervals, find_intervals, name_band, reaches
@@ -133,6 +134,7 @@ def decompose_variance(
     latent = list_extras(
         "the latent scale", lambda: (each for one in everyone for each in find_latent(one, said)), said
     )  # fmt: skip
+    notable = list_extras("the hardest items", lambda: find_notable(evaluations), said)
     reliabilities = tuple(_reliability(one, intervals) for one, intervals in found if one.item)
     components = tuple(c for one, intervals in found for c in _components(one, intervals))
     return Decomposition(
@@ -166,7 +168,8 @@ def decompose_variance(
         differences=differences,
         next=advice,
         latent=latent,
-        dead=tuple(find_dead_items(everyone)),
+        dead=tuple(find_dead_items(evaluations)),
+        items=notable,
     )
 
 

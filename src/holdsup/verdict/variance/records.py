@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from holdsup.results import Result
+from holdsup.verdict.items import DeadItems, ItemRating
 
 PAPER = "Hagmann et al. (2023)"  # who published the test of an interaction
 JIANG = 0.80  # the threshold of Jiang (2018)
@@ -147,16 +148,6 @@ class LatentScale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadItems:
-    """Items that tell no systems apart, of scores that are right or wrong."""
-
-    metric: str | None  # the metric, null if there is only one
-    items: int  # how many items there are
-    always_right: int  # of them, right in every run of every system
-    always_wrong: int  # wrong in every run of every system
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DecompositionNumbers(Result):
     """All that is known of the variance of each system's scores, which words and tables are made from."""
 
@@ -175,6 +166,7 @@ class DecompositionNumbers(Result):
     next: tuple[str, ...]  # what more runs are worth
     latent: tuple[LatentScale, ...] = ()  # the components of right and wrong on log-odds
     dead: tuple[DeadItems, ...] = ()  # items that tell no systems apart
+    items: tuple[ItemRating, ...] = ()  # the hardest others, and those that tell systems apart least
 
     def list_objects(self) -> list[str]:
         """Return which of the sources are what is measured, the items first."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from holdsup.rendering import Answer, Cell, Interval, Percent, PValue, Table
 from holdsup.rendering.numbers import format_number
 from holdsup.results import Method
+from holdsup.verdict.items import tabulate_dead, tabulate_notable
 from holdsup.verdict.phrases import join_names, say_level, say_threshold
 from holdsup.verdict.variance.records import (
     PAPER,
@@ -39,6 +40,8 @@ class Decomposition(DecompositionNumbers):
             _tabulate_components(self),
             *_tabulate_reliability(self),
             *_tabulate_latent(self),
+            *tabulate_dead(self.dead),
+            *tabulate_notable(self.items),
             *_tabulate_study(self),
             *_tabulate_properties(self),
             *_tabulate_lines(self),
@@ -97,7 +100,7 @@ def _tabulate_reliability(found: DecompositionNumbers) -> Iterator[Table]:
 
 
 def _tabulate_latent(found: DecompositionNumbers) -> Iterator[Table]:
-    """Yield the components of right and wrong on the scale of log-odds, and how many items tell no systems apart."""
+    """Yield the components of right and wrong on the scale of log-odds."""
     if found.latent:
         yield Table(
             name="latent",
@@ -108,14 +111,6 @@ def _tabulate_latent(found: DecompositionNumbers) -> Iterator[Table]:
                 for e in found.latent
             ),
             notes=("phi: the noise of this scale is fixed at pi^2/3, whatever the accuracy.",),
-        )
-    if found.dead:
-        yield Table(
-            name="dead",
-            title="Items that tell no systems apart",
-            columns=("metric", "items", "always right", "always wrong"),
-            rows=tuple((e.metric or "score", e.items, e.always_right, e.always_wrong) for e in found.dead),
-            notes=("Right, or wrong, in every run of every system.",),
         )
 
 
