@@ -11,7 +11,7 @@ from holdsup.columns import OpenTable, open_tables
 from holdsup.columns.limits import MOST_FILES
 from holdsup.columns.sources import find_sources
 from holdsup.errors import ReadError, list_names
-from holdsup.logs.contract import Found, Reader
+from holdsup.logs.contract import Found, Reader, TaskLog
 from holdsup.logs.files import read_head
 from holdsup.logs.registry import find_readers
 from holdsup.progress import Progress, no_progress
@@ -29,6 +29,7 @@ class Opened:
 
     tables: list[OpenTable]
     cautions: tuple[Caution, ...] = ()
+    logs: tuple[tuple[str, TaskLog], ...] = ()  # each with the path that it was named by
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ def open_data(data: Any, *, readers: Iterable[str] = (), progress: Progress = no
 
     `readers` are modules with a reader of the user's own.
     """
+    if isinstance(data, Opened):
+        return data
     named = list(readers)
     paths = _list_paths(data, own=bool(named))
     if paths is None:
@@ -62,9 +65,9 @@ def open_data(data: Any, *, readers: Iterable[str] = (), progress: Progress = no
         return Opened(open_tables(data, progress=progress))
     from holdsup.logs.joining import join_logs  # only here: a table needs none of it
 
-    table, cautions = join_logs(found, {reader.name: reader for reader in known}, _name(paths), progress)
+    table, cautions, logs = join_logs(found, {reader.name: reader for reader in known}, _name(paths), progress)
     others = [table for each in given if not each.logs for table in open_tables(each.path, progress=progress)]
-    return Opened([table, *others], (*cautions, *_say_unread(given)))
+    return Opened([table, *others], (*cautions, *_say_unread(given)), logs)
 
 
 def _list_paths(data: Any, *, own: bool) -> list[str] | None:
