@@ -385,8 +385,8 @@ def _caution(basis: Basis, designs: tuple[PlannedDesign, ...]) -> Iterator[Cauti
             code="upper-bounds",
             severity="note",
             message="Planned on upper bounds of the pilot's variances (80%).",
-            effect="Four plans of five then have the power that they promise. The advice of compare takes the variances "
-            "as they are found, and so asks for less.",
+            effect="Four plans of five then have the power that they promise. Compare's advice takes the variances as "
+            "they are found, and so asks for less.",
         )
     if designs and designs[0].runs == 2 and basis.new_runs:
         yield Caution(
