@@ -25,7 +25,7 @@ from holdsup.numerics.differences import new_runs_test, these_runs_test
 from holdsup.numerics.looks import find_levels
 from holdsup.numerics.proportions import wilson
 from holdsup.numerics.same_noise import share_noise
-from holdsup.numerics.spread import find_clusters, measure_arm, measure_spread
+from holdsup.numerics.spread import at_common_mean, find_clusters, measure_arm, measure_spread
 from holdsup.verdict.gate.records import SURE
 
 Floats = NDArray[np.float64]
@@ -78,8 +78,11 @@ def limit(case: Case, x: Floats, y: Floats, alpha: float, *, lower: bool, same_n
     """Return the one-sided limit of the difference for each table, by the rule of `compare` for new runs."""
     clusters = find_clusters(None, x.shape[1])
     arms = [measure_arm(each, None, clusters) for each in (x, y)]
-    least = 1 / x.shape[1] ** 2 if case.two_valued else 0.0
-    spread = measure_spread(arms, arms[0].items - arms[1].items, clusters, least)
+    ends = (0.0, 1.0) if case.two_valued else None
+    spread = measure_spread(arms, arms[0].items - arms[1].items, clusters, ends)
+    if ends is not None:
+        a, b = (arm.items.mean(-1) for arm in arms)
+        spread = at_common_mean(spread, [(a, b), (b, a)], ends)
     tests = [these_runs_test([spread])]
     if same_noise:
         spread = share_noise(spread, (x.shape[2], y.shape[2]))

@@ -324,8 +324,11 @@ BAD: dict[str, tuple[list[str], str]] = {
     "detect zero": (["--detect", "0"], "--detect is 0.0: give a positive difference in the unit of the scores"),
     "detect negative": (["--detect", "-0.01"], "--detect is -0.01: give a positive difference"),
     "margin negative": (["--margin", "-1"], "the margin is -1.0: give a positive number"),
-    "surest": (["--detect", ".01", "--power", ".9999999"], "power is 0.9999999: more than 0.999 can't be planned for"),
-    "reliable": (["--reliability", ".999999"], "reliability is 0.999999: more than 0.999 can't be planned for"),
+    "surest": (
+        ["--detect", ".01", "--power", ".9999999"],
+        "power is 0.9999999: no design is as sure as that, give 0.999 or less",
+    ),
+    "reliable": (["--reliability", ".999999"], "reliability is 0.999999: no design is as sure as that"),
     "huge detect": (["--detect", "1e100", "--sd-item", "1e101", "--sd-run", "1e99"], "--detect is 1e+100: give it in"),
     "huge run": (["--detect", ".02", "--sd-run", "1e300"], "--sd-run is 1e+300: give it in another unit"),
     "huge item": (["--detect", "2", "--sd-item", "1e300", "--sd-run", "1"], "--sd-item is 1e+300: give it in"),
@@ -394,7 +397,7 @@ def test_a_plan_without_a_goal_is_wrong_usage(run: Run) -> None:
         ({"detect": 0.1, "margin": 0.1}, "and has 2: leave out all but one"),
         ({"detect": 0.1, "items": (5000, 500)}, "--items is 5000..500, from more to fewer"),
         ({"detect": 0.1, "accuracy": 82}, "--accuracy is 82: give a share between 0 and 1"),
-        ({"detect": 0.1, "power": 1.0}, "power is 1.0; it must be a number between 0 and 1"),
+        ({"detect": 0.1, "power": 1.0}, "power is 1.0: no design is as sure as that, give 0.999 or less"),
         ({"reliability": 1.2}, "reliability is 1.2; it must be a number between 0 and 1"),
     ],
 )

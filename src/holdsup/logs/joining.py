@@ -26,6 +26,7 @@ from holdsup.results.direction_names import find_direction
 
 UNSEEN = ("content", "prompt")  # columns that pair items, and are no part of the scores
 SAME = ("sample", "error")  # columns that are no part of the table where they say the same of all rows
+Named = tuple[tuple[str, TaskLog], ...]  # logs, each with the path that it was named by
 _ROLES = {
     "score": "score", "system": "system", "item": "item", "dataset": "task", "metric": "metric", "status": "status",
     "sample": "sample",
@@ -34,8 +35,8 @@ _ROLES = {
 
 def join_logs(
     found: Sequence[tuple[str, Found]], readers: Mapping[str, Reader], name: str, progress: Progress
-) -> tuple[TypedTable, tuple[Caution, ...]]:
-    """Return one table of all logs, each with the path that it was named by, and what is to be said of them."""
+) -> tuple[TypedTable, tuple[Caution, ...], Named]:
+    """Return one table of all logs, each with the path that it was named by, what is to be said of them, and them."""
     places = {str(Path(given)) for given, _ in found} - {"."}
     folder = f"{places.pop()}{os.sep}" if len(places) == 1 else None
     try:
@@ -49,7 +50,13 @@ def join_logs(
     cautions.extend(_together(caution for each in placed for caution in each.log.cautions))
     said = (*cautions, *audit_logs(placed))
     table = hold_table(name, "logs", combine(placed))
-    return table, tuple(replace(each, message=_shorten(each.message, folder)) for each in said)
+    return table, tuple(replace(each, message=_shorten(each.message, folder)) for each in said), tuple(logs)
+
+
+def audit_together(*several: Named) -> Iterator[Caution]:
+    """Yield what is doubtful in logs that were read apart, taken together."""
+    placed, _ = place([log for logs in several for log in logs])
+    return audit_logs(placed)
 
 
 def _shorten(message: str, folder: str | None) -> str:

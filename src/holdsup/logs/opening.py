@@ -11,7 +11,7 @@ from holdsup.columns import OpenTable, open_tables
 from holdsup.columns.limits import MOST_FILES
 from holdsup.columns.sources import find_sources
 from holdsup.errors import ReadError, list_names
-from holdsup.logs.contract import Found, Reader
+from holdsup.logs.contract import Found, Reader, TaskLog
 from holdsup.logs.files import read_head
 from holdsup.logs.registry import find_readers
 from holdsup.logs.tabular import find_tool, is_delimited
@@ -31,6 +31,7 @@ class Opened:
 
     tables: list[OpenTable]
     cautions: tuple[Caution, ...] = ()
+    logs: tuple[tuple[str, TaskLog], ...] = ()  # each with the path that it was named by
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ def open_data(
     `readers` are modules with a reader of the user's own. With `as_table`, as where the user names its columns, a
     delimited file is never a log.
     """
+    if isinstance(data, Opened):
+        return data
     paths = _list_paths(data, own=bool(readers))
     if paths is None or (as_table and all(map(is_delimited, paths))):
         return Opened(open_tables(data, progress=progress))
@@ -61,9 +64,9 @@ def open_data(
         return Opened(open_tables(data, progress=progress))
     from holdsup.logs.joining import join_logs  # only here: a table needs none of it
 
-    table, cautions = join_logs(found, {reader.name: reader for reader in known}, _name(paths), progress)
+    table, cautions, logs = join_logs(found, {reader.name: reader for reader in known}, _name(paths), progress)
     others = [table for each in given if not each.logs for table in open_tables(each.path, progress=progress)]
-    return Opened([table, *others], (*cautions, *_say_unread(given)))
+    return Opened([table, *others], (*cautions, *_say_unread(given)), logs)
 
 
 def find_log(data: Any) -> str | None:

@@ -32,14 +32,15 @@ def find_levels(shares: tuple[float, ...], alpha: float) -> tuple[float, ...]:
     """
     levels: list[float] = []
     grid, weighed = np.zeros(1), np.ones(1)  # of the motion before the first look: a point at 0
-    spent = before = 0.0
+    spent = before = z = step = 0.0
     for share in shares:
+        if before:  # the motion goes on where the look before did not reject
+            new = np.linspace(-FAR * math.sqrt(before), z * math.sqrt(before), POINTS)
+            kernel = np.exp(-((new[:, None] - grid) ** 2) / (2 * step**2)) / (step * math.sqrt(2 * math.pi))
+            grid, weighed = new, (kernel @ weighed) * _weights(new)
         now, step = alpha * share**POWER, math.sqrt(share - before)
         z = _find_edge(grid, weighed, (share, step), (now - spent, now))
         levels.append(float(special.ndtr(-z)))
-        new = np.linspace(-FAR * math.sqrt(share), z * math.sqrt(share), POINTS)
-        kernel = np.exp(-((new[:, None] - grid) ** 2) / (2 * step**2)) / (step * math.sqrt(2 * math.pi))
-        grid, weighed = new, (kernel @ weighed) * _weights(new)
         spent, before = now, share
     return tuple(levels)
 
@@ -65,6 +66,7 @@ def _weights(grid: Floats) -> Floats:
     return np.asarray(inner * (grid[1] - grid[0]) / 3)
 
 
+@lru_cache(maxsize=16384)  # pairs are tested at several levels, and their p is the same
 def repeat_p(shares: tuple[float, ...], look: int, log10_p: float) -> float:
     """Return log10 of the two-sided p that holds over all looks, from that of the test at one of them (from 0).
 
@@ -76,7 +78,7 @@ def repeat_p(shares: tuple[float, ...], look: int, log10_p: float) -> float:
     wanted = log10_p - math.log10(2)
 
     def excess(alpha: float) -> float:
-        return math.log10(find_levels(shares, 10.0**alpha)[look]) - wanted
+        return math.log10(find_levels(shares[: look + 1], 10.0**alpha)[look]) - wanted
 
     low, high = math.log10(LEAST), math.log10(MOST)
     if excess(high) <= 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from scipy import special
@@ -28,6 +29,7 @@ SURE = 10.0  # standard errors beyond which a difference is found for certain
 POINTS = 512  # draws, spread evenly: the power is then right to half a percent
 CELLS = 100_000  # p-values that are drawn for the level of a pair: its power is then right to a percent
 SHARE_POINTS = 4096  # of wins and losses, which are whole numbers
+WIDE = 20.0  # standard deviation of a binomial distribution from which on its quantiles are approximated
 
 
 def find_detectable(spread: Spread, alpha: float, power: float = POWER) -> float:
@@ -110,9 +112,12 @@ def find_share_power(items: int, disagreement: float, difference: float, alpha: 
 
 
 def _binomial(share: Floats, count: Floats, probability: float) -> Floats:
-    """Return quantiles of binomial distributions."""
+    """Return quantiles of binomial distributions; of wide ones by Cornish and Fisher's expansion, to a count."""
     if probability >= 1:
         return np.broadcast_to(count, share.shape).astype(float)
+    sd, z = np.sqrt(count * probability * (1 - probability)), special.ndtri(share)
+    if sd.min() > WIDE:
+        return np.asarray(np.ceil(count * probability + sd * z + (1 - 2 * probability) * (z**2 - 1) / 6 - 0.5))
     found = special.bdtrik(share, np.maximum(count, 1.0), probability)  # where the distribution function reaches it
     return np.asarray(np.where(count > 0, np.minimum(np.ceil(np.nan_to_num(found)), count), 0.0))
 
@@ -147,9 +152,7 @@ def share_level(spread: Spread, systems: int, alpha: float) -> float:
 def _draw(spread: Spread) -> Spread:
     """Return the parts as they may be measured: each times a chi-square over its degrees of freedom."""
     dfs = [*spread.run_df, spread.item_df]
-    factors = [
-        2 * special.gammaincinv(df / 2, u) / df for df, u in zip(map(float, dfs), _points(len(dfs)), strict=True)
-    ]
+    factors = [_luck(float(df), place, len(dfs)) for place, df in enumerate(dfs)]
     return replace(
         spread,
         these=spread.these * factors[-1],
@@ -157,6 +160,13 @@ def _draw(spread: Spread) -> Spread:
     )
 
 
+@lru_cache(maxsize=1024)
+def _luck(df: float, place: int, dimensions: int) -> Floats:
+    """Return draws of a chi-square over its degrees of freedom: those of one of several parts."""
+    return np.asarray(2 * special.gammaincinv(df / 2, _points(dimensions)[place]) / df)
+
+
+@lru_cache(maxsize=16)
 def _points(dimensions: int, count: int = POINTS) -> Floats:
     """Return points that fill the unit cube evenly, shape (dimensions, count): multiples of the powers of 1/x.
 

@@ -152,6 +152,20 @@ def find_fewest(enough: Callable[[int], bool], first: int, most: int) -> int | N
     return high
 
 
+def find_fewest_below(enough: Callable[[int], bool], least: int, most: int) -> int | None:
+    """Return the smallest number that is enough, None if `most` is not: one that is likely near `most`."""
+    if not enough(most):
+        return None
+    high, step = most, 1
+    while high > least and enough(max(least, high - step)):
+        high, step = max(least, high - step), 2 * step
+    low = max(least, high - step) if high > least else least - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
 def _changed(facet: FacetPart, now: float, then: float, times: int) -> FacetPart:
     """Return a facet with `times` as many levels; its part holds that of the runs, which changes on its own."""
     runs = min(float(facet.part), now)

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from holdsup.arguments import list_names_given
 from holdsup.columns import Labels
 from holdsup.errors import ScoresError, list_names
+from holdsup.logs import Opened, open_data
 from holdsup.progress import Progress
 from holdsup.results import Caution
 from holdsup.scores import Scores, read_scores
@@ -23,6 +25,8 @@ from holdsup.verdict.looking import order_items
 
 CANDIDATE, BASELINE = SIDES = ("candidate", "baseline")
 SAID = ("one-system", "tables-as-systems", "logs-read")  # what goes without saying of one side
+ERRORS = ("different-items", "different-items-under-one-id", "different-scales", "items-of-one-system",
+          "no-shared-items", "no-shared-tasks")  # of a pairing: these can be accepted  # fmt: skip
 PAIRING = ("different-items-under-one-id", "different-prompts", "different-settings")
 
 
@@ -64,8 +68,10 @@ def read_sides(
     if names and len(names) != 2:
         raise ScoresError(f"--sides names {len(names)} systems: give that of the candidate and that of the baseline")
     refuse_raters(roles)
-    read = [data if isinstance(data, Scores) else read_scores(data, progress=progress, **roles) for data in given]
-    notes = tuple(chain.from_iterable(each.notes for each in read)) + _pair_logs(given, read, roles)
+    readers = list_names_given(roles.get("readers"), "readers")
+    opened = [g if isinstance(g, Scores) else open_data(g, readers=readers, progress=progress) for g in given]
+    read = [each if isinstance(each, Scores) else read_scores(each, progress=progress, **roles) for each in opened]
+    notes = tuple(chain.from_iterable(each.notes for each in read)) + _pair_logs(opened, read)
     sides = [_choose(scores, role, name) for scores, role, name in zip(read, SIDES, names or (None, None), strict=True)]
     taken = tuple(
         take_in(replace(s, notes=()), {}, where=where, last=last, lower_is_better=lower_is_better) for s in sides
@@ -77,22 +83,24 @@ def read_sides(
     used = scores.only(scores.usable)
     notes += (*find_items_of_one_system(used), *find_different_scales(used))
     notes = tuple(replace(n, severity="error") if n.code == "items-of-one-system" else n for n in notes)
+    known = {*ERRORS, *(n.code for n in notes)}
+    if unknown := [code for code in accept if code not in known]:
+        raise ScoresError(f"--accept {unknown[0]}: a gate knows no such error; there is {list_names(sorted(ERRORS))}")
     refuse(n for n in notes if n.severity == "error" and n.code not in accept)
     notes = tuple(replace(n, severity="warning") if n.severity == "error" else n for n in notes if n.code not in SAID)
     said = dict.fromkeys(chain(notes, *(each.cautions for each in taken)))
     return Sides((taken[0], taken[1]), tuple(s.system.names[0] for s in sides), scores, tuple(said))  # type: ignore[arg-type]
 
 
-def _pair_logs(given: tuple[Any, Any], read: Sequence[Scores], roles: Mapping[str, Any]) -> tuple[Caution, ...]:
+def _pair_logs(opened: Sequence[Scores | Opened], read: Sequence[Scores]) -> tuple[Caution, ...]:
     """Return what the audit of logs says of both sides together: the same items under the same ids, put alike?"""
-    if not all(any(n.code == "logs-read" for n in each.notes) for each in read):
+    logs = [each.logs for each in opened if isinstance(each, Opened) and each.logs]
+    if len(logs) < 2:
         return ()
-    from holdsup.logs import open_data
+    from holdsup.logs.joining import audit_together
 
-    paths = [path for data in given for path in (data if isinstance(data, list | tuple) else [data])]
     known = {n.message for each in read for n in each.notes}
-    said = open_data(paths, readers=roles.get("readers") or ()).cautions
-    return tuple(n for n in said if n.code in PAIRING and n.message not in known)
+    return tuple(n for n in audit_together(*logs) if n.code in PAIRING and n.message not in known)
 
 
 def _choose(scores: Scores, role: str, name: str | None) -> Scores:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from holdsup.errors import ScoresError
@@ -23,9 +24,7 @@ from holdsup.verdict.plan.records import Assumption
 from holdsup.verdict.planning import PairPlan, assume_pair, plan_pair
 from holdsup.verdict.trainings import has_nested_runs
 
-# Share of pilots whose limit of a variance is above the truth. Four plans of five are to keep what they promise; the
-# cheapest design is chosen for variances that look small, which takes three more in a hundred (docs/calibration.md).
-TRUST = 0.83
+TRUST = 0.8  # share of pilots whose limit of a variance is above the truth: so many plans are to keep their promise
 FEWEST_ITEMS = 3  # of a pilot
 NOTHING = 1e-12  # times the largest score: a smaller standard deviation is one of rounding
 SD_RUN, SD_RUN_ON_DATASETS, SD_DATASET = 0.005, 0.02, 0.05  # typical values
@@ -170,21 +169,20 @@ def read_pilot(evaluation: Evaluation, *, datasets: bool, claim: str, sd_run: fl
         raise _too_few(units, "item")
     arms = {name: (v, noise, df) for pair in pairs for name, v, noise, df in pair.arms}
     _refuse_constant(evaluation, able, pairs, [v for v, *_ in arms.values()] if sd_run is None else [1.0], datasets)
-    v, noise, df = _pool([each for each in arms.values() if each[2] > 0])
+    v, noise, more = _average([each for each in arms.values() if each[2] > 0])
     count = max(len(pair.arms) for pair in pairs)
-    run = max(0.0, v - noise / units)
-    most = max(0.0, v * (1 + _rise(df)) - noise / units) if df else 0.0
+    run, most = (max(0.0, value - noise / units) for value in (v, v + more))
     if sd_run is not None:
         run = most = sd_run**2
     item, averaged, item_df = (float(np.mean([getattr(p, name) for p in pairs])) for name in ("item", "averaged", "df"))
     found = Variances(run, max(0.0, item), noise, arms=count)
-    rise = averaged * _rise(item_df) if item_df > 0 else 0.0
+    rise = averaged * float(_rise(item_df)) if item_df > 0 else 0.0
     unit = "datasets" if datasets else None if evaluation.per_run else "items"
     clusters = None if datasets or evaluation.clusters is None else len(np.unique(evaluation.clusters))
     basis = Basis(
         found, unit, new_runs, {}, raise_run=most - run, raise_item=rise,
         cluster=1.0 if clusters is None else len(evaluation.clusters) / clusters,  # type: ignore[arg-type]
-        two_valued=evaluation.ends is not None and not datasets,
+        two_valued=evaluation.ends is not None and evaluation.datasets is None,
         width=1.0 if evaluation.ends is None else evaluation.ends[1] - evaluation.ends[0],
         averages=noise > 0 or evaluation.per_run,
     )  # fmt: skip
@@ -249,6 +247,9 @@ def _refuse_constant(
 
 
 def _measure_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns) -> Measured:
+    if evaluation.datasets is not None:
+        a, b = (_weigh(evaluation, one, evaluation.scored(a) & evaluation.scored(b)) for one in (a, b))
+        evaluation = replace(evaluation, systems=(a, b))
     try:
         pair = plan_pair(evaluation, a.name, b.name)
     except ValueError as error:
@@ -259,6 +260,20 @@ def _measure_items(evaluation: Evaluation, a: SystemRuns, b: SystemRuns) -> Meas
         with np.errstate(invalid="ignore"):
             differences = np.nanmean(a.scores[a.has & b.has], axis=1) - np.nanmean(b.scores[a.has & b.has], axis=1)
     return _measured(names, pair.spread, pair.runs, pair.items, differences)
+
+
+def _weigh(evaluation: Evaluation, one: SystemRuns, both: NDArray[np.bool_]) -> SystemRuns:
+    """Return a system with scores whose plain mean over items varies as its mean over these datasets does."""
+    assert evaluation.datasets is not None
+    datasets, means = evaluation.datasets, np.zeros(len(both))
+    means[both] = np.nanmean(one.scores[both], axis=1)
+    count, total = (np.bincount(datasets[both], weights)[datasets] for weights in (None, means[both]))
+    if count[both].min() < 2:
+        raise ScoresError("a dataset of the pilot has one item: leave it out (--where), or add items to it")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weight = 1.0 if evaluation.by_items else both.sum() / count / len(np.unique(datasets[both]))
+        scale = weight * np.sqrt(count / (count - 1) * (1 - 1 / both.sum()))  # each dataset has a mean of its own
+        return replace(one, scores=np.where(both, scale, np.nan)[:, None] * (one.scores - (total / count)[:, None]))
 
 
 def _measure_datasets(a: SystemRuns, b: SystemRuns, *, nested: bool) -> Measured:
@@ -301,17 +316,16 @@ def _measured(names: Sequence[str], spread: Spread, runs: Sequence[int], units: 
     return Measured(arms, item, averaged, _tailed(spread.item_df, differences) if averaged > 0 else 0.0, units)
 
 
-def _pool(known: Sequence[tuple[float, float, int]]) -> tuple[float, float, float]:
-    """Return the mean variance of run means, the mean noise, and Satterthwaite's df of the first."""
+def _average(known: Sequence[tuple[float, float, int]]) -> tuple[float, float, float]:
+    """Return the mean variance of run means, the mean noise, and by how much the first may be too small.
+
+    Systems' runs may vary unlike each other, so that all count alike, and each rises on degrees of freedom of its own:
+    together as far as Graybill and Wang's (1980) limit of their sum.
+    """
     if not known:
         return 0.0, 0.0, 0.0
     v, noise, df = np.array(known).T
-    total, uncertainty = float(df @ v), float(df @ v**2)
-    return (
-        total / df.sum(),
-        float(df @ noise / df.sum()),
-        total**2 / uncertainty if uncertainty > 0 else float(df.sum()),
-    )
+    return float(v.mean()), float(df @ noise / df.sum()), float(np.linalg.norm(v * _rise(df))) / len(v)
 
 
 def _tailed(df: float, differences: Floats) -> float:
@@ -322,9 +336,9 @@ def _tailed(df: float, differences: Floats) -> float:
     return max(1.0, df * 2 / max(2.0, kurtosis - 1))
 
 
-def _rise(df: float) -> float:
+def _rise(df: ArrayLike) -> Floats:
     """Return by which share a variance with so many degrees of freedom may be too small, in `TRUST` of pilots."""
-    return float(df / special.chdtri(df, TRUST)) - 1
+    return np.asarray(df / special.chdtri(df, TRUST) - 1)
 
 
 def say_assumption(name: str, one: Assumption) -> str:

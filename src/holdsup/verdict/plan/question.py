@@ -226,9 +226,10 @@ def _find_goal(detect: object, margin: object, reliability: object) -> tuple[str
 
 def _check_sure(share: object, name: str) -> None:
     """Refuse what is no share, and one that no design is known to reach."""
-    check_level(share, argument=name)
+    if share != 1:
+        check_level(share, argument=name)
     if share > SUREST:  # type: ignore[operator]  # it is a number
-        raise ScoresError(f"{name} is {share!r:.60}: more than {SUREST} can't be planned for, give less")
+        raise ScoresError(f"{name} is {share!r:.60}: no design is as sure as that, give {SUREST} or less")
 
 
 def _check_size(value: object, option: str) -> None:
@@ -348,11 +349,12 @@ def _read(taken: Intake, *, nested_runs: bool, goal: str, datasets: bool, claim:
     check_repeats(evaluations[0], averaged=True)
     evaluation = leave_out_copies(evaluations[0]).evaluation
     several = evaluation.datasets is not None or evaluation.unit == "datasets"
-    if several and not datasets and goal != "reliability":
+    of_these = claim == "these-runs" and evaluation.unit == "items"
+    if several and not datasets and goal != "reliability" and not of_these:
         first = evaluation.dataset_names[0] if evaluation.dataset_names else "NAME"
         raise ScoresError(
-            "the pilot has several datasets, and compare speaks of new ones: plan their number (--datasets 5..50), or "
-            f"items on one (--where {scores.roles.dataset}={first})"
+            "the pilot has several datasets, and compare speaks of new ones: plan their number (--datasets 5..50), "
+            f"items on one (--where {scores.roles.dataset}={first}), or items for these runs (--claim these-runs)"
         )
     if datasets and not several:
         raise ScoresError("--datasets needs a pilot that has several datasets, or no pilot: plan --items with this one")
@@ -382,8 +384,9 @@ def _caution(basis: Basis, designs: tuple[PlannedDesign, ...]) -> Iterator[Cauti
         yield Caution(
             code="upper-bounds",
             severity="note",
-            message="Planned on upper bounds of the pilot's variances (83%).",
-            effect="Four plans of five then have the power that they promise.",
+            message="Planned on upper bounds of the pilot's variances (80%).",
+            effect="Four plans of five then have the power that they promise. Compare's advice takes the variances as "
+            "they are found, and so asks for less.",
         )
     if designs and designs[0].runs == 2 and basis.new_runs:
         yield Caution(

@@ -209,7 +209,9 @@ def _covers(found: PlanNumbers) -> str:
     claim = {"these-runs": "these runs, new items", "new-datasets": "new datasets and new runs"}.get(
         found.claim, f"new runs{', new items' if found.unit else ''}"
     )
-    return f"{claim}; {pair} whose runs vary alike"
+    measured = found.systems == 2 and any(one.found is not None for one in found.assumptions.values())
+    alike = "" if found.claim == "these-runs" else " like those of the pilot" if measured else " whose runs vary alike"
+    return f"{claim}; {pair}{alike}"
 
 
 def _explain(found: PlanNumbers) -> tuple[str, ...]:
@@ -224,5 +226,5 @@ def _explain(found: PlanNumbers) -> tuple[str, ...]:
         "phi": "phi: reliability of one score.",
     }
     pilot = any(one.found is not None for one in found.assumptions.values())
-    limits = ("Planned with: a limit that the truth is below in five of six pilots (of phi, above in four of five).",)
+    limits = ("Planned with: a limit that the truth is below (of phi, above) in four of five pilots, or more.",)
     return (*(said[name] for name in names if name in said), *(limits if pilot else ()))

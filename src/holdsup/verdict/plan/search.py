@@ -21,7 +21,7 @@ from holdsup.numerics.power import (
 from holdsup.numerics.spread import total_variance
 from holdsup.verdict.plan.basis import Basis
 from holdsup.verdict.plan.records import PlannedDesign, PowerPoint
-from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, find_fewest
+from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, find_fewest, find_fewest_below
 
 # Numbers of runs at which the level of several pairs is drawn: it is smooth in the logarithm of runs in between. Draws
 # of many systems take long, so there are fewer; one at nearly the same share of item variance serves again.
@@ -31,7 +31,6 @@ NEARLY, NEARLY_OF_MANY = 0.05, 0.2  # shares of item variance
 FEW_ITEMS = 200  # below, degrees of freedom of items matter
 ROUNDS = 2  # how often the level is drawn for the items that are found with it
 CURVES, POINTS = 5, 12  # numbers of runs whose power is drawn, and points of each
-TRIED = (*range(1, 21), 25, 30, 40, 50, 75, 100)  # numbers of runs
 MORE = 1.5  # times the fewest runs: so many need no endless number of items
 USUAL = (2, 3, 5, 10)
 DEEP = 4  # times the most items of a design, as far as curves go
@@ -52,10 +51,9 @@ class Bounds:
         """Whether there are prices."""
         return self.cost_run + self.cost_item > 0
 
-    def counts(self) -> list[int]:
-        """Return the numbers of runs that are tried: all small ones, of larger ones some."""
-        low, high = self.runs
-        return sorted({low, high, *(k for k in TRIED if low <= k <= high)})
+    def counts(self) -> range:
+        """Return the numbers of runs, all of which are tried."""
+        return range(self.runs[0], self.runs[1] + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,26 +156,25 @@ class Search:
             for _ in range(ROUNDS):
                 self.draw_level(at, self.fewest(at, most, sure=sure) or most, sure=sure)
 
-    def fewest(self, runs: int, most: int, *, sure: bool) -> int | None:
-        """Return the fewest items or datasets with which so many runs do, None if `most` don't."""
+    def fewest(self, runs: int, most: int, *, sure: bool, near: bool = False) -> int | None:
+        """Return the fewest items or datasets with which so many runs do, None if `most`, likely `near`, don't."""
         assert self.bounds.units is not None
-        least = self.bounds.units[0]
-        return find_fewest(lambda n: self.power(runs, n, sure=sure) >= self.wanted, least, max(most, least))
+        find = find_fewest_below if near else find_fewest
+        return find(lambda n: self.power(runs, n, sure=sure) >= self.wanted, self.bounds.units[0], most)
 
     def frontier(self, *, sure: bool = True) -> Iterator[tuple[int, int | None]]:
         """Yield numbers of runs with the fewest items that do; more runs only where they spare items."""
-        units, best = self.bounds.units, math.inf
+        units = self.bounds.units
         if units is None:
             if (fewest := find_fewest(lambda runs: self.does(runs, None, sure=sure), *self.bounds.runs)) is not None:
                 yield fewest, None
             return
-        self.settle_levels(self.bounds.counts(), units[1], sure=sure)
+        self.settle_levels(self.bounds.runs, units[1], sure=sure)
+        (least, most), near = units, False
         for runs in self.bounds.counts():
-            if (found := self.fewest(runs, units[1], sure=sure)) is not None and found < best:
-                best = found
+            if most >= least and (found := self.fewest(runs, most, sure=sure, near=near)) is not None:
+                most, near = found - 1, True
                 yield runs, found
-                if found == units[0]:
-                    return
 
     def affordable(self, runs: int) -> int | None:
         """Return the most items that the budget pays for with so many runs, 0 for none; None without items."""
