@@ -201,6 +201,16 @@ def means_of_sides(arms: Sequence[Arm], spread: Spread, left: ArrayLike, right: 
     return [(one - lead, one)]
 
 
+def pairs_at_common_mean(spread: Spread, arms: Sequence[Arm], ends: tuple[float, float]) -> Spread:
+    """Return the same of paired runs: their variance grows as much as those of both systems, `arms`, together."""
+    both = replace(spread, runs=tuple(arm.part for arm in arms), noise=tuple(arm.noise for arm in arms),
+                   run_df=spread.run_df * 2)  # fmt: skip
+    grown = at_common_mean(both, means_of_sides(arms, both, (), ()), ends)
+    alone = sum(both.runs)
+    times = np.where(alone > 0, sum(grown.runs) / np.where(alone > 0, alone, 1.0), 1.0)
+    return replace(spread, runs=tuple(times * part for part in spread.runs))
+
+
 def measure_run_spread(left: Floats, right: Floats) -> Spread:
     """Return the parts of the variance of a difference between run scores, shapes (..., k): no items.
 
@@ -266,9 +276,9 @@ def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
 def _limit(alpha: ArrayLike, df: ArrayLike, power: ArrayLike) -> Floats:
     """Return the upper limit of a variance on `df` degrees of freedom, as a multiple of its estimate.
 
-    It is exceeded with probability alpha^power, on a single degree of freedom 2 alpha^.7: .35 is the smallest power, and
-    that the largest multiple, at which at most 5.7% of true nulls are rejected at 5% whatever the variances
-    (benchmarks/caution.py). It is never below the estimate, and is the estimate where df are infinite: nothing varies.
+    It is exceeded with probability alpha^power, on a single degree of freedom 2 alpha^.7: with both at most 5.7% of
+    true nulls are rejected at 5%, whatever the variances, and with less caution more (benchmarks/caution.py). It is
+    never below the estimate, and is the estimate where df are infinite: nothing varies.
     gammaincinv gives the chi-square quantile.
     """
     some = np.isfinite(df)
