@@ -13,12 +13,9 @@ from holdsup.numerics.differences import (
     compare_new_runs,
     compare_over_datasets,
     compare_run_scores,
-    compare_runs_on_datasets,
     compare_shared_seeds,
-    compare_these_datasets,
     compare_these_runs,
     dataset_means,
-    measure_on_datasets,
 )
 from holdsup.numerics.least_squares import fit_additive
 from holdsup.numerics.settings import compare_settings, find_settings, measure_facets, measure_over_settings
@@ -32,6 +29,7 @@ from holdsup.numerics.spread import (
     satterthwaite_df,
     total_variance,
 )
+from holdsup.numerics.these_datasets import compare_runs_on_datasets, compare_these_datasets, measure_on_datasets
 
 __all__ = ["OURS", "RULES", "check", "measure"]
 

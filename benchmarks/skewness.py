@@ -1,6 +1,6 @@
-"""Skewed scores and collapsed runs: what the tests of `compare` do there, and how often the answer says so.
+"""Skewed scores, collapsed and lopsided runs: what the tests of `compare` do there, and how often the answer says so.
 
-python benchmarks/skewness.py [tables]   tables a row: 20,000 by default (a minute of CPU)
+python benchmarks/skewness.py [tables]   tables a row: 20,000 by default (two minutes of CPU)
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ import sys
 import numpy as np
 from scipy import special
 
+from holdsup.numerics import families
 from holdsup.numerics.decisions import decide_all
 from holdsup.numerics.differences import choose_tests
 from holdsup.numerics.outliers import is_skewed, l_skewness, outlying_run
 from holdsup.numerics.spread import find_clusters, measure_arm, measure_spread
+from holdsup.verdict.comparison.trust import BY_RUNS, WEAK
+from together import measure_pairs
 
 TABLES = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
 ITEMS, DRAWS, CHUNK = (15, 30, 100, 500), 399, 250
@@ -113,8 +116,57 @@ def show_collapses(size: float, chance: float, items: int = 100) -> None:
         print(f"{runs:>4}{rates[0]:>10.1f}{rates[1]:>15.1f}{rates[2]:>10.1f}{rates[3]:>11.1f}{rates[4]:>28.1f}")
 
 
+def draw_runs(runs: tuple[int, ...], sds: tuple[float, ...], lopsided: bool, tables: int) -> list[np.ndarray]:
+    """Return scores of systems without a difference, on 100 items; run effects normal or exponential."""
+    shapes = [(tables, 100, count) for count in runs]
+    effects = [RNG.exponential(1, s) - 1 if lopsided else RNG.normal(0, 1, s) for s in ((tables, 1, k) for k in runs)]
+    return [RNG.normal(0, 0.03, (tables, 100, 1)) + RNG.normal(0, 0.068, shape) + sd * own
+            for shape, sd, own in zip(shapes, sds, effects, strict=True)]  # fmt: skip
+
+
+def say_evidence(scores: list[np.ndarray], effect: float = 0.0) -> list[float]:
+    """Return how often two systems are told apart, in percent, and with which caution; one with one run is certain."""
+    count, none = scores[0].shape[2], find_clusters(None, 100)
+    certain = scores[1].shape[2] == 1
+    arms = [measure_arm(each, None, none) for each in ([scores[0] - scores[1]] if certain else scores)]
+    spread = measure_spread(arms, arms[0].items - sum(arm.items for arm in arms[1:]), none)
+    found = decide_all(spread.estimate + effect, choose_tests([spread], new_runs=True), 1.0, 0.95)
+    share = sum(arm.run_variance for arm in arms) / count / found.se_limits**2
+    told = found.p <= 0.05
+    weak = told & (found.p >= WEAK * 0.05)
+    lopsided = weak & (share > BY_RUNS)
+    return [100 * each.mean() for each in (told, lopsided, told & ~lopsided, weak & ~lopsided)]
+
+
+def show_lopsided() -> None:
+    print("\nexponential run effects, of the first system times as large as the others' (.011)")
+    print("runs  times  told apart  cautioned: lopsided  told without")
+    tables = TABLES // 4
+    for runs in (3, 5, 10, 20):
+        for times in (1, 3, 6, 20, np.inf):
+            design = ((runs, 1), (0.066, 0.0)) if times == np.inf else ((runs,) * 2, (0.011 * times, 0.011))
+            told, lopsided, without, _ = say_evidence(draw_runs(*design, True, tables))
+            print(f"{runs:>4}{times:>7}{told:>12.1f}{lopsided:>21.1f}{without:>14.1f}")
+    print("\nany pair of several systems, the first 6 times as loud\nsystems  runs  told apart  with p below .01")
+    families.DRAWS = 2_000
+    for systems, runs in ((3, 3), (3, 5), (5, 3), (5, 5)):
+        pairs = measure_pairs(
+            draw_runs((runs,) * systems, (0.066, *[0.011] * (systems - 1)), True, tables // 4), None, two_valued=False
+        )
+        rates = [100 * pairs.reject(np.zeros(len(pairs.left)), alpha).any(-1).mean() for alpha in (0.05, WEAK * 0.05)]
+        print(f"{systems:>7}{runs:>6}{rates[0]:>12.1f}{rates[1]:>19.1f}")
+    print("\nnormal run effects, equal\nruns   sd  difference  told apart  cautioned: lopsided  weak evidence")
+    for runs in (3, 5, 10):
+        for sd in (0.0, 0.011, 0.05):
+            scores = draw_runs((runs,) * 2, (sd,) * 2, False, tables)
+            for effect in (0.0, 0.03):
+                told, lopsided, _, weak = say_evidence(scores, effect)
+                print(f"{runs:>4}{sd:>6}{effect:>10}{told:>12.1f}{lopsided:>21.1f}{weak:>15.1f}")
+
+
 if __name__ == "__main__":
     show_skewed()
     show_ordinary()
     for size, chance in ((0.3, 0.1), (0.1, 0.1), (0.0, 0.0)):
         show_collapses(size, chance)
+    show_lopsided()

@@ -15,7 +15,6 @@ from holdsup.numerics.differences import (
     compare_over_datasets,
     compare_run_scores,
     compare_shared_seeds,
-    compare_these_datasets,
     compare_these_runs,
     dataset_means,
 )
@@ -30,6 +29,7 @@ from holdsup.numerics.spread import (
     satterthwaite_df,
     total_variance,
 )
+from holdsup.numerics.these_datasets import compare_these_datasets
 
 RTOL = 1e-10  # a few hundred additions apart
 NUMBERS = ("estimate", "se", "df", "p", "log10_p", "low", "high")

@@ -13,7 +13,8 @@ from scipy import stats
 from holdsup import compare_systems, read_result
 from holdsup.cli import main
 from holdsup.errors import ScoresError
-from holdsup.numerics.differences import compare_new_runs, compare_run_scores, compare_runs_on_datasets
+from holdsup.numerics.differences import compare_new_runs, compare_run_scores
+from holdsup.numerics.these_datasets import compare_runs_on_datasets
 
 Rows = dict[str, list[object]]
 

@@ -9,7 +9,8 @@ import pytest
 
 import holdsup
 from holdsup.errors import ScoresError
-from holdsup.numerics.differences import compare_over_datasets, compare_these_datasets
+from holdsup.numerics.differences import compare_over_datasets
+from holdsup.numerics.these_datasets import compare_these_datasets
 
 SIZES = {"news": 40, "web": 10, "talks": 16}
 

@@ -21,12 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from holdsup.numerics.arithmetic import share_out
 from holdsup.numerics.decisions import Criterion, Difference, decide
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import fit_additive
@@ -40,6 +38,7 @@ from holdsup.numerics.spread import (
     measure_arm,
     measure_run_spread,
     measure_spread,
+    pairs_at_common_mean,
     total_variance,
 )  # fmt: skip
 
@@ -68,7 +67,7 @@ def compare_these_runs(
     >>> found.estimate, found.df, round(found.p, 4)
     (1.0, 2.0, 0.2254)
     """
-    measured = _measure_pair(left, right, left_settings, right_settings, clusters, ends)
+    measured = measure_pair(left, right, left_settings, right_settings, clusters, ends)
     return _answer(*measured, level, new_runs=False, tails=tails)
 
 
@@ -101,7 +100,7 @@ def compare_new_runs(
     (0.1333, 'new-runs', True)
     """
     settings = (left_settings, right_settings)
-    arms, spread, scale = _measure_pair(left, right, *settings, clusters, ends, deterministic=deterministic)
+    arms, spread, scale = measure_pair(left, right, *settings, clusters, ends, deterministic=deterministic)
     if room is not None:
         spread = at_common_mean(spread, means_of_sides(arms, spread, left, right), room)
     return _answer(arms, replace(spread, estimate=spread.estimate + up), scale + abs(up), level)
@@ -109,19 +108,24 @@ def compare_new_runs(
 
 def compare_shared_seeds(
     left: ArrayLike, right: ArrayLike, *, settings: Codes | None = None, clusters: Codes | None = None,
-    ends: tuple[float, float] | None = None, level: float = 0.95, tails: bool = True,
+    ends: tuple[float, float] | None = None, room: tuple[float, float] | None = None, up: float = 0.0,
+    level: float = 0.95, tails: bool = True,
 ) -> Difference:  # fmt: skip
     """Return the difference over new items and new seeds, where column r of both systems is the same seed.
 
     The differences of the two systems are the scores of one: seeds are paired, and k seeds leave k - 1
-    degrees of freedom. A cell that either system lacks is missing. Without `tails` there are limits, and no p.
+    degrees of freedom. A cell that either system lacks is missing. `ends`, `room` and `up` are those of
+    `compare_new_runs`. Without `tails` there are limits, and no p.
     """
     left, right, scale = read_pair(left, right)
     if left.shape != right.shape:
         raise ValueError(f"shared seeds pair runs, but one system has {left.shape[1]} and the other {right.shape[1]}.")
     found = find_clusters(clusters, len(left))
     arm = measure_arm(left - right, settings, found)
-    return _answer([arm], measure_spread([arm], arm.items, found, ends), scale, level, tails=tails)
+    spread = measure_spread([arm], arm.items, found, ends)
+    if room is not None:
+        spread = pairs_at_common_mean(spread, [measure_arm(each, settings, found) for each in (left, right)], room)
+    return _answer([arm], replace(spread, estimate=spread.estimate + up), scale + abs(up), level, tails=tails)
 
 
 def compare_run_scores(
@@ -143,102 +147,6 @@ def compare_run_scores(
             raise ValueError(f"a system needs two finite run scores or more, but has {each.tolist()!s:.80}.")
     spread = measure_run_spread(*scores)
     return decide(float(spread.estimate), [new_runs_test([spread])], _largest(scores), level)
-
-
-def compare_these_datasets(
-    left: ArrayLike,
-    right: ArrayLike,
-    datasets: Codes,
-    *,
-    clusters: Codes | None = None,
-    new_runs: bool = True,
-    weights: ArrayLike | None = None,
-    deterministic: bool = False,
-    level: float = 0.95,
-) -> Difference:
-    """Return the difference over new items, and new runs, of these datasets, each with runs of its own.
-
-    The variances of the datasets' differences add up; each part keeps its degrees of freedom. A column
-    that a dataset does not use is NaN throughout it. `weights` are those of datasets, in the order of their codes.
-    """
-    left, right, scale = read_pair(left, right)
-    rows = _rows(datasets, len(left))
-    spreads = []
-    for at, share in zip(rows, share_out(weights, len(rows)), strict=True):
-        inside = None if clusters is None else clusters[at]
-        both = _used(left[at]), _used(right[at])
-        _, spread, _ = _measure_pair(*both, None, None, inside, deterministic=deterministic)
-        spreads.append(spread.scaled(share))
-    total = float(sum(each.estimate for each in spreads))
-    return decide(total, choose_tests(spreads, new_runs=new_runs), scale, level)
-
-
-def compare_runs_on_datasets(
-    left: ArrayLike,
-    right: ArrayLike,
-    datasets: Codes,
-    *,
-    left_settings: Codes | None = None,
-    right_settings: Codes | None = None,
-    deterministic: bool = False,
-    clusters: Codes | None = None,
-    weights: ArrayLike | None = None,
-    level: float = 0.95,
-) -> Difference:
-    """Return the difference over new items and new runs on these datasets, a column one run scored on all of them.
-
-    Runs vary by their means over all datasets, items within each. Datasets are as given, so that how a run does on one
-    of them and not on another is the run's luck.
-    """
-    left, right, scale = read_pair(left, right)
-    sides = _sides(left, right, left_settings, right_settings, deterministic)
-    arms, spread = measure_on_datasets(sides, datasets, clusters, weights)
-    found = decide(float(spread.estimate), choose_tests([spread], new_runs=True), scale, level)
-    return replace(
-        found,
-        run_variance=tuple(float(arm.run_variance) for arm in arms),
-        residual_variance=tuple(len(left) * float(arm.residual_variance) for arm in arms),
-    )
-
-
-def measure_on_datasets(
-    sides: Sequence[tuple[Floats, Codes | None]], datasets: Codes, clusters: Codes | None, weights: ArrayLike | None
-) -> tuple[list[Arm], Spread]:
-    """Return what runs say of means over these datasets, and the parts of the variance of their difference.
-
-    `sides` are scores, shape (..., I, k), with a setting for each run, of two systems, or differences of two. The
-    residual variance of an arm is what a run's mean over datasets has of it.
-    """
-    rows, arms = _rows(datasets, sides[0][0].shape[-2]), list[Arm]()
-    if min(map(len, rows)) < 2:
-        raise ValueError("a dataset has one item: how much items differ is not measured.")
-    if any(np.isnan(scores[..., at, :]).all(axis=-2).any() for scores, _ in sides for at in rows):
-        raise ValueError("a run was not scored on all of these datasets.")
-    weights = share_out(weights, len(rows))
-    found = [find_clusters(None if clusters is None else clusters[at], len(at)) for at in rows]
-    within = [
-        [measure_arm(scores[..., at, :], settings, own) for scores, settings in sides]
-        for at, own in zip(rows, found, strict=True)
-    ]
-    parts = [
-        measure_spread(both, _subtract(both), own).scaled(weight)
-        for both, own, weight in zip(within, found, weights, strict=True)
-    ]
-    for (scores, settings), own in zip(sides, zip(*within, strict=True), strict=True):
-        means = np.einsum("d,...dk->...k", weights, dataset_means(scores, datasets))
-        whole = measure_arm(means[..., None, :], settings, find_clusters(None, 1))
-        noise = np.asarray(sum(w**2 * arm.noise for w, arm in zip(weights, own, strict=True)))
-        share, runs = np.minimum(1.0, noise / np.where(whole.part > 0, whole.part, 1.0)), whole.run_variance
-        arms.append(replace(whole, noise=noise, run_variance=(1 - share) * runs, residual_variance=share * runs))
-    items = these_runs_test(parts)
-    return arms, Spread(
-        estimate=np.asarray(sum(each.estimate for each in parts)),
-        these=np.asarray(items.se, float) ** 2,
-        item_df=cast("float", items.df(0.05)),
-        runs=tuple(arm.part for arm in arms),
-        noise=tuple(arm.noise for arm in arms),
-        run_df=tuple(arm.df for arm in arms),
-    )
 
 
 def compare_over_datasets(
@@ -297,7 +205,7 @@ def dataset_means(scores: ArrayLike, datasets: Codes) -> Floats:
     """
     scores = np.asarray(scores, float)
     means = []
-    for at in _rows(datasets, scores.shape[-2]):
+    for at in rows_of(datasets, scores.shape[-2]):
         part = scores[..., at, :]
         used = ~np.isnan(part).all(axis=tuple(range(part.ndim - 1)))
         means.append(np.full((*part.shape[:-2], part.shape[-1]), np.nan))
@@ -305,11 +213,8 @@ def dataset_means(scores: ArrayLike, datasets: Codes) -> Floats:
     return np.stack(means, axis=-2)
 
 
-def _used(scores: Floats) -> Floats:
-    return scores[:, ~np.isnan(scores).all(0)]
-
-
-def _rows(datasets: Codes, count: int) -> list[Codes]:
+def rows_of(datasets: Codes, count: int) -> list[Codes]:
+    """Return the rows of each dataset."""
     if np.shape(datasets) != (count,):
         raise ValueError(f"a dataset is needed for each of {count} items, but there are {np.size(datasets)} codes.")
     return [np.flatnonzero(np.asarray(datasets) == code) for code in np.unique(datasets)]
@@ -328,19 +233,19 @@ def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]
     return scores[0], scores[1], _largest(scores)
 
 
-def _measure_pair(
+def measure_pair(
     left: ArrayLike, right: ArrayLike, left_settings: Codes | None, right_settings: Codes | None,
     clusters: Codes | None, ends: tuple[float, float] | None = None, *, deterministic: bool = False,
 ) -> tuple[list[Arm], Spread, float]:  # fmt: skip
     """Return what the runs of each system say, the parts of the variance of their difference, and the largest score."""
     left, right, scale = read_pair(left, right)
     found = find_clusters(clusters, len(left))
-    sides = _sides(left, right, left_settings, right_settings, deterministic)
+    sides = sides_of(left, right, left_settings, right_settings, deterministic)
     arms = [measure_arm(scores, settings, found) for scores, settings in sides]
-    return arms, measure_spread(arms, _subtract(arms), found, ends), scale
+    return arms, measure_spread(arms, subtract(arms), found, ends), scale
 
 
-def _sides(
+def sides_of(
     left: Floats, right: Floats, left_settings: Codes | None, right_settings: Codes | None, deterministic: bool
 ) -> list[tuple[Floats, Codes | None]]:
     """Return the scores whose runs vary, with their settings: of both systems, or differences from one run."""
@@ -351,7 +256,8 @@ def _sides(
     return [(left - right, left_settings if left.shape[1] > 1 else right_settings)]
 
 
-def _subtract(arms: Sequence[Arm]) -> Floats:
+def subtract(arms: Sequence[Arm]) -> Floats:
+    """Return the difference of each item; one arm has differences already."""
     return arms[0].items if len(arms) == 1 else arms[0].items - arms[1].items
 
 

@@ -23,7 +23,17 @@ from holdsup.numerics.decisions import Criterion, Difference, decide
 from holdsup.numerics.differences import Codes, choose_tests, read_pair, with_components
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.least_squares import fit_additive
-from holdsup.numerics.spread import Arm, Spread, cautious_df, find_clusters, measure_arm, measure_spread, total_variance
+from holdsup.numerics.spread import (
+    Arm,
+    Spread,
+    at_common_mean,
+    cautious_df,
+    find_clusters,
+    means_of_sides,
+    measure_arm,
+    measure_spread,
+    total_variance,
+)
 
 
 class FacetPart(NamedTuple):
@@ -41,13 +51,15 @@ def compare_settings(
     left_facets: Codes | None = None,
     right_facets: Codes | None = None,
     clusters: Codes | None = None,
+    room: tuple[float, float] | None = None,
+    up: float = 0.0,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new items, runs and settings; without `right`, the mean of a system.
 
     Facets are codes of shape (facets, runs), None for a system whose settings do not vary: its runs count.
     Cautious degrees of freedom; never a smaller p or narrower limits than for new runs at these settings.
-    The variance between runs is that between runs of new settings.
+    The variance between runs is that between runs of new settings. `room` and `up` are those of `compare_new_runs`.
 
     Examples
     --------
@@ -64,8 +76,13 @@ def compare_settings(
     arms = [measure_arm(scores, find_settings(own), found) for scores, own in systems]
     facets = [() if own is None else tuple(measure_facets(scores, own)) for scores, own in systems]
     here = measure_spread(arms, arms[0].items - sum(arm.items for arm in arms[1:]), found)
-    tests = [_new_settings_test(measure_over_settings(here, facets)), *choose_tests([here], new_runs=True)]
-    answer = with_components(decide(float(here.estimate), tests, scale, level), arms, here)
+    there = measure_over_settings(here, facets)
+    if room is not None:
+        means = means_of_sides(arms, here, first, second)
+        parts = [side for side, own in zip(means, facets, strict=True) for _ in own or (None,)]
+        here, there = at_common_mean(here, means, room), at_common_mean(there, parts, room)
+    tests = [_new_settings_test(there), *choose_tests([here], new_runs=True)]
+    answer = with_components(decide(float(here.estimate) + up, tests, scale + abs(up), level), arms, here)
     return replace(answer, run_variance=tuple(map(_run_variance, arms, facets)))
 
 

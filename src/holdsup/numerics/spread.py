@@ -201,6 +201,16 @@ def means_of_sides(arms: Sequence[Arm], spread: Spread, left: ArrayLike, right: 
     return [(one - lead, one)]
 
 
+def pairs_at_common_mean(spread: Spread, arms: Sequence[Arm], ends: tuple[float, float]) -> Spread:
+    """Return the same of paired runs: their variance grows as much as those of both systems, `arms`, together."""
+    both = replace(spread, runs=tuple(arm.part for arm in arms), noise=tuple(arm.noise for arm in arms),
+                   run_df=spread.run_df * 2)  # fmt: skip
+    grown = at_common_mean(both, means_of_sides(arms, both, (), ()), ends)
+    alone = sum(both.runs)
+    times = np.where(alone > 0, sum(grown.runs) / np.where(alone > 0, alone, 1.0), 1.0)
+    return replace(spread, runs=tuple(times * part for part in spread.runs))
+
+
 def measure_run_spread(left: Floats, right: Floats) -> Spread:
     """Return the parts of the variance of a difference between run scores, shapes (..., k): no items.
 
@@ -266,13 +276,15 @@ def cautious_df(spreads: Sequence[Spread], alpha: ArrayLike) -> Floats:
 def _limit(alpha: ArrayLike, df: ArrayLike, power: ArrayLike) -> Floats:
     """Return the upper limit of a variance on `df` degrees of freedom, as a multiple of its estimate.
 
-    It is exceeded with probability alpha^power: .35 is the smallest power at which at most 5.7% of true nulls are
-    rejected whatever the variances, on a single degree of freedom 2/3. It is never below the estimate, and is the
-    estimate where df are infinite: nothing varies. gammaincinv gives the chi-square quantile.
+    It is exceeded with probability alpha^power, on a single degree of freedom 2 alpha^.7: with both at most 5.7% of
+    true nulls are rejected at 5%, whatever the variances, and with less caution more (benchmarks/caution.py). It is
+    never below the estimate, and is the estimate where df are infinite: nothing varies.
+    gammaincinv gives the chi-square quantile.
     """
     some = np.isfinite(df)
     df = np.where(some, df, 1.0)
-    luck = np.maximum(alpha, SMALLEST) ** np.where(df > 2 - ROUNDING_DF, power, 2 / 3)
+    least = np.maximum(alpha, SMALLEST)
+    luck = np.where(df > 2 - ROUNDING_DF, least**power, np.minimum(1.0, 2 * least**0.7))
     return np.where(some, np.maximum(1.0, df / (2 * _gamma_quantiles(df / 2, luck))), 1.0)
 
 

@@ -27,12 +27,11 @@ from holdsup.numerics.differences import (
     compare_new_runs,
     compare_over_datasets,
     compare_run_scores,
-    compare_runs_on_datasets,
     compare_shared_seeds,
-    compare_these_datasets,
     compare_these_runs,
 )
 from holdsup.numerics.proportions import PairedShares
+from holdsup.numerics.these_datasets import compare_runs_on_datasets, compare_these_datasets
 from holdsup.rendering.numbers import format_counted
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.averages import narrow_claim
@@ -236,7 +235,7 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
     clusters = None if evaluation.clusters is None else evaluation.clusters[shared]
     datasets = None if evaluation.datasets is None else evaluation.datasets[shared]
     if claim == "these-datasets":
-        return _test_on_datasets(evaluation, a, b, datasets, clusters)
+        return _test_on_datasets(evaluation, a, b, datasets, clusters, evaluation.room)
     if datasets is not None and len(np.unique(datasets)) > 1:
         of_these = partial(compare_these_datasets, new_runs=False, weights=evaluation.weigh(datasets))
         words = "paired t-test (items of these datasets)"
@@ -245,16 +244,16 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
     if claim == "new-settings":
         words = f"two-way Welch t-test ({unit} and settings, conservative df)"
         return Rule.TWO_WAY, words, lambda up, level: compare_new_settings(evaluation, a, b, up, level=level)
+    options: dict[str, Any] = {"clusters": clusters, "ends": evaluation.ends}
     if _pairs_seeds(evaluation, a, b, claim):
         x, y = align_seeds(a, b)
         words = f"two-way paired t-test ({unit} and shared seeds, conservative df)"
-        return make(Rule.SEEDS, words, compare_shared_seeds, clusters=clusters, ends=evaluation.ends)
+        options["room"] = evaluation.room
+        return Rule.SEEDS, words, lambda up, level: compare_shared_seeds(x, y, up=up, **options, level=level)
     if is_right_or_wrong(evaluation, a, b, claim):
         words = "score test of paired shares (McNemar, one disagreement added; CI by its inversion)"
         return Rule.SCORE, words, partial(_compare_shares, cast("tuple[float, float]", evaluation.ends), a, b)
-    options: dict[str, Any] = {
-        "left_settings": a.several, "right_settings": b.several, "clusters": clusters, "ends": evaluation.ends,
-    }  # fmt: skip
+    options |= {"left_settings": a.several, "right_settings": b.several}
     if claim == "new-runs":
         words = f"two-way Welch t-test ({unit} and runs, conservative df)"
         options |= {"room": evaluation.room, "deterministic": a.deterministic or b.deterministic}
@@ -263,8 +262,9 @@ def _test(evaluation: Evaluation, a: SystemRuns, b: SystemRuns, claim: str, shar
 
 
 def _test_on_datasets(
-    evaluation: Evaluation, a: SystemRuns, b: SystemRuns, datasets: np.ndarray | None, clusters: np.ndarray | None
-) -> Tested:
+    evaluation: Evaluation, a: SystemRuns, b: SystemRuns, datasets: np.ndarray | None, clusters: np.ndarray | None,
+    room: tuple[float, float] | None = None,
+) -> Tested:  # fmt: skip
     """Return the test over new items and new runs on these datasets."""
     x, y, deterministic = a.scores, b.scores, a.deterministic or b.deterministic
     nested = {has_nested_runs(evaluation, system) for system in (a, b) if not system.deterministic}
@@ -280,7 +280,9 @@ def _test_on_datasets(
             words,
             lambda up, level: compare_run_scores(means[0] + up, means[1], deterministic=deterministic, level=level),
         )
-    options = dict[str, Any](clusters=clusters, weights=evaluation.weigh(datasets), deterministic=deterministic)
+    options: dict[str, Any] = {
+        "clusters": clusters, "weights": evaluation.weigh(datasets), "deterministic": deterministic, "room": room,
+    }  # fmt: skip
     compare: Callable[..., Difference] = compare_these_datasets
     if nested == {False}:
         compare = compare_runs_on_datasets
@@ -288,7 +290,7 @@ def _test_on_datasets(
     elif a.several is not None or b.several is not None:
         raise ValueError("runs differ in settings, and each dataset has its own runs.")
     words = "two-way Welch t-test (items of these datasets and runs, conservative df)"
-    return Rule.TWO_WAY, words, lambda up, level: compare(x + up, y, datasets, **options, level=level)
+    return Rule.TWO_WAY, words, lambda up, level: compare(x, y, datasets, up=up, **options, level=level)
 
 
 def mean_on_datasets(

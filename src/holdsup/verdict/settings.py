@@ -20,11 +20,13 @@ def compare_new_settings(
     """Return the difference over new items, runs and settings, the scores of `a` raised by an amount."""
     shared = evaluation.scored(evaluation.system(a.name)) & evaluation.scored(evaluation.system(b.name))
     return compare_settings(
-        a.scores + up,
+        a.scores,
         b.scores,
         left_facets=facet_codes(evaluation, a),
         right_facets=facet_codes(evaluation, b),
         clusters=None if evaluation.clusters is None else evaluation.clusters[shared],
+        room=evaluation.room,
+        up=up,
         level=level,
     )
 

@@ -32,7 +32,6 @@ def caution(found: Found, *, level: float) -> Iterator[Caution]:
     yield from _left_out(found, by)
     if found.untold:  # tested by a rule of its own, whose cautions are said there
         yield from _less_claimed(found)
-        yield from _weak(found, level)
         return
     yield from _different_items(found, by)
     yield from found.distinct.cautions
@@ -41,7 +40,6 @@ def caution(found: Found, *, level: float) -> Iterator[Caution]:
     yield from _less_claimed(found)
     yield from _few_runs(found)
     yield from _gaps(found.evaluation, by)
-    yield from _weak(found, level)
     yield from _reading(found, by, level)
     yield from _seeds_of_both(found.covering)
     yield from caution_repeats(found.evaluation, averaged=True)
@@ -109,13 +107,6 @@ def _few_runs(found: Found) -> Iterator[Caution]:
         for facet in sparse_facets(found.evaluation, system):
             message = f"Two levels of {facet} in {name} say next to nothing about new ones."
             yield Caution(code="two-levels", about=f"system:{name}", message=message, advice="Three are a start.")
-
-
-def _weak(found: Found, level: float) -> Iterator[Caution]:
-    """Yield that a difference is only just told; of one of several metrics, whose p is adjusted, nothing is said."""
-    if found.metric is None and len(found.pairs) == 1 and (1 - level) / 5 <= found.pairs[0].difference.p <= 1 - level:
-        message = "The evidence is not strong: a repeat could well miss the difference."
-        yield Caution(code="weak-evidence", message=message)
 
 
 def _reading(found: Found, by: str, level: float) -> Iterator[Caution]:

@@ -15,10 +15,10 @@ from holdsup.numerics.decisions import Difference, NoSpreadError
 from holdsup.numerics.differences import (
     compare_over_datasets,
     compare_shared_seeds,
-    compare_these_datasets,
     compare_these_runs,
 )
 from holdsup.numerics.distributions import Tail, t_quantile
+from holdsup.numerics.these_datasets import compare_these_datasets
 from holdsup.progress import Progress
 from holdsup.results import Caution, Rows
 from holdsup.results.extras import find_extra

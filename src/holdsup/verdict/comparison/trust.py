@@ -1,11 +1,11 @@
-"""Where the tests of a comparison are known to fail: item differences with one long tail, and a run that collapsed.
+"""Where the tests of a comparison are known to fail: item differences or runs with one long tail, a run that collapsed.
 
 No correction kept 7% in all that was tried, so the answer says by how much the promise fails: decision 24.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -13,10 +13,12 @@ import numpy as np
 from holdsup.numerics.arithmetic import NOISE
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.outliers import is_skewed, l_skewness, outlying_run
-from holdsup.rendering.numbers import format_counted, format_interval, format_number
+from holdsup.rendering.numbers import format_counted, format_interval, format_number, format_p
 from holdsup.results import Caution
+from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.findings import Found
-from holdsup.verdict.comparison.pairs import ManyPairs
+from holdsup.verdict.comparison.pairs import ManyPairs, differences_of
+from holdsup.verdict.comparison.records import SystemContrast
 from holdsup.verdict.evaluation import SystemRuns
 from holdsup.verdict.trainings import has_nested_runs
 
@@ -30,6 +32,9 @@ MEASURED = {
     100: ((6, 9), (7, 11), (9, 15), (11, 26)),
     500: ((5, 6), (6, 8), (6, 10), (7, 17)),
 }
+WEAK = 0.2  # of the level: evidence is weak with a larger p, and with a smaller one 6% holds for lopsided runs as well
+LOPSIDED = 12  # percent of true nulls rejected at 5% where run effects of one system are skewed like exponential ones
+BY_RUNS = 0.2  # share of the variance of a difference from which on it rests on runs
 COVERED = (51, 71)  # percent, by 95% CIs for new runs where one run in ten collapses
 
 
@@ -129,3 +134,54 @@ def _say_collapsed(system: SystemRuns, far: int, by: str) -> Caution:
         advice="Check its training, report the comparison with and without it, or compare medians over runs.",
         examples=(system.runs[far],),
     )
+
+
+def caution_evidence(found: Found, contrasts: Sequence[SystemContrast], level: float) -> Iterator[Caution]:
+    """Yield that the surest difference of a metric is only just told, and what that takes for granted of runs.
+
+    A few runs of a system that seldom goes far astray look steady just where its mean is off. No table shows it, but a
+    smaller p holds even then.
+    """
+    alpha, own = 1 - level, [contrast for contrast in contrasts if contrast.metric == found.metric]
+    told = [place for place, contrast in enumerate(own) if contrast.p_adjusted <= alpha]
+    least = min((own[place].p_adjusted for place in told), default=0.0)
+    if least < WEAK * alpha:
+        return
+    if (_run_shares(found)[told] > BY_RUNS).any():
+        yield Caution(
+            code="lopsided-runs",
+            about="table:contrasts" if len(told) > 1 else f"pair:{own[told[0]].left} - {own[told[0]].right}",
+            message=(
+                f"The evidence is not strong: if runs of one system can go far astray to one side, tests like this "
+                f"reject up to {LOPSIDED}% of true nulls."
+            ),
+            effect="Few runs do not show whether they can.",
+            advice=f"Add runs: a p below {format_p(WEAK * alpha)} would hold even then.",
+            count=len(told),
+        )
+    elif found.metric is None and len(own) == 1:  # of several metrics p is adjusted
+        message = "The evidence is not strong: a repeat could well miss the difference."
+        yield Caution(code="weak-evidence", message=message)
+
+
+def _run_shares(found: Found) -> Floats:
+    """Return how much of the variance of each difference is that of the runs of its systems, residual aside."""
+    pairs, square = found.pairs, differences_of(found.pairs).se_limits ** 2
+    if found.evaluation.per_run:
+        return np.ones(len(pairs))
+    if isinstance(pairs, ManyPairs):
+        like = pairs.like
+        part = pairs.run_variance / np.array([len(system.runs) for system in found.evaluation.systems])
+        runs = np.nan_to_num(part[pairs.left] + part[pairs.right]) * (like.claim != "these-runs" and not like.nested)
+    else:
+        runs = np.array([_run_part(pair) for pair in pairs])
+    return np.asarray(runs / np.where(square > 0, square, 1.0))
+
+
+def _run_part(pair: Pair) -> float:
+    """Return what runs contribute to the variance of one difference; of paired seeds, or of one system, at once."""
+    found, counts = pair.difference.run_variance, [len(side.runs) for side in (pair.left, pair.right)]
+    if pair.claim == "these-runs":
+        return 0.0
+    counts = counts if len(found) == len(counts) else [max(counts)] * len(found)
+    return sum(variance / count for variance, count in zip(found, counts, strict=True) if variance is not None)

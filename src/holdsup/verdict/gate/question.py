@@ -36,7 +36,7 @@ from holdsup.verdict.repeats import check_repeats, declare_deterministic, leave_
 from holdsup.verdict.trainings import can_repeat
 
 CLAIMS = ("these-runs", "these-datasets", "new-runs")
-UNSAID = ("weak-evidence", "one-run-each", "less-claimed")  # the outcome says it, or it is about another question
+UNSAID = ("one-run-each", "less-claimed")  # the outcome says it, or it is about another question
 Test = Callable[[float, float], Difference]
 
 
