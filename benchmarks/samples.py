@@ -151,7 +151,7 @@ def show_runs() -> None:
         found = rate(Samples(-0.6, 164, samples, k, runs=runs).new_runs)
         print(f"{runs:>4}{samples:>9}{name:>10}{found[0]:>10.1f}{found[1]:>8.1f}")
     told = [Samples(-0.6, 164, 10).samples_as("runs")[0].p <= 0.05 for _ in range(TABLES)]
-    print(f"10 samples of one run each taken for runs: {100 * np.mean(told):.1f}% of true nulls")
+    print(f"10 samples of one run each counted as runs: {100 * np.mean(told):.1f}% of true nulls")
 
 
 def show_weights() -> None:

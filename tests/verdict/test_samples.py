@@ -82,6 +82,10 @@ def test_a_sample_that_is_the_item_or_a_text_stays_what_it_is() -> None:
     texts = ONE.rename(columns={"sample": "index_of_try"}).assign(generation=[f"text {i}" for i in range(len(ONE))])
     scores = read_scores(texts)
     assert (scores.roles.sample, "generation" in scores.others) == (None, True)
+    both = ONE.assign(generation=[f"text {i}" for i in range(len(ONE))])[
+        [*ONE.columns[:2], "generation", *ONE.columns[2:]]
+    ]
+    assert read_scores(both).roles.sample == "sample"
     numbered = ONE[ONE["sample"] == 0].drop(columns="sample").rename(columns={"item": "question"})
     numbered["sample"] = numbered.question.str[1:].astype(int)  # the same question twice is no second sample of it
     numbered.question = numbered.question.replace("q7", "q8")

@@ -234,8 +234,9 @@ def find_roles(asked: Roles, tables: list[OpenTable], *, virtual: Iterable[str] 
         taken.add(last)
     answers = [c for c in columns if c not in taken and is_sample(c)]
     if answers and asked.sample is None and "sample" not in refused and (asked.item or "item" in found):
-        found["sample"] = answers[0]
-        taken.add(answers[0])
+        numeric = {c for t in tables for c in t.columns if t.guess(c) == "number"}  # a text may be the answer itself
+        found["sample"] = first = min(answers, key=lambda c: c not in numeric)
+        taken.add(first)
     numbered = {c for t in tables for c in t.columns if bare_name(c) in NUMBERED and t.guess(c) == "number"}
     if not (as_asked.facets or as_asked.replicates or as_asked.shared) and "facets" not in refused:
         named = {c for c in columns if c not in taken and (is_replicate(c) or is_setting(c) or c in numbered)}

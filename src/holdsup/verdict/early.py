@@ -23,6 +23,7 @@ from holdsup.numerics.differences import mean_of_settings
 from holdsup.numerics.looks import find_levels, repeat_p
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.looking import Looking, order_items
+from holdsup.verdict.samples import OF_THESE_RUNS
 from holdsup.verdict.scales import find_scale
 
 Test = Callable[[float, float], Difference]  # for an amount by which the scores of left are raised, and a level
@@ -37,7 +38,7 @@ def look_early(
     """Return the test that keeps its promise over all looks, in words and as such, in place of that for one look."""
     if not looking.looks:
         return BETS, _bet_on_items(looking, evaluation, a, b, shared, claim)
-    if claim == "these-runs":
+    if claim in OF_THESE_RUNS:
         raise ScoresError("--looks counts runs, and what is claimed is about these runs alone: leave --looks out")
     growing = {s.name: len(s.runs) for s in (a, b) if not s.deterministic}
     at, last = looking.place(growing), looking.looks[-1]
