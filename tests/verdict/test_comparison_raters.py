@@ -114,6 +114,12 @@ def test_questions_that_are_not_adjusted_for_raters_are_refused() -> None:
         plan_evaluation(frame, detect=0.1, rater="rater")
 
 
+def test_a_claim_about_runs_is_not_made_and_the_answer_says_so() -> None:
+    found = compare_systems(rated(everyone), claim="new-runs")
+    assert found.claim == "new-raters"
+    assert "less-claimed" in codes(found)
+
+
 def test_without_items_raters_are_what_systems_are_scored_on() -> None:
     frame = rated(everyone).groupby(["system", "rater"], as_index=False).score.mean()
     found = compare_systems(frame)

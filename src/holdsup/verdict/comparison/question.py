@@ -227,6 +227,9 @@ def _settle(scores: Scores, claim: str | None, human: str | None, weight: str | 
 
 def _caution_adjusted(found: Sequence[Found], question: CompareQuestion) -> Iterator[Caution]:
     """Yield what limits answers that are adjusted for raters, or by human labels."""
+    if question.claim in ("new-runs", "these-datasets", "new-settings"):
+        why = f"You asked for the claim {question.claim}, but runs are as they are where differences are adjusted."
+        yield Caution(code="less-claimed", message=why)
     for each in found:
         yield from caution_raters(each) if each.raters else caution_labels(each.evaluation, question)
         if each.evaluation.datasets is not None:
