@@ -187,3 +187,11 @@ def test_ted_talks_are_adjusted_as_lme4_adjusts_them(real_data: Path) -> None:
     assert new.raters[0].percent == pytest.approx(100 * 0.30861 / 7.18275, rel=1e-3)
     assert new.raters[0].percent_interaction == pytest.approx(100 * 0.073796 / 7.18275, rel=1e-2)
     assert (one.claim, other.claim) == ("these-raters", "new-raters")
+
+
+def test_a_report_cites_what_the_method_is_from() -> None:
+    from holdsup.report.references import REFERENCES
+
+    method = compare_systems(rated(everyone)).describe_method()
+    assert "bell2002" in method.citations
+    assert set(method.citations) <= set(REFERENCES)

@@ -131,7 +131,8 @@ def compare_systems(
         data, roles, where=where, last=last, lower_is_better=lower_is_better, raters=True, progress=progress
     )
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
-    alone = {"--by": by, "--best": best, "--peek": peek, "--looks": looks, "--bootstrap": bootstrap}
+    alone = {"--by": by, "--best": best, "--peek": peek, "--looks": looks, "--bootstrap": bootstrap,
+             "--deterministic": deterministic}  # fmt: skip
     scores = _settle(scores, claim, human, human_weight, [name for name, value in alone.items() if value])
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))
     refuse_mixtures(taken.faults)
@@ -227,8 +228,9 @@ def _settle(scores: Scores, claim: str | None, human: str | None, weight: str | 
 
 def _caution_adjusted(found: Sequence[Found], question: CompareQuestion) -> Iterator[Caution]:
     """Yield what limits answers that are adjusted for raters, or by human labels."""
-    if question.claim in ("new-runs", "these-datasets", "new-settings"):
-        why = f"You asked for the claim {question.claim}, but runs are as they are where differences are adjusted."
+    beyond = RATER_CLAIMS if question.human else ()
+    if question.claim in ("new-runs", "these-datasets", "new-settings", *beyond):
+        why = f"You asked for the claim {question.claim}, but runs and judges are as they are here."
         yield Caution(code="less-claimed", message=why)
     for each in found:
         yield from caution_raters(each) if each.raters else caution_labels(each.evaluation, question)
