@@ -118,3 +118,11 @@ def test_labels_are_part_of_the_digest_and_the_result_is_restored_whole(tmp_path
     assert "human:human" in found.signature
     (tmp_path / "found.json").write_text(found.to_json())
     assert read_result(tmp_path / "found.json").to_dict() == found.to_dict()
+
+
+def test_a_report_cites_what_the_method_is_from() -> None:
+    from holdsup.report.references import REFERENCES
+
+    method = compare_systems(judged(), human="human").describe_method()
+    assert "angelopoulos2023" in method.citations
+    assert set(method.citations) <= set(REFERENCES)

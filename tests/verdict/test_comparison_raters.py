@@ -114,6 +114,12 @@ def test_questions_that_are_not_adjusted_for_raters_are_refused() -> None:
         plan_evaluation(frame, detect=0.1, rater="rater")
 
 
+def test_a_claim_about_runs_is_not_made_and_the_answer_says_so() -> None:
+    found = compare_systems(rated(everyone), claim="new-runs")
+    assert found.claim == "new-raters"
+    assert "less-claimed" in codes(found)
+
+
 def test_without_items_raters_are_what_systems_are_scored_on() -> None:
     frame = rated(everyone).groupby(["system", "rater"], as_index=False).score.mean()
     found = compare_systems(frame)
@@ -181,3 +187,11 @@ def test_ted_talks_are_adjusted_as_lme4_adjusts_them(real_data: Path) -> None:
     assert new.raters[0].percent == pytest.approx(100 * 0.30861 / 7.18275, rel=1e-3)
     assert new.raters[0].percent_interaction == pytest.approx(100 * 0.073796 / 7.18275, rel=1e-2)
     assert (one.claim, other.claim) == ("these-raters", "new-raters")
+
+
+def test_a_report_cites_what_the_method_is_from() -> None:
+    from holdsup.report.references import REFERENCES
+
+    method = compare_systems(rated(everyone)).describe_method()
+    assert "bell2002" in method.citations
+    assert set(method.citations) <= set(REFERENCES)

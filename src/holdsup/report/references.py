@@ -108,6 +108,16 @@ REFERENCES = {
         "Fitting Linear Mixed-Effects Models Using lme4",
         "Journal of Statistical Software", {"volume": "67", "number": "1", "pages": "1--48"},
     ),
+    "bell2002": Reference(
+        "article", 2002, "Robert M. Bell and Daniel F. McCaffrey",
+        "Bias Reduction in Standard Errors for Linear Regression with Multi-Stage Samples",
+        "Survey Methodology", {"volume": "28", "number": "2", "pages": "169--181"},
+    ),
+    "angelopoulos2023": Reference(
+        "misc", 2023, "Anastasios N. Angelopoulos and John C. Duchi and Tijana Zrnic",
+        "PPI++: Efficient Prediction-Powered Inference",
+        "arXiv:2311.01453",
+    ),
     "satterthwaite1946": Reference(
         "article", 1946, "Franklin E. Satterthwaite",
         "An Approximate Distribution of Estimates of Variance Components",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from holdsup.columns import Labels
@@ -49,7 +48,9 @@ def take_raters_as_facet(scores: Scores) -> Scores:
         return scores
     name, roles = str(scores.roles.rater), scores.roles
     both = cross(scores.run, scores.rater)
-    runs = Labels.of(both.codes, list(_name_ratings(scores, scores.rater, both.first.tolist())))
+    parts = [[*labels.names, ""] for labels in (scores.run, scores.rater)]
+    codes = [labels.codes[both.first].tolist() for labels in (scores.run, scores.rater)]
+    runs = Labels.of(both.codes, [f"{parts[0][run]}/{parts[1][rater]}" for run, rater in zip(*codes, strict=True)])
     return replace(
         scores,
         rater=None,
@@ -60,9 +61,3 @@ def take_raters_as_facet(scores: Scores) -> Scores:
             shared=(*roles.shared, name),
         ),
     )  # fmt: skip
-
-
-def _name_ratings(scores: Scores, rater: Labels, rows: list[int]) -> Iterator[str]:
-    for row in rows:
-        code = rater.codes[row]
-        yield f"{scores.run.names[scores.run.codes[row]]}/{rater.names[code] if code >= 0 else ''}"

@@ -17,13 +17,13 @@ class Adjustment(Protocol):
     """What adjusts differences."""
 
     def compare(self, left: int, right: int, question: CompareQuestion) -> tuple[Pair, Sequence[Any]]:
-        """Return a pair of systems, by their places, and what stands beside it."""
+        """Return a pair of systems, by their places, and what is shown with it."""
 
     def mean(self, place: int, pairs: Sequence[Pair], level: float) -> SystemMean:
         """Return the mean of a system."""
 
     def describe(self, beside: Sequence[Any]) -> dict[str, Any]:
-        """Return the fields of `Found` that say how it was adjusted, from what stands beside the pairs."""
+        """Return the fields of `Found` that say how it was adjusted, from what is shown with the pairs."""
 
 
 def find_adjusted(evaluation: Evaluation, question: CompareQuestion, adjust: Callable[[], Adjustment]) -> Found:

@@ -170,6 +170,7 @@ def compare_systems(
         "--peek": peek,
         "--looks": looks,
         "--bootstrap": bootstrap,
+        "--deterministic": deterministic,
         "--estimate": estimates,
     }
     scores = _settle(scores, claim, human, human_weight, [name for name, value in alone.items() if value])
@@ -283,6 +284,10 @@ def _settle(scores: Scores, claim: str | None, human: str | None, weight: str | 
 
 def _caution_adjusted(found: Sequence[Found], question: CompareQuestion) -> Iterator[Caution]:
     """Yield what limits answers that are adjusted for raters, or by human labels."""
+    beyond = RATER_CLAIMS if question.human else ()
+    if question.claim in ("new-runs", "these-datasets", "new-settings", *beyond):
+        why = f"You asked for the claim {question.claim}, but runs and judges are as they are here."
+        yield Caution(code="less-claimed", message=why)
     for each in found:
         yield from caution_raters(each) if each.raters else caution_labels(each.evaluation, question)
         if each.evaluation.datasets is not None:

@@ -36,7 +36,7 @@ from holdsup.verdict.phrases import join_names
 
 NEW, THESE = "new-raters", "these-raters"
 CLAIMS = (NEW, THESE)
-MOST_CELLS = 40_000_000  # ratings times means of systems by raters: beyond, new raters are not spoken of
+MOST_CELLS = 10_000_000  # ratings times means of systems by raters: beyond, new raters are not spoken of
 EVEN = 1.0  # variance of items over that of a rating of one where it can't be fitted
 
 
