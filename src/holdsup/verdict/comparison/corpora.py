@@ -106,7 +106,7 @@ def caution_estimate(evaluation: Evaluation) -> Iterator[Caution]:
     runs, count = {len(system.runs) for system in evaluation.systems}, len(evaluation.systems)
     if len(runs) == 1 and (rates := MEASURED.get(runs.pop())) and count == 2 and evaluation.items >= FEWEST_MEASURED:
         message = f"In simulated corpora with as many runs, {rates} of true nulls were rejected at 5%."
-        yield Caution(code="calibration", severity="note", message=message)
+        yield Caution(code="calibration-corpus", severity="note", message=message)
 
 
 def _judge(c: SystemContrast, drawn: Floats, level: float) -> ItemBootstrap:
