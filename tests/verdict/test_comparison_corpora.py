@@ -292,7 +292,7 @@ def test_influence_values_are_not_judged_as_scores() -> None:
     (said,) = (each for each in found.cautions if each.code == "few-items-decide")
     assert said.message.startswith("1 of 40 items decides half of how uncertain the score of A is")
     plain = compare_systems(count_table(items=150), estimate="wer")
-    assert [each.code for each in plain.cautions] == ["calibration"]
+    assert [each.code for each in plain.cautions] == ["calibration-corpus"]
     assert "4.0% of true nulls" in plain.cautions[0].message
 
 

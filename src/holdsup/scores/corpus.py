@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from holdsup.columns import Labels, Numbers, read_columns
+from holdsup.columns import Labels, read_columns
 from holdsup.columns.crossing import cross
 from holdsup.columns.sources import columns_in_names
 from holdsup.errors import ColumnError, HoldsupError, MetricError, ScoresError, list_names
@@ -27,11 +27,12 @@ from holdsup.metrics.metric import MATCHES, BadItem, Floats, Metric
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import Caution
-from holdsup.scores.corpus_files import Answered, read_tagged, read_texts
+from holdsup.scores.corpus_files import Answered, is_table, read_tagged, read_texts
 from holdsup.scores.reading import columns_of_tables, read_scores
 from holdsup.scores.roles import FILE
 from holdsup.scores.table import Scores, as_arrow
 
+TAGS = (ChunkMetric, TokenAgreement)  # metrics of a tag for each token
 HITS = ("tp", "fp", "fn")  # other counts that say the same as MATCHES
 
 
@@ -59,22 +60,21 @@ def read_corpus(
     pooled : whether several datasets are one corpus
     names, roles : as `read_scores` has them
     """
-    made = counts or not (references or predictions)
-    sources = {"--counts": counts, "--references": references, "--predictions": predictions}
-    if len(given := [option for option, listed in sources.items() if listed]) > 1:
+    sources = {"counts": counts, "references": references, "predictions": predictions}
+    if len(given := [f"--{option}" for option, listed in sources.items() if listed]) > 1:
         raise ScoresError(f"{' and '.join(given)} say in two ways what is counted: leave one out")
-    metric = find_estimate(estimate, counted=bool(made))
+    metric = find_estimate(estimate, counted=not (references or predictions))
     if not metric.columns:
         raise MetricError(f"{metric.name} has no counts that could be summed, so there are no values of items")
-    how: dict[str, Any] = {"names": names, "progress": progress}
-    tagged = isinstance(metric, ChunkMetric | TokenAgreement)
-    if references or (tagged and not counts and all(place.isdigit() for place in predictions) and _are_paths(data)):
-        answered = read_tagged(data, references, predictions) if tagged else read_texts(data, references)
-        scores = _count_files(metric, answered, **how, roles=roles)
+    how: dict[str, Any] = {"names": names, "progress": progress, **roles}
+    tagged = isinstance(metric, TAGS) and not counts and all(place.isdigit() for place in predictions)
+    if references or (tagged and not is_table(data)):
+        read = read_tagged if isinstance(metric, TAGS) else read_texts
+        scores = _count_files(metric, read(data, references, predictions), how)
     elif predictions:
-        scores = _count_columns(metric, data, predictions, **how, roles=roles)
+        scores = _count_columns(metric, data, predictions, how)
     else:
-        scores = _read_counts(metric, data, counts, {**how, **roles})
+        scores = _read_counts(metric, data, counts, how)
     assert scores.corpus is not None
     return replace(scores, corpus=replace(scores.corpus, asked=estimate, pooled=pooled))
 
@@ -83,7 +83,13 @@ def _read_counts(metric: Metric, data: Any, counts: Sequence[str], how: Mapping[
     """Return the counts that are columns of a table."""
     if isinstance(metric, AveragedMetric) and metric.labels is None:
         raise MetricError(f"{metric.name} of which labels? Counts come label by label: add labels=[...]")
-    listed = _check_number(metric, counts)
+    listed = tuple(counts) or metric.columns
+    if len(listed) != len(metric.columns):
+        also = f", or {','.join(HITS)}" if metric.columns == MATCHES else ""
+        raise ScoresError(
+            f"--counts names {format_counted(len(listed), 'column')}, but {metric.name} is made of "
+            f"{len(metric.columns)}, in this order: {','.join(metric.columns)}{also}"
+        )
     try:
         scores = read_scores(data, score=listed[0], **how)
     except HoldsupError as error:
@@ -96,26 +102,6 @@ def _read_counts(metric: Metric, data: Any, counts: Sequence[str], how: Mapping[
         right, spurious, missed = (known[:, plain.index(name)] for name in HITS)
         known = np.column_stack([right, right + spurious, right + missed])
     return _make(scores, metric, known, listed)
-
-
-def _are_paths(data: Any) -> bool:
-    """Return whether data are files with a tag a line, not a table or a folder of tables."""
-    several = [data] if isinstance(data, str) or hasattr(data, "__fspath__") else data
-    if not isinstance(several, list | tuple):
-        return False
-    return not any(str(each).lower().endswith((".csv", ".tsv", ".jsonl", ".parquet", ".json")) for each in several)
-
-
-def _check_number(metric: Metric, counts: Sequence[str]) -> tuple[str, ...]:
-    columns = metric.columns
-    listed = tuple(counts) or columns
-    if len(listed) != len(columns):
-        also = f", or {','.join(HITS)}" if columns == MATCHES else ""
-        raise ScoresError(
-            f"--counts names {format_counted(len(listed), 'column')}, but {metric.name} is made of {len(columns)}, in "
-            f"this order: {','.join(columns)}{also}"
-        )
-    return listed
 
 
 def _numbers(scores: Scores, name: str) -> Floats:
@@ -141,11 +127,12 @@ def _make(scores: Scores, metric: Metric, counts: Floats, columns: Sequence[str]
             "--metric - if it is none, or --where to choose one"
         )
     found = Corpus(metric, np.where(scores.usable[:, None], counts, np.nan), signature)
-    some = scores.usable & ~np.isfinite(counts).all(axis=1)
-    if some.any():
-        raise ScoresError(f"{_where(scores, some)} has some of its counts only: give all of them, or none")
-    if (negative := scores.usable & (counts < 0).any(axis=1)).any() and metric.name != "perplexity":
-        raise ScoresError(f"{_where(scores, negative)} has a count below zero")
+    faults = {"some of its counts only: give all of them, or none": ~np.isfinite(counts).all(axis=1)}
+    if metric.name != "perplexity":  # densities may be above 1
+        faults["a count below zero"] = (counts < 0).any(axis=1)
+    for what, rows in faults.items():
+        if (rows & scores.usable).any():
+            raise ScoresError(f"{_where(scores, rows & scores.usable)} has {what}")
     for part, whole in metric.parts:
         if (wrong := scores.usable & (counts[:, part] > counts[:, whole])).any():
             row = int(np.flatnonzero(wrong)[0])
@@ -165,95 +152,73 @@ def _where(scores: Scores, mask: NDArray[np.bool_]) -> str:
     return f"item {scores.item.names[scores.item.codes[row]]!r} of {scores.run.names[scores.run.codes[row]]!r}"
 
 
-def _count(metric: Metric, targets: Sequence[Any], predictions: Sequence[Any]) -> Floats:
-    counted = metric.count(targets, predictions)
-    return np.asarray(counted.toarray() if hasattr(counted, "toarray") else counted, dtype=np.float64)
-
-
-def _count_files(
-    metric: Metric, answered: Answered, *, names: str | None, progress: Progress, roles: Mapping[str, Any]
-) -> Scores:
+def _count_files(metric: Metric, answered: Answered, how: Mapping[str, Any]) -> Scores:
     """Return the counts of files of predictions, one for each run."""
     if isinstance(metric, ChunkMetric):
-        metric = choose_scheme(metric, [*answered.targets[0], *answered.predictions[0]])
-    metric = metric.for_targets(targets := _prepare(metric, answered.targets[0]))
-    counted = []
-    for place, (file, guesses) in enumerate(zip(answered.files, answered.predictions, strict=True)):
-        progress(place, len(answered.files), "counting")
-        own = targets if len(answered.targets) == 1 else answered.targets[place]
-        try:
-            counted.append(_count(metric, own, _prepare(metric, guesses)))
-        except BadItem as error:
-            raise ScoresError(f"{file}: {error.naming([f'line {i + 1}' for i in range(len(guesses))])}") from error
-    items = [str(i + 1) for i in range(len(targets))]
-    stems = [source.stem for source in answered.tables]
-    stems = stems if len(set(stems)) == len(stems) else answered.files
-    virtual = columns_in_names(names, answered.files) if names else {FILE: stems}
-    table: dict[str, Any] = {name: np.repeat(values, len(items)) for name, values in virtual.items()}
-    table[answered.noun] = np.tile(items, len(counted))
-    scores = _as_scores(table, metric, np.concatenate(counted), progress, roles)
-    nrefs = (
-        f"nrefs:{answered.references}|"
-        if isinstance(answered.targets[0][0], str | list) and not answered.tagged
-        else ""
-    )
-    source = answered.files[0] if len(counted) == 1 else f"{len(counted)} files ({answered.files[0]} ...)"
-    scores = replace(scores, source=source, names=names, notes=(*scores.notes, *answered.notes))
-    return _make(scores, metric, np.concatenate(counted), metric.columns, _sign(metric, nrefs))
+        metric = choose_scheme(metric, [*answered.targets, *answered.predictions[0]])
+    targets = _prepare(metric, answered.targets)
+    metric, counted = metric.for_targets(targets), []
+    items, files = [str(i + 1) for i in range(len(targets))], [source.name for source in answered.files]
+    for place, guesses in enumerate(answered.predictions):
+        how["progress"](place, len(files), "counting")
+        counted.append(_count(metric, targets, _prepare(metric, guesses), f"{files[place]}: ", "line"))
+    stems = [source.stem for source in answered.files]
+    unlike = len(set(stems)) == len(stems)
+    names = how["names"]
+    columns = columns_in_names(names, files) if names else {FILE: stems if unlike else files}
+    table: dict[str, Any] = {name: np.repeat(values, len(items)) for name, values in columns.items()}
+    table["sentence"] = np.tile(items, len(files))
+    nrefs = f"nrefs:{answered.references}|" if answered.references and metric.signature else ""
+    scores = _read_made(table, metric, np.concatenate(counted), how, f"{nrefs}{metric.signature}")
+    source = files[0] if len(files) == 1 else f"{len(files)} files ({files[0]} ...)"
+    return replace(scores, source=source, notes=(*scores.notes, *answered.notes))
 
 
-def _sign(metric: Metric, before: str = "") -> str:
-    return f"{before}{metric.signature}" if metric.signature else ""
-
-
-def _as_scores(
-    table: dict[str, Any], metric: Metric, counts: Floats, progress: Progress, roles: Mapping[str, Any]
-) -> Scores:
-    """Return a table whose counts are beside it, read as any other."""
-    first = f"{metric.name} count"
-    return read_scores({**table, first: counts[:, 0]}, score=first, progress=progress, **roles)
-
-
-def _count_columns(
-    metric: Metric, data: Any, predictions: Sequence[str], *, names: str | None, progress: Progress,
-    roles: Mapping[str, Any],
-) -> Scores:  # fmt: skip
+def _count_columns(metric: Metric, data: Any, predictions: Sequence[str], how: Mapping[str, Any]) -> Scores:
     """Return the counts of targets and predictions that are columns of a table."""
     if len(predictions) != 2:
         raise ScoresError(f"--predictions takes two columns, target and prediction; here are {list_names(predictions)}")
-    tables = open_data(data, progress=progress).tables
+    tables = open_data(data, progress=how["progress"]).tables
     there = list(dict.fromkeys(column for table in tables for column in table.columns))
     for name in predictions:
         if name not in there:
             raise ColumnError.not_found(name, there, where=tables[0].name)
-    columns = read_columns(
-        tables, labels=list(predictions), either=[c for c in there if c not in predictions], progress=progress
-    )
-    target, guess = (_values(columns.named[name], name) for name in predictions)
-    metric = metric.for_targets(known := _prepare(metric, target))
-    try:
-        counts = _count(metric, known, _prepare(metric, guess))
-    except BadItem as error:
-        raise ScoresError(error.naming([f"row {i + 1}" for i in range(len(known))])) from error
+    columns = read_columns(tables, labels=list(predictions), either=[c for c in there if c not in predictions])
+    texts = []
+    for name in predictions:
+        column = columns.named[name]
+        assert isinstance(column, Labels)  # it was read as such
+        if column.has_gaps:
+            row = int(np.flatnonzero(column.codes < 0)[0])
+            raise ScoresError(f"row {row + 1} has no {name!r}: each item needs a target and a prediction")
+        texts.append(_prepare(metric, [column.names[code] for code in column.codes.tolist()]))
+    metric = metric.for_targets(texts[0])
+    counts = _count(metric, texts[0], texts[1], "", "row")
     table = {name: as_arrow(column) for name, column in columns.named.items() if name not in predictions}
-    for name, values in columns_of_tables(tables, names).items():
+    for name, values in columns_of_tables(tables, how["names"]).items():
         table[name] = np.repeat(values, columns.lengths)
-    scores = _as_scores(table, metric, counts, progress, roles)
-    scores = replace(scores, source=tables[0].name, names=names)
-    return _make(scores, metric, counts, metric.columns, _sign(metric))
+    return replace(_read_made(table, metric, counts, how, metric.signature), source=tables[0].name)
 
 
-def _values(column: Labels | Numbers, name: str) -> list[str]:
-    assert isinstance(column, Labels)  # it was read as such
-    if column.has_gaps:
-        row = int(np.flatnonzero(column.codes < 0)[0])
-        raise ScoresError(f"row {row + 1} has no {name!r}: each item needs a target and a prediction")
-    return [column.names[code] for code in column.codes.tolist()]
+def _count(metric: Metric, targets: Sequence[Any], predictions: Sequence[Any], where: str, noun: str) -> Floats:
+    """Return counts; an error names the line or the row of the item."""
+    try:
+        counted = metric.count(targets, predictions)
+    except BadItem as error:
+        raise ScoresError(where + error.naming([f"{noun} {i + 1}" for i in range(len(targets))])) from error
+    return np.asarray(counted.toarray() if hasattr(counted, "toarray") else counted, dtype=np.float64)
+
+
+def _read_made(table: dict[str, Any], metric: Metric, counts: Floats, how: Mapping[str, Any], signature: str) -> Scores:
+    """Return a table as any other is read, with the counts that were made."""
+    first = f"{metric.name} count"
+    scores = read_scores({**table, first: counts[:, 0]}, score=first, **{**how, "names": None})
+    return replace(_make(scores, metric, counts, metric.columns, signature), names=how["names"])
 
 
 def _prepare(metric: Metric, texts: Sequence[Any]) -> list[Any]:
     """Return texts as a metric takes them: tags as lists, numbers as numbers."""
-    if isinstance(metric, ChunkMetric | TokenAgreement):
+    if isinstance(metric, TAGS):
         return [text.split() if isinstance(text, str) else text for text in texts]
     if isinstance(metric, NumberError):
         try:
@@ -297,26 +262,20 @@ def linearise(scores: Scores) -> tuple[Scores, dict[str, int], tuple[Caution, ..
         try:
             values[own] = corpus.influences(own)
         except Alone as error:
-            raise ScoresError(f"{corpus.title} of {who!r} without {_name(scores, own[error.row])}: {error}") from error
+            item_of = _where(scores, np.arange(len(scores)) == own[error.row])
+            raise ScoresError(f"{corpus.title} without {item_of}: {error}") from error
         except MetricError as error:
             raise ScoresError(f"{corpus.title} of {who!r}: {error}") from error
-    left = int((~whole).sum())
     keep = np.ones(len(scores), bool)
     keep[rows[~whole]] = False
     made = replace(scores, score=values).only(keep)
-    if not left:
+    if whole.all():
         return made, {}, ()
     lacking = item.count - len(np.unique(item.codes[whole]))
-    message = (
-        f"{format_count(lacking)} of {format_counted(item.count, 'item')} {'is' if lacking == 1 else 'are'} not in "
-    )
-    return made, {"an item that another run lacks": left}, (
-        Caution(code="corpus-items", about="data", count=lacking,
-                message=f"{message}every run, and no corpus score counts them.",
-                advice="Score the missing ones, so that all runs have the same corpus."),
+    are = f"{format_count(lacking)} of {format_counted(item.count, 'item')} {'is' if lacking == 1 else 'are'}"
+    said = Caution(
+        code="corpus-items", about="data", count=lacking,
+        message=f"{are} not in every run, and no corpus score counts them.",
+        advice="Score the missing ones, so that all runs have the same corpus.",
     )  # fmt: skip
-
-
-def _name(scores: Scores, row: int) -> str:
-    assert scores.item is not None
-    return f"item {scores.item.names[scores.item.codes[row]]!r}"
+    return made, {"an item that another run lacks": int((~whole).sum())}, (said,)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdsup.columns.sources import Source, find_sources, read_bytes
+from holdsup.columns.sources import TABLES, Source, find_sources, read_bytes
 from holdsup.errors import ReadError, ScoresError
 from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import Caution
@@ -19,35 +19,34 @@ Sentences = list[list[list[str]]]  # of each sentence the columns of each token
 class Answered:
     """What runs answered, and what they should have."""
 
-    tables: list[Source]  # a file for each run
+    files: list[Source]  # of each run
     predictions: list[list[Any]]  # of each run
-    targets: list[list[Any]]  # of all runs, or one list for each
-    noun: str  # what an item is
-    references: int = 1  # how many texts stand for each target
-    tagged: bool = False  # whether items are sentences of tags
+    targets: list[Any]
+    references: int = 0  # how many texts stand for each target
     notes: tuple[Caution, ...] = ()
 
-    @property
-    def files(self) -> list[str]:
-        """The names of the files."""
-        return [source.name for source in self.tables]
+
+def is_table(data: Any) -> bool:
+    """Return whether data are tables, not files with a token a line."""
+    several = [data] if isinstance(data, str) or hasattr(data, "__fspath__") else data
+    return not isinstance(several, list | tuple) or any(str(e).lower().endswith((*TABLES, ".json")) for e in several)
 
 
-def read_texts(data: Any, references: Sequence[Any]) -> Answered:
+def read_texts(data: Any, references: Sequence[Any], _: Sequence[str]) -> Answered:
     """Return texts, one a line; of several files of references each has one for every line."""
-    sources = _find(data)
-    lines = [_lines(source) for source in sources]
-    known = [_lines(source) for each in references for source in find_sources(each)]
-    names = [source.name for each in references for source in find_sources(each)]
-    for name, found in (*zip(names[1:], known[1:], strict=True), *zip((s.name for s in sources), lines, strict=True)):
-        if len(found) != len(known[0]):
+    sources, known = _find(data), _find(list(references))
+    lines = {source.name: _lines(source) for source in (*known, *sources)}
+    first = known[0].name
+    for name, found in lines.items():
+        if len(found) != len(lines[first]):
             raise ScoresError(
-                f"{name} has {format_counted(len(found), 'line')} and {names[0]} {format_count(len(known[0]))}: a "
+                f"{name} has {format_counted(len(found), 'line')} and {first} {format_count(len(lines[first]))}: a "
                 "prediction and its reference stand on the same line, so files must have the same number of lines"
             )
-    targets = known[0] if len(known) == 1 else [list(several) for several in zip(*known, strict=True)]
-    notes = tuple(_find_empty(known, names[0]))
-    return Answered(sources, list(lines), [targets], "sentence", len(known), notes=notes)
+    texts = [lines[source.name] for source in known]
+    targets = texts[0] if len(texts) == 1 else [list(several) for several in zip(*texts, strict=True)]
+    notes = tuple(_find_empty(texts, first))
+    return Answered(sources, [lines[source.name] for source in sources], targets, len(texts), notes)
 
 
 def _find_empty(known: list[list[str]], name: str) -> Iterator[Caution]:
@@ -63,32 +62,25 @@ def _find_empty(known: list[list[str]], name: str) -> Iterator[Caution]:
 
 def read_tagged(data: Any, references: Sequence[Any], predictions: Sequence[str]) -> Answered:
     """Return sentences of tags from CoNLL files: targets and predictions are columns, or targets are another file."""
-    sources = _find(data)
+    sources, gold = _find(data), _find(list(references))
+    places = [int(place) - 1 for place in predictions] or [-2, -1]
+    if len(places) != 2 or (predictions and min(places) < 0):
+        raise ScoresError("--predictions takes two columns, counted from 1: those of target and prediction")
+    if len(gold) > 1:
+        raise ScoresError("--references: tags have one target, so give one file of them")
     read = [_sentences(source) for source in sources]
-    if references:
-        gold = find_sources(references[0])
-        if len(references) > 1 or len(gold) > 1:
-            raise ScoresError("--references: tags have one target, so give one file of them")
-        targets = [_column(_sentences(gold[0]), gold[0].name, -1)]
-        first = gold[0].name
-        guessed = [_column(each, source.name, -1) for each, source in zip(read, sources, strict=True)]
-    else:
-        places = [int(place) - 1 for place in predictions] or [-2, -1]
-        if len(places) != 2 or (predictions and min(places) < 0):
-            raise ScoresError("--predictions takes two columns, counted from 1: those of target and prediction")
-        both = [[_column(each, s.name, place) for place in places] for each, s in zip(read, sources, strict=True)]
-        targets, guessed, first = [known for known, _ in both], [guesses for _, guesses in both], sources[0].name
-    for source, guesses, known in zip(
-        sources, guessed, [*targets, *targets[:1] * (len(sources) - len(targets))], strict=True
-    ):
-        _check_lengths(source.name, guesses, first, targets[0])
-        if known != targets[0]:
-            item = next(i for i, (a, b) in enumerate(zip(known, targets[0], strict=True)) if a != b)
+    guessed = [_column(each, source.name, places[1]) for each, source in zip(read, sources, strict=True)]
+    own = [] if gold else [_column(each, s.name, places[0]) for each, s in zip(read, sources, strict=True)]
+    targets, first = (_column(_sentences(gold[0]), gold[0].name, -1), gold[0]) if gold else (own[0], sources[0])
+    for place, source in enumerate(sources):
+        _check_lengths(source.name, guessed[place], first.name, targets)
+        pairs = enumerate(zip(own[place], targets, strict=True)) if own else ()
+        if unlike := [item for item, (tags, known) in pairs if tags != known]:
             raise ScoresError(
-                f"{source.name} and {first} have different targets in sentence {item + 1}: the column of the target "
-                "must be the same in all files (--predictions TARGET,PREDICTION, counted from 1)"
+                f"{source.name} and {first.name} have different targets in sentence {unlike[0] + 1}: the column of the "
+                "target must be the same in all files (--predictions TARGET,PREDICTION, counted from 1)"
             )
-    return Answered(sources, guessed, targets[:1], "sentence", tagged=True)
+    return Answered(sources, guessed, targets)
 
 
 def _check_lengths(name: str, found: Sequence[Sequence[str]], first: str, known: Sequence[Sequence[str]]) -> None:
