@@ -145,7 +145,7 @@ def test_the_criterion_at_the_end_of_a_profile_is_the_quantile_higher() -> None:
     for _ in range(60):  # the best beta with the standard deviation held there
         gradient = engine.criterion.slopes(x)[1]
         x[1:] -= np.linalg.solve(engine.curvature[1:, 1:], gradient[1:])
-    assert engine.criterion.slopes(x)[0] - engine.value == pytest.approx(3.841459, abs=5e-3)
+    assert engine.criterion.slopes(x)[0] - engine.optimum.value == pytest.approx(3.841459, abs=5e-3)
 
 
 def test_random_terms_are_tested_and_the_boundary_is_allowed_for() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,20 +9,19 @@ import numpy as np
 
 from holdsup.errors import ResultError
 from holdsup.fit.logistic_checks import SOME, Agreement
-from holdsup.fit.logistic_model import LATENT_SD, LogisticModel
+from holdsup.fit.logistic_model import LogisticModel
 from holdsup.fit.logistic_records import LogisticNumbers
 from holdsup.fit.logistic_words import (
     caution_agreement,
     caution_laplace,
     describe_logistic_method,
-    tabulate_odds,
     tabulate_rates,
     write_logistic,
 )
 from holdsup.fit.margins import find_rates, subtract_rates
 from holdsup.fit.records import OptimizerRecord
-from holdsup.fit.result import SINGULAR, LmmFit, describe_random, find_pair
-from holdsup.fit.words import caution_fit
+from holdsup.fit.result import LmmFit, number_fit
+from holdsup.fit.words import tabulate_effects
 from holdsup.numerics.layout import Floats
 from holdsup.rendering import Answer, Table
 from holdsup.results import Asked, Method
@@ -45,7 +43,7 @@ class GlmmFit(LogisticNumbers):
     def tables(self) -> tuple[Table, ...]:
         """Return the fixed effects, the probabilities and the variance components."""
         random = LmmFit.tables(self)[-1]
-        return (tabulate_odds(self.fixed, self.level), tabulate_rates(self.rates, self.level), random)
+        return (tabulate_effects(self.fixed, self.level, odds=True), tabulate_rates(self.rates, self.level), random)
 
     def describe_method(self) -> Method:
         """Return what was done, in words that a paper can print."""
@@ -61,48 +59,28 @@ class GlmmFit(LogisticNumbers):
 def describe_logistic(model: LogisticModel, *, level: float, agreement: Agreement) -> GlmmFit:
     """Return the tables of a fitted model."""
     design, fit, outcomes = model.design, model.engine.fit, model.outcomes
-    npar = len(fit.theta) + len(fit.beta)
-    criterion, n = fit.optimum.value + binomial_constant(model), design.rows.used
-    diagonal = {t for block in design.random for i, j, t in block.places if i == j}
-    singular = bool((np.abs(fit.theta[sorted(diagonal)]) < SINGULAR).any())
-    dropped = tuple(c.name for i, c in enumerate(design.fixed) if i not in model.engine.kept)
-    units = np.eye(len(model.names))
-    pair, rates = find_pair(model), find_rates(model, level)
-    reason = fit.optimum.reason
+    criterion = fit.optimum.value + binomial_constant(model)
+    diagonal = sorted({t for block in design.random for i, j, t in block.places if i == j})
+    numbers = number_fit(
+        model, criterion=criterion, npar=len(fit.theta) + len(fit.beta), n=design.rows.used, level=level,
+        diagonal=fit.theta[diagonal], converged=fit.converged, reason=fit.optimum.reason,
+    )  # fmt: skip
+    numbers["cautions"] += (
+        *caution_agreement(agreement.unanimous, agreement.cells, agreement.expected, far=agreement.excess > SOME),
+        *(caution_laplace(fit.method, extreme_share(model)) if design.random else ()),
+    )
     return GlmmFit(
         asked=_signature(model, level, criterion),
-        seed=None,
-        cautions=(
-            *caution_fit(converged=fit.converged, reason=reason, singular=singular, dropped=dropped),
-            *caution_agreement(agreement.unanimous, agreement.cells, agreement.expected, far=agreement.excess > SOME),
-            *(caution_laplace(fit.method, extreme_share(model)) if design.random else ()),
-        ),
-        rows=design.rows,
-        formula=design.formula.text,
-        n=n,
         trials=outcomes.total,
         successes=float(outcomes.successes.sum()),
         method=fit.method,
         nodes=fit.nodes,
         penalty=model.penalty,
-        criterion=criterion,
-        loglik=-criterion / 2,
-        aic=criterion + 2 * npar,
-        bic=criterion + math.log(n) * npar,
-        npar=npar,
-        sigma=LATENT_SD,
         converged=fit.converged,
-        singular=singular,
-        dropped=dropped,
-        levels={block.group.label: block.group.count for block in design.random},
-        fixed=tuple(model.combine(row, name, level) for row, name in zip(units, model.names, strict=True)),
-        random=tuple(describe_random(model)),
         optimizer=_record(model),
-        level=level,
-        pair=pair,
-        rates=rates,
-        difference=subtract_rates(model, level) if pair is not None else None,
-        live=model,
+        rates=find_rates(model, level),
+        difference=None if numbers["pair"] is None else subtract_rates(model, level),
+        **numbers,
     )
 
 

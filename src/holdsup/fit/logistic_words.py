@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 from holdsup.fit.logistic_records import LogisticNumbers, Rate
-from holdsup.fit.records import Contrast
-from holdsup.fit.words import INTERCEPT, MOST_EFFECTS, count_clear, say_covered, say_spread
-from holdsup.rendering import Answer, Estimate, Interval, PValue, Table
+from holdsup.fit.words import INTERCEPT, MOST_EFFECTS, count_clear, odds_of, tabulate_effects, write_answer
+from holdsup.rendering import Answer, Estimate, Interval, Table
 from holdsup.rendering.numbers import format_count, format_interval, format_number, say_level, say_p
-from holdsup.results import KINDS, Caution, Method, write_caveats
+from holdsup.results import KINDS, Caution, Method
 
 QUESTION = KINDS["glmm"].question
 EXTREME = 0.95  # share of successes beyond which Laplace's approximation is known to mislead
@@ -18,28 +16,10 @@ EXTREME = 0.95  # share of successes beyond which Laplace's approximation is kno
 
 def write_logistic(fit: LogisticNumbers) -> Answer:
     """Return how probable success is, and what the fixed effects say."""
-    return Answer(
-        question=QUESTION,
-        state=None,
-        headline=_headline(fit) if fit.converged else "The fit did not converge: don't use its numbers.",
-        parts=(
-            tabulate_odds(fit.fixed, fit.level, most=MOST_EFFECTS),
-            tabulate_rates(fit.rates[:MOST_EFFECTS], fit.level),
-        ),
-        foot=(
-            *([("holds for", say_covered(fit.levels))] if fit.levels else []),
-            ("spread", f"{say_spread(fit.random)} (logits)"),
-            *([("rows", fit.rows.sentence())] if fit.rows.used < fit.rows.planned else []),
-            *write_caveats(fit.cautions),
-        ),
-        more=("--full (se, odds ratios)", "holdsup report", "--plot figure.svg"),
-        signature=fit.signature,
-        names=(
-            *(effect.name for effect in fit.fixed),
-            *(rate.name for rate in fit.rates),
-            *(name for c in fit.random for name in (c.group, c.term)),
-            *(() if fit.pair is None else (fit.pair.variable, fit.pair.level, fit.pair.reference, fit.pair.response)),
-        ),
+    effects = tabulate_effects(fit.fixed, fit.level, most=MOST_EFFECTS, odds=True)
+    rates, names = tabulate_rates(fit.rates[:MOST_EFFECTS], fit.level), [rate.name for rate in fit.rates]
+    return write_answer(
+        fit, QUESTION, _headline(fit), effects, rates, full="se, odds ratios", unit=" (logits)", names=names
     )  # fmt: skip
 
 
@@ -66,28 +46,6 @@ def _headline(fit: LogisticNumbers) -> str:
 
 def _percent(rate: Rate) -> str:
     return f"{format_number(100 * rate.estimate, uncertainty=100 * rate.se)}%"
-
-
-def tabulate_odds(fixed: Sequence[Contrast], level: float, *, most: int | None = None) -> Table:
-    """Return the fixed effects as log-odds; where there may be at `most` so many, the first ones with fewer columns."""
-    short, interval = most is not None, f"{say_level(level)} CI"
-    return Table(
-        name="fixed",
-        title=f"Fixed effects on log-odds: {interval} and Wald's tests",
-        columns=("effect", "log-odds", *(("p",) if short else ("se", "z", "odds ratio", "p")), interval),
-        rows=tuple(
-            (e.name, Estimate(e.estimate, e.se),
-             *(() if short else (Estimate(e.se, e.se), e.t, odds_of(e.estimate))), PValue(e.p),
-             Interval(e.low, e.high, e.estimate, drawn=e.name != INTERCEPT))
-            for e in fixed[:most]
-        ),
-        notes=(f"{len(fixed) - most} more: --full",) if most is not None and len(fixed) > most else (),
-    )  # fmt: skip
-
-
-def odds_of(log_odds: float) -> float:
-    """Return e to the power of log-odds, cut where it would overflow."""
-    return math.exp(min(log_odds, 700.0))
 
 
 def tabulate_rates(rates: Sequence[Rate], level: float) -> Table:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from holdsup.fit.glmm_result import GlmmFit
 from holdsup.fit.logistic_records import Rate, RateDifference
-from holdsup.fit.logistic_words import odds_of
 from holdsup.fit.margins import list_averages, make_difference, make_rate
+from holdsup.fit.words import odds_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from holdsup.numerics.distributions import t_quantile, t_tail
+from holdsup.results import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,31 @@ class LevelPair:
     variable: str  # the factor
     level: str  # the level whose effect it is
     reference: str  # the level that it is compared with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitNumbers(Result):
+    """All that is saved of a fit, which its words and tables are made from."""
+
+    formula: str  # the model
+    n: int  # rows used
+    method: str  # "ml" or "reml"
+    criterion: float  # -2 log-likelihood (ML) or REML criterion at the optimum
+    loglik: float  # log-likelihood (restricted, for REML)
+    aic: float  # Akaike's criterion
+    bic: float  # Bayesian information criterion
+    npar: int  # number of parameters
+    sigma: float  # residual standard deviation
+    converged: bool  # whether the optimum is certified: no gradient, no direction that curves down
+    singular: bool  # whether some variance is zero or some correlation is -1 or 1
+    dropped: tuple[str, ...]  # fixed columns that are combinations of others
+    levels: Mapping[str, int]  # number of levels of each grouping factor
+    fixed: tuple[Contrast, ...]  # the fixed effects
+    random: tuple[RandomComponent, ...]  # the variance components
+    optimizer: OptimizerRecord  # how the optimum was found
+    level: float = 0.95  # coverage of the CIs
+    # the levels that the only effect beside the intercept compares; null where there are more, or numbers
+    pair: LevelPair | None = None
 
 
 def make_contrast(name: str, estimate: float, variance: float, degrees: Callable[[], float], level: float) -> Contrast:

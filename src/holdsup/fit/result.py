@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,13 +13,13 @@ from holdsup.design import Design
 from holdsup.design.formulas import INTERCEPT
 from holdsup.design.groups import RandomBlock
 from holdsup.errors import ResultError
-from holdsup.fit.records import Contrast, LevelPair, OptimizerRecord, RandomComponent, make_contrast
-from holdsup.fit.words import caution_fit, describe_method, tabulate_effects, write_answer
+from holdsup.fit.records import Contrast, FitNumbers, LevelPair, OptimizerRecord, RandomComponent, make_contrast
+from holdsup.fit.words import caution_fit, describe_method, tabulate_effects, write_linear
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.mixed import EngineFit
 from holdsup.rendering import Answer, Table
 from holdsup.rendering.numbers import format_number
-from holdsup.results import Asked, Method, Result
+from holdsup.results import Asked, Method
 
 SINGULAR = 1e-4  # a relative standard deviation below this is zero, as in lme4's isSingular
 
@@ -73,39 +72,17 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LmmFit(Result):
+class LmmFit(FitNumbers):
     """A linear mixed model, fitted by maximum likelihood or REML."""
 
     kind: ClassVar[str] = "fit"
 
-    formula: str  # the model
-    n: int  # rows used
-    method: str  # "ml" or "reml"
-    criterion: float  # -2 log-likelihood (ML) or REML criterion at the optimum
-    loglik: float  # log-likelihood (restricted, for REML)
-    aic: float  # Akaike's criterion
-    bic: float  # Bayesian information criterion
-    npar: int  # number of parameters
-    sigma: float  # residual standard deviation
-    converged: bool  # whether the optimum is certified: no gradient, no direction that curves down
-    singular: bool  # whether some variance is zero or some correlation is -1 or 1
-    dropped: tuple[str, ...]  # fixed columns that are combinations of others
-    levels: Mapping[str, int]  # number of levels of each grouping factor
-    fixed: tuple[Contrast, ...]  # the fixed effects
-    random: tuple[RandomComponent, ...]  # the variance components
-    optimizer: OptimizerRecord  # how the optimum was found
-    level: float = 0.95  # coverage of the CIs
-    # the levels that the only effect beside the intercept compares; null where there are more, or numbers
-    pair: LevelPair | None = None
     # what further questions are answered from; not saved
     live: Model | None = field(default=None, repr=False, compare=False, metadata={"saved": False})
 
     def answer(self) -> Answer:
         """Return what the fixed effects say, and how large the variances are."""
-        return write_answer(
-            self.fixed, self.random, self.levels, self.pair, self.cautions, self.rows,
-            converged=self.converged, level=self.level, signature=self.signature,
-        )  # fmt: skip
+        return write_linear(self)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the fixed effects and the variance components."""
@@ -139,39 +116,47 @@ def _corr(value: float) -> str:
 def describe(model: Model, *, method: str, level: float) -> LmmFit:
     """Return the tables of a fitted model."""
     design, engine = model.design, model.engine
-    theta = engine.optimum.theta
-    npar = len(model.names) + len(theta) + 1
-    units = np.eye(len(model.names))
-    criterion, n = engine.solution.value, engine.moments.n
-    singular = bool((theta[engine.moments.lower == 0] < SINGULAR).any())
-    dropped = tuple(c.name for i, c in enumerate(design.fixed) if i not in engine.kept)
+    theta, criterion, n = engine.optimum.theta, engine.solution.value, engine.moments.n
     return LmmFit(
         asked=_signature(design, method, level, n, criterion),
-        seed=None,
-        cautions=tuple(
-            caution_fit(converged=engine.converged, reason=engine.optimum.reason, singular=singular, dropped=dropped)
-        ),
-        rows=design.rows,
-        formula=design.formula.text,
-        n=n,
         method=method,
-        criterion=criterion,
-        loglik=-criterion / 2,
-        aic=criterion + 2 * npar,
-        bic=criterion + math.log(n) * npar,
-        npar=npar,
-        sigma=model.sigma,
         converged=engine.converged,
-        singular=singular,
-        dropped=dropped,
-        levels={block.group.label: block.group.count for block in design.random},
-        fixed=tuple(model.combine(row, name, level) for row, name in zip(units, model.names, strict=True)),
-        random=tuple(describe_random(model)),
         optimizer=_record(design, engine),
-        level=level,
-        pair=find_pair(model),
-        live=model,
-    )
+        **number_fit(
+            model, criterion=criterion, npar=len(model.names) + len(theta) + 1, n=n, level=level,
+            diagonal=theta[engine.moments.lower == 0], converged=engine.converged, reason=engine.optimum.reason,
+        ),
+    )  # fmt: skip
+
+
+def number_fit(
+    model: Model, *, criterion: float, npar: int, n: int, level: float, diagonal: Floats, converged: bool, reason: str
+) -> dict[str, Any]:
+    """Return what linear and logistic fits tell alike; `diagonal` are their relative standard deviations."""
+    design, units = model.design, np.eye(len(model.names))
+    singular = bool((np.abs(diagonal) < SINGULAR).any())
+    dropped = tuple(c.name for i, c in enumerate(design.fixed) if i not in model.engine.kept)
+    return {
+        "seed": None,
+        "cautions": tuple(caution_fit(converged=converged, reason=reason, singular=singular, dropped=dropped)),
+        "rows": design.rows,
+        "formula": design.formula.text,
+        "n": n,
+        "criterion": criterion,
+        "loglik": -criterion / 2,
+        "aic": criterion + 2 * npar,
+        "bic": criterion + math.log(n) * npar,
+        "npar": npar,
+        "sigma": model.sigma,
+        "singular": singular,
+        "dropped": dropped,
+        "levels": {block.group.label: block.group.count for block in design.random},
+        "fixed": tuple(model.combine(row, name, level) for row, name in zip(units, model.names, strict=True)),
+        "random": tuple(describe_random(model)),
+        "level": level,
+        "pair": find_pair(model),
+        "live": model,
+    }
 
 
 def _signature(design: Design, method: str, level: float, n: int, criterion: float) -> Asked:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from holdsup.fit.records import Contrast, LevelPair, RandomComponent
-from holdsup.rendering import Answer, Estimate, Interval, PValue, Table
+from holdsup.fit.records import Contrast, FitNumbers, LevelPair, RandomComponent
+from holdsup.rendering import Answer, Cell, Estimate, Interval, PValue, Table
 from holdsup.rendering.numbers import format_counted, format_interval, format_number, say_level, say_p
-from holdsup.results import KINDS, Caution, Method, Rows, write_caveats
+from holdsup.results import KINDS, Caution, Method, write_caveats
 
 QUESTION = KINDS["fit"].question
 INTERCEPT = "(Intercept)"
@@ -17,35 +17,36 @@ NOTHING = 1e-4  # of the noise: a standard deviation below is shown as zero
 MOST_SPREADS = 5  # standard deviations of the short answer, beside that of the noise
 
 
-def write_answer(
-    fixed: Sequence[Contrast],
-    random: Sequence[RandomComponent],
-    levels: Mapping[str, int],
-    pair: LevelPair | None,
-    cautions: Sequence[Caution],
-    rows: Rows,
-    *,
-    converged: bool,
-    level: float,
-    signature: str,
-) -> Answer:
+def write_linear(fit: FitNumbers) -> Answer:
     """Return what the fixed effects say, and how large the variances are."""
+    effects = tabulate_effects(fit.fixed, fit.level, most=MOST_EFFECTS)
+    return write_answer(
+        fit, QUESTION, _headline(fit.fixed, fit.pair, fit.level), effects, full="se, df, t, correlations"
+    )
+
+
+def write_answer(
+    fit: FitNumbers, question: str, headline: str, *parts: Table, full: str, unit: str = "", names: Sequence[str] = ()
+) -> Answer:
+    """Return the answer of a fit; `full` is what --full adds, `unit` that of the spreads."""
+    pair = fit.pair
     return Answer(
-        question=QUESTION,
+        question=question,
         state=None,
-        headline=_headline(fixed, pair, level) if converged else "The fit did not converge: don't use its numbers.",
-        parts=(tabulate_effects(fixed, level, most=MOST_EFFECTS),),
+        headline=headline if fit.converged else "The fit did not converge: don't use its numbers.",
+        parts=parts,
         foot=(
-            *([("holds for", say_covered(levels))] if levels else []),
-            ("spread", say_spread(random)),
-            *([("rows", rows.sentence())] if rows.used < rows.planned else []),
-            *write_caveats(cautions),
+            *([("holds for", say_covered(fit.levels))] if fit.levels else []),
+            ("spread", f"{say_spread(fit.random)}{unit}"),
+            *([("rows", fit.rows.sentence())] if fit.rows.used < fit.rows.planned else []),
+            *write_caveats(fit.cautions),
         ),
-        more=("--full (se, df, t, correlations)", "holdsup report", "--plot figure.svg"),
-        signature=signature,
+        more=(f"--full ({full})", "holdsup report", "--plot figure.svg"),
+        signature=fit.signature,
         names=(
-            *(effect.name for effect in fixed),
-            *(name for c in random for name in (c.group, c.term)),
+            *(effect.name for effect in fit.fixed),
+            *names,
+            *(name for c in fit.random for name in (c.group, c.term)),
             *(() if pair is None else (pair.variable, pair.level, pair.reference, pair.response)),
         ),
     )
@@ -106,22 +107,30 @@ def _sd(sd: float, noise: float) -> str:
     return format_number(sd, uncertainty=sd / 10) if sd > NOTHING * noise else "0"
 
 
-def tabulate_effects(fixed: Sequence[Contrast], level: float, *, most: int | None = None) -> Table:
-    """Return the fixed effects; where there may be at `most` so many, the first ones with fewer columns."""
-    short, interval = most is not None, f"{say_level(level)} CI"
-    tests = ("p",) if short else ("se", "df", "t", "p")
+def tabulate_effects(fixed: Sequence[Contrast], level: float, *, most: int | None = None, odds: bool = False) -> Table:
+    """Return the fixed effects, which may be log-odds; where `most` may be shown, the first ones with fewer columns."""
+    interval, shown = f"{say_level(level)} CI", dict[str, Callable[[Contrast], Cell]]()
+    if most is None and odds:
+        shown = {"se": lambda e: Estimate(e.se, e.se), "z": lambda e: e.t, "odds ratio": lambda e: odds_of(e.estimate)}
+    elif most is None:
+        shown = {"se": lambda e: Estimate(e.se, e.se), "df": lambda e: e.df, "t": lambda e: e.t}
     return Table(
         name="fixed",
-        title=f"Fixed effects: {interval} and tests by Satterthwaite's t",
-        columns=("effect", "estimate", *tests, interval),
+        title=f"Fixed effects{' on log-odds' if odds else ''}: {interval} and "
+        + ("Wald's tests" if odds else "tests by Satterthwaite's t"),
+        columns=("effect", "log-odds" if odds else "estimate", *shown, "p", interval),
         rows=tuple(
-            (e.name, Estimate(e.estimate, e.se),
-             *(() if short else (Estimate(e.se, e.se), e.df, e.t)), PValue(e.p),
+            (e.name, Estimate(e.estimate, e.se), *(cell(e) for cell in shown.values()), PValue(e.p),
              Interval(e.low, e.high, e.estimate, drawn=e.name != INTERCEPT))
             for e in fixed[:most]
         ),
         notes=(f"{len(fixed) - most} more: --full",) if most is not None and len(fixed) > most else (),
     )  # fmt: skip
+
+
+def odds_of(log_odds: float) -> float:
+    """Return e to the power of log-odds, cut where it would overflow."""
+    return math.exp(min(log_odds, 700.0))
 
 
 def say_method(method: str) -> str:

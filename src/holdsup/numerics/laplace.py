@@ -194,8 +194,8 @@ class Laplace(Chain):
         for i, j, parameter in self.places:
             level = self.levels[j]
             z = self.raw[:, i]
-            raw = (z[0], z[0]) if self.flat[j] else (cells.of_points(z),) * 2
-            left, right = cells.by_node(e * raw[0], level), cells.by_node(at.r * raw[1], level)
+            raw = z[0] if self.flat[j] else cells.of_points(z)
+            left, right = cells.by_node(e * raw, level), cells.by_node(at.r * raw, level)
             gradient[parameter] += float(cells.weight[level] @ (self.u[j] * left + v[j] * right))
         by_point = self.P.T @ np.stack([cells.by_point(e), cells.by_point(at.r)], axis=1)
         for rows, columns, parameter in self.rest_places:
@@ -234,7 +234,8 @@ class Laplace(Chain):
             total = total * at.w
             for i, j, parameter in self.places:
                 if j == c:
-                    gradient[parameter] += float(total @ self.raw[cells.point, i])
+                    z = self.raw[:, i]
+                    gradient[parameter] += float(z[0] * total.sum() if self.flat[j] else total @ cells.of_points(z))
         return gradient, by_w
 
     def _beside(self, adjoint: Floats, e: int, c: int) -> Floats:

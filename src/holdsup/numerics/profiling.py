@@ -68,7 +68,8 @@ class Profile:
     """
 
     def __init__(self, criterion: Criterion, optimum: Floats, curvature: Floats, *, level: float) -> None:
-        self.criterion, self.optimum = criterion, optimum
+        self.unprofiled: Callable[[Floats], tuple[float, Floats]] = criterion.unprofiled
+        self.optimum, self.lower = optimum, criterion.moments.lower
         self.reach = math.sqrt(chi2_quantile(level, 1))
         self.best, self.gradient = criterion.unprofiled(optimum)
         by_residual = criterion.parts(optimum[:-1])[1]
@@ -187,7 +188,7 @@ class Profile:
 
         Zero is stationary whatever the data (see `optimization`), so that no step leads away from it.
         """
-        lower = self.criterion.moments.lower
+        lower = self.lower
         nil = np.append((lower == 0) & (np.abs(point[:-1]) < NIL), False)
         signs = (1, -1) if (lower < 0).any() else (1,)  # beside a covariance the two ways differ
         falling = nil & False
@@ -204,7 +205,7 @@ class Profile:
 
     def _evaluate(self, point: Floats) -> tuple[float, Floats]:
         try:
-            return self.criterion.unprofiled(point)
+            return self.unprofiled(point)
         except (FloatingPointError, np.linalg.LinAlgError, OverflowError):  # a step went astray: send it back
             return math.inf, np.zeros(len(point))
 
