@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +15,14 @@ from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog, describe
 from holdsup.logs.documents import walk_file
 from holdsup.logs.files import digest, flat, parse, read_head
+from holdsup.logs.laid_out import FileReader
 from holdsup.logs.sqlite import columns_of, holds_tables, read_only
 from holdsup.results.cautions import Caution
 
 RESULTS = "results"  # a member of the document, and the list within it
 MARKS = (b'"results"', b'"version"', b'"timestamp"')
 OWN = (b'"evalId"', b'"namedScores"')  # of which a file has the one or the other
+FILES = (".json", ".json.gz")
 DATABASE, SUFFIXES = "promptfoo.db", (".db", ".sqlite", ".sqlite3")
 TABLES = {"evals", "evals_to_prompts"}  # by which a database is known
 ANSWERS = "eval_results"
@@ -77,30 +78,24 @@ class Side(NamedTuple):
     answers: list[Reply]
 
 
-@dataclass(frozen=True)
-class _Promptfoo:
-    name: str = field(default="promptfoo", init=False)
-    title: str = field(default="promptfoo", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    if (path.name.endswith(FILES) and _is_results(path)) or (
+        path.name == DATABASE or (path.suffix in SUFFIXES and holds_tables(path, TABLES))
+    ):
+        yield path
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield files of results and databases."""
-        for path in files:
-            if (path.name.endswith((".json", ".json.gz")) and _is_results(path)) or (
-                path.name == DATABASE or (path.suffix in SUFFIXES and holds_tables(path, TABLES))
-            ):
-                yield Found(self.name, str(path), (path,))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the answers of each provider to each prompt; a database holds many evaluations."""
-        path = found.files[0]
-        if path.name.endswith((".json", ".json.gz")):
-            held: dict[str, Any] = {}  # what the file says beside its results, and they beside their list
-            sides = _group(_read_file(path, held))
-            if not sides:
-                raise ReadError(f"{path} holds no results: the evaluation had no test cases, or did not begin")
-            yield from _logs(found.name, {**held, RESULTS: held}, sides)
-        else:
-            yield from _read_database(path)
+def _read(found: Found) -> Iterator[TaskLog]:
+    """Yield the answers of each provider to each prompt; a database holds many evaluations."""
+    path = found.files[0]
+    if not path.name.endswith(FILES):
+        yield from _read_database(path)
+        return
+    held: dict[str, Any] = {}  # what the file says beside its results, and they beside their list
+    sides = _group(_read_file(path, held))
+    if not sides:
+        raise ReadError(f"{path} holds no results: the evaluation had no test cases, or did not begin")
+    yield from _logs(found.name, {**held, RESULTS: held}, sides)
 
 
 def _read_file(path: Path, held: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -341,4 +336,4 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-READER = _Promptfoo()
+READER = FileReader("promptfoo", "promptfoo", _claim, _read)

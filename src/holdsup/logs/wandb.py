@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import read_head
+from holdsup.logs.laid_out import FileReader
 from holdsup.logs.tabular import API, find_tool, is_delimited, read_table
 from holdsup.logs.tracked import Run, logs_of_runs
 from holdsup.logs.wandb_records import GROUP, IDENT, MAGIC, NAME, PROJECT, read_run
@@ -30,29 +30,22 @@ ABOUT = {
 }  # fmt: skip
 OF_EVALUATION = re.compile(r"(?:.*[/_.])?(?:eval|val|valid|validation|dev|test)[/_.].+")
 UNKNOWN = re.compile(r"(?<=[:,\[] )-?(?:nan|inf)(?=[,}\]])")  # numbers that Python writes and does not read
-ENDED = "finished"
+TITLE, ENDED = "Weights & Biases", "finished"
 
 
-@dataclass(frozen=True)
-class _Wandb:
-    name: str = field(default="wandb", init=False)
-    title: str = field(default="Weights & Biases", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    if is_delimited(path):
+        mine = find_tool(path) == "wandb"
+    else:
+        mine = path.suffix == ".wandb" and read_head(path, len(MAGIC)) == MAGIC
+    if mine:
+        yield path
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield the files of runs, and exported tables."""
-        for path in files:
-            if is_delimited(path):
-                mine = find_tool(path) == self.name
-            else:
-                mine = path.suffix == ".wandb" and read_head(path, len(MAGIC)) == MAGIC
-            if mine:
-                yield Found(self.name, str(path), (path,))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the run of a file, or those of a table."""
-        path = found.files[0]
-        runs = list(_read_export(path)) if is_delimited(path) else [_read_file(path)]
-        yield from logs_of_runs(found.name, self.title, runs, "log one with wandb.log")
+def _logs(found: Found) -> list[TaskLog]:
+    path = found.files[0]
+    runs = list(_read_export(path)) if is_delimited(path) else [_read_file(path)]
+    return logs_of_runs(found.name, TITLE, runs, "log one with wandb.log")
 
 
 def _read_file(path: Path) -> Run:
@@ -147,4 +140,4 @@ def _metrics(summary: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items() if isinstance(value, int | float)}
 
 
-READER = _Wandb()
+READER = FileReader("wandb", TITLE, _claim, _logs)
