@@ -30,16 +30,20 @@ ABOUT = {
 }  # fmt: skip
 OF_EVALUATION = re.compile(r"(?:.*[/_.])?(?:eval|val|valid|validation|dev|test)[/_.].+")
 UNKNOWN = re.compile(r"(?<=[:,\[] )-?(?:nan|inf)(?=[,}\]])")  # numbers that Python writes and does not read
+FOLDER = re.compile(r"(?:offline-)?run-(\d{8}_\d{6})-.+")
 TITLE, ENDED = "Weights & Biases", "finished"
 
 
 def _claim(path: Path) -> Iterator[Path]:
-    if is_delimited(path):
-        mine = find_tool(path) == "wandb"
-    else:
-        mine = path.suffix == ".wandb" and read_head(path, len(MAGIC)) == MAGIC
-    if mine:
+    """Yield a table, or the file of a run; of a run that was resumed, with a file in several folders, the last counts."""
+    if is_delimited(path) and find_tool(path) == "wandb":
         yield path
+    elif path.suffix == ".wandb" and read_head(path, len(MAGIC)) == MAGIC:
+        began = FOLDER.fullmatch(path.parent.name)
+        others = [each for each in path.parent.parent.glob(f"*/{path.name}") if FOLDER.fullmatch(each.parent.name)]
+        times = {each: FOLDER.sub(r"\1", each.parent.name) for each in others}
+        if began is None or began[1] == max(times.values()):
+            yield from (path, *(each for each in times if began is not None and each != path))
 
 
 def _logs(found: Found) -> list[TaskLog]:
