@@ -35,7 +35,7 @@ TITLE, ENDED = "Weights & Biases", "finished"
 
 
 def _claim(path: Path) -> Iterator[Path]:
-    """Yield a table, or the file of a run; of a run that was resumed, with a file in several folders, the last counts."""
+    """Yield a table, or the file of a run; of a resumed run, which has one in several folders, the last counts."""
     if is_delimited(path) and find_tool(path) == "wandb":
         yield path
     elif path.suffix == ".wandb" and read_head(path, len(MAGIC)) == MAGIC:
