@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lm_eval_layout import make_lines, write_run
 
 from holdsup.logs.registry import KNOWN, find_readers
 from holdsup.testing import check_reader
@@ -39,3 +40,13 @@ def test_questions_about_real_logs_need_no_option(
     done = run("compare", formats / place)
     assert done.code == code
     assert said in " ".join((done.out + done.err).replace("\n", " ").split())
+
+
+def test_a_formula_over_logs_is_pointed_to_import(tmp_path: Path, run: Callable[..., Any]) -> None:
+    write_run(tmp_path / "runs", {"arc": make_lines({"acc": [1.0, 0.0, 1.0]})})
+    done = run("fit", "score ~ 1 + (1 | item)", tmp_path / "runs")
+    assert done.code == 1
+    assert "is a log of lm-evaluation-harness, and a formula needs a table" in done.err
+    assert f"holdsup import {tmp_path / 'runs'} -o scores.parquet" in done.err
+    (tmp_path / "scores.csv").write_text("item,score\n1,2\n")
+    assert "no column 'wage'" in run("fit", "wage ~ 1", tmp_path / "scores.csv").err

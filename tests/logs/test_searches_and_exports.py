@@ -141,6 +141,15 @@ def test_a_run_that_crashed_or_goes_on_did_not_finish(tmp_path: Path, records: l
     assert ("unfinished-log" in {each.code for each in read_scores(tmp_path / "a.wandb").notes}) is said
 
 
+def test_of_a_run_that_was_resumed_the_last_file_counts(tmp_path: Path) -> None:
+    for when, acc in (("20260101_100000", 0.1), ("20260102_100000", 0.7)):
+        records = [run_record("i", "n", {"model": "A"}), field(3, changes({"acc": acc})), exit_record()]
+        write_log(tmp_path / f"run-{when}-i" / "run-i.wandb", records)
+    scores = read_scores(tmp_path)
+    assert scores.score.tolist() == [0.7]
+    assert "unread-files" not in {each.code for each in scores.notes}
+
+
 def test_a_damaged_record_is_refused_and_a_cut_one_is_not_read(tmp_path: Path) -> None:
     file = write_log(tmp_path / "a.wandb", [run_record("i", "n", {"model": "A"}), field(3, changes({"acc": 1.0})),
                                             field(3, changes({"acc": 0.0})), exit_record()])  # fmt: skip

@@ -73,7 +73,7 @@ def test_what_is_no_document_is_refused(text: str) -> None:
 
 
 def test_what_is_no_text_is_refused() -> None:
-    with pytest.raises(ReadError, match="log is not whole JSON .it holds bytes that are no text"):
+    with pytest.raises(ReadError, match=r"log is not whole JSON .it holds bytes that are no text"):
         list(walk(io.BytesIO(b'{"a": "\xff"}'), "log"))
 
 

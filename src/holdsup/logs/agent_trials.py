@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdsup.logs.contract import Found, Rows, TaskLog, describe
+from holdsup.logs.contract import Rows, TaskLog, describe
 from holdsup.logs.documents import walk_file
 from holdsup.logs.files import digest, read_document
-from holdsup.logs.laid_out import find_below, holds_marks, laid_out
+from holdsup.logs.laid_out import FileReader, find_below, holds_marks, laid_out
 
 
 class Trial(NamedTuple):
@@ -25,25 +24,17 @@ class Trial(NamedTuple):
     content: str | None = None
 
 
-@dataclass(frozen=True)
-class _Trials:
-    name: str
-    title: str
-    file: str  # a pattern of the names of files
-    marks: tuple[bytes, ...]
-    others: str  # a pattern of other files of a run, seen from its folder
-    read_log: Callable[[Path, list[Path]], Iterator[TaskLog]]
+def _reader(
+    name: str, title: str, file: str, marks: tuple[bytes, ...], others: str,
+    read_log: Callable[[Path, list[Path]], Iterator[TaskLog]],
+) -> FileReader:  # fmt: skip
+    """Return a reader of runs; `others` is a pattern of the trials' own files, seen from the folder of the run."""
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield the runs in a folder; trials may have files of their own, as Harbor's have."""
-        for path in files:
-            if path.match(self.file) and holds_marks(path, self.marks):
-                yield Found(self.name, str(path), (path, *find_below(folder, self.others)))
+    def claim(path: Path) -> Iterator[Path]:
+        if path.match(file) and holds_marks(path, marks):
+            yield from (path, *find_below(path.parent, others))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the trials of a run."""
-        path, *others = found.files
-        yield from self.read_log(path, others)
+    return FileReader(name, title, claim, lambda found: read_log(found.files[0], list(found.files[1:])))
 
 
 def _rows_of(trials: Iterable[Trial]) -> Any:
@@ -189,11 +180,11 @@ def _read_harbor_trial(trial: dict[str, Any], names: list[str]) -> Trial:
     )  # fmt: skip
 
 
-TAU2_BENCH = _Trials(
+TAU2_BENCH = _reader(
     "tau2_bench", "tau2-bench", "*.json", (b'"user_info"', b'"agent_info"'), "simulations/*.json", _read_tau2
 )
-TERMINAL_BENCH = _Trials(
+TERMINAL_BENCH = _reader(
     "terminal_bench", "Terminal-Bench", "results.json", (b'"trial_name"', b'"is_resolved"', b'"results"'),
     "run_metadata.json", _read_terminal_bench,
 )  # fmt: skip
-HARBOR = _Trials("harbor", "Harbor", "result.json", (b'"n_total_trials"', b'"stats"'), "*/result.json", _read_harbor)
+HARBOR = _reader("harbor", "Harbor", "result.json", (b'"n_total_trials"', b'"stats"'), "*/result.json", _read_harbor)

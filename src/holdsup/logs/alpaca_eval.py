@@ -12,7 +12,7 @@ from typing import Any
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Rows, TaskLog, describe
 from holdsup.logs.files import digest
-from holdsup.logs.laid_out import DocumentReader, short_name
+from holdsup.logs.laid_out import document_reader, short_name
 
 LEADERBOARD = "leaderboard.csv"
 TIES = (0.0, 1.5)  # older versions write a tie as 0
@@ -74,7 +74,7 @@ def _find_printed(leaderboard: Path, system: str, controlled: bool) -> Iterator[
                 yield metric, float(row[column]) / 100
 
 
-READER = DocumentReader(
+READER = document_reader(
     "alpaca_eval", "AlpacaEval", "*.json",
     (b'"generator_1"', b'"generator_2"', b'"preference"'), _logs, LEADERBOARD,
 )  # fmt: skip

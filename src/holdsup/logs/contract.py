@@ -123,3 +123,17 @@ def make_column(name: str, values: list[Any]) -> pa.Array:
 def describe(conditions: Iterable[tuple[str, object]]) -> dict[str, str]:
     """Return conditions or facets as text, without those that are not there."""
     return {name: str(value) for name, value in conditions if value not in (None, "", [], {})}
+
+
+def count_before(keys: Iterable[object]) -> list[int]:
+    """Return how often each key came before: which of several answers to one item a row is.
+
+    >>> count_before(["a", "b", "a"])
+    [0, 0, 1]
+    """
+    seen: dict[object, int] = {}
+    found = []
+    for key in keys:
+        found.append(seen.get(key, 0))
+        seen[key] = found[-1] + 1
+    return found

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 from holdsup.errors import ReadError
 from holdsup.logs.aggregates import TOLERANCE
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
-from holdsup.logs.laid_out import holds_marks, read_number
+from holdsup.logs.laid_out import FileReader, holds_marks, read_number
 from holdsup.logs.tabular import find_tool, is_delimited, read_table
 from holdsup.logs.tracked import tell_apart
 from holdsup.results.cautions import Caution
@@ -44,29 +43,22 @@ SHARED = Caution(
 )
 
 
-@dataclass(frozen=True)
-class _CvResults:
-    name: str = field(default="cv_results", init=False)
-    title: str = field(default="scikit-learn", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    if is_delimited(path):
+        mine = find_tool(path) == "cv_results"
+    else:
+        mine = path.suffix == ".json" and holds_marks(path, MARKS)
+    if mine:
+        yield path
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield tables with the columns of a search."""
-        for path in files:
-            if is_delimited(path):
-                mine = find_tool(path) == self.name
-            else:
-                mine = path.suffix == ".json" and holds_marks(path, MARKS)
-            if mine:
-                yield Found(self.name, str(path), (path,))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the candidates."""
-        path = found.files[0]
-        records = read_table(path)
-        if not records:
-            raise ReadError(f"{path} holds no candidate: the search was not run, or failed")
-        for place, record in enumerate(records):
-            yield _read(path, place, record)
+def _logs(found: Found) -> Iterator[TaskLog]:
+    path = found.files[0]
+    records = read_table(path)
+    if not records:
+        raise ReadError(f"{path} holds no candidate: the search was not run, or failed")
+    for place, record in enumerate(records):
+        yield _read(path, place, record)
 
 
 def _read(path: Path, place: int, record: Mapping[str, Any]) -> TaskLog:
@@ -119,4 +111,4 @@ def _say_weighted(where: str, metric: str, mean: float, ours: float) -> Caution:
     )  # fmt: skip
 
 
-READER = _CvResults()
+READER = FileReader("cv_results", "scikit-learn", _claim, _logs)

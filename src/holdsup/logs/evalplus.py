@@ -9,7 +9,7 @@ from typing import Any
 
 from holdsup.logs.contract import Rows, TaskLog, describe
 from holdsup.logs.files import digest
-from holdsup.logs.laid_out import DocumentReader
+from holdsup.logs.laid_out import document_reader
 
 ENDING = "eval_results.json"
 TASKS = {"HumanEval": "HumanEval", "Mbpp": "MBPP"}  # by the first part of a task's id
@@ -60,4 +60,4 @@ def _read_samples(samples: Any) -> Iterator[dict[str, bool]]:
         yield {"base": base} | ({"plus": base and sample["plus_status"] == PASS} if sample.get("plus_status") else {})
 
 
-READER = DocumentReader("evalplus", "EvalPlus", f"*{ENDING}", (b'"hash"', b'"eval"'), _logs)
+READER = document_reader("evalplus", "EvalPlus", f"*{ENDING}", (b'"hash"', b'"eval"'), _logs)

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.errors import ReadError
-from holdsup.logs.contract import Found, TaskLog, describe
+from holdsup.logs.aggregates import TOLERANCE
+from holdsup.logs.contract import Found, TaskLog, count_before, describe
 from holdsup.logs.files import clean, digest, parse, read_document, read_head
 from holdsup.logs.pieces import tables_of_lines
 from holdsup.results.cautions import Caution
@@ -32,7 +33,6 @@ COSTS = {
     "generation_time_ms": ("performance", 1e-3),
 }
 MOST_LABELS, LONGEST_LABEL = 30, 100
-CLOSE = 1e-9
 BREAK = "\x1f"  # between texts of which a digest is made
 _TEXT = pa.string()
 _GROUP = ["evaluation_id", "model_id", "evaluation_name"]
@@ -288,13 +288,11 @@ def _number(answers: pa.Table) -> tuple[pa.Table, int]:
     key = ["item", "result", "sample"]
     if answers.group_by(key, use_threads=False).aggregate([]).num_rows == answers.num_rows:
         return answers, 0
-    seen: Counter[tuple[Any, ...]] = Counter()
-    samples = []
-    for row in zip(*(answers[name].to_pylist() for name in key), strict=True):
-        seen[row] += 1
-        samples.append(f"{row[-1]}.{seen[row]}" if row[-1] is not None else str(seen[row]))
+    rows = list(zip(*(answers[name].to_pylist() for name in key), strict=True))
+    before = count_before(rows)
+    samples = [f"{row[-1]}.{n + 1}" if row[-1] is not None else str(n + 1) for row, n in zip(rows, before, strict=True)]
     place = answers.schema.get_field_index("sample")
-    return answers.set_column(place, "sample", pa.array(samples, _TEXT)), sum(n - 1 for n in seen.values())
+    return answers.set_column(place, "sample", pa.array(samples, _TEXT)), sum(map(bool, before))
 
 
 def _once(answers: pa.Table) -> pa.Table:
@@ -326,7 +324,7 @@ def _check(answers: pa.Table, metric: str, about: dict[str, Any], means: dict[st
     top = pc.max(answers["score"]).as_py()
     if about["percent"] and top is not None and top <= 1:
         printed = printed / 100
-    if mean is not None and math.isclose(mean, printed, rel_tol=CLOSE, abs_tol=CLOSE):
+    if mean is not None and math.isclose(mean, printed, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
         means[metric] = float(printed)
     elif about["run"] and about["kind"] in MEANS and about["rows"] in (None, answers.num_rows):
         means[metric] = float(printed)  # it should have been: whoever checks the means says so

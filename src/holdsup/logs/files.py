@@ -86,6 +86,11 @@ def explain(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else "it holds bytes that are no text"
 
 
+def mapping(value: object) -> dict[str, Any]:
+    """Return a value if it is an object of JSON, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def clean(text: str) -> str:
     """Return text that can be written: JSON may hold halves of characters."""
     return text.encode("utf-8", "replace").decode()

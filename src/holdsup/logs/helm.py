@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.errors import ReadError, list_names
+from holdsup.logs.aggregates import TOLERANCE
 from holdsup.logs.contract import Found, TaskLog, describe
 from holdsup.logs.files import digest, flat, read_document, read_head
 from holdsup.logs.helm_files import BOOKKEEPING, COSTS, LIKELIHOOD, Key, Part, Sent, read_means, read_sent, read_values
@@ -40,7 +41,6 @@ SHARED = {  # settings of the adapter that both sides of a comparison should sha
     "num_outputs": "outputs",
 }
 MAIN_SPLIT = "test"  # of a run with several splits, HELM's tables show this one
-CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class _Run:
             of_draws = [pc.mean(_of(table, metric=metric)["score"]).as_py() for table in tables]
             known = [mean for mean in of_draws if mean is not None]
             found = sum(known) / len(known) if known else math.nan
-            if not math.isclose(found, printed, rel_tol=CLOSE, abs_tol=CLOSE):
+            if not math.isclose(found, printed, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
                 raise ReadError(
                     f"{self.name}: the mean of {metric} over {len(tables)} draws of few-shot examples is {found!r}, "
                     f"but {AGGREGATES} says {printed!r}: the files are not of one run"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import read_document
-from holdsup.logs.laid_out import find_beside, holds_marks
+from holdsup.logs.laid_out import FileReader, find_beside, holds_marks
 from holdsup.logs.tracked import Run, logs_of_runs
 
+TITLE = "Hugging Face Trainer"
 STATE, MARKS = "trainer_state.json", (b'"log_history"', b'"global_step"')
 RESULTS = ("eval_results.json", "test_results.json", "predict_results.json", "all_results.json", "train_results.json")
 SCORES = ("eval_", "test_", "predict_")
@@ -20,21 +20,15 @@ CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 SEED = re.compile(r"(?:^|[-_.])(?:seed|s)[-_=]?(\d+)(?=[-_.]|$)", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class _HfTrainer:
-    name: str = field(default="hf_trainer", init=False)
-    title: str = field(default="Hugging Face Trainer", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    """Yield the files of a training; a checkpoint stands for one only where nothing later of it is there."""
+    if path.name == STATE and not _is_superseded(path.parent) and holds_marks(path, MARKS):
+        yield from (path, *(beside for name in RESULTS for beside in find_beside(path, name)))
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield folders of trainings; a checkpoint stands for a training only where nothing later of it is there."""
-        for path in files:
-            if path.name == STATE and not _is_superseded(folder) and holds_marks(path, MARKS):
-                yield Found(self.name, str(folder), (path, *(f for name in RESULTS for f in find_beside(path, name))))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the scores of a training."""
-        run = _read(found.files[0], found.files[1:])
-        yield from logs_of_runs(found.name, self.title, [run], "train with eval_strategy, or call trainer.evaluate")
+def _logs(found: Found) -> list[TaskLog]:
+    run = _read(found.files[0], found.files[1:])
+    return logs_of_runs(found.name, TITLE, [run], "train with eval_strategy, or call trainer.evaluate")
 
 
 def _is_superseded(folder: Path) -> bool:
@@ -63,4 +57,4 @@ def _read(path: Path, results: tuple[Path, ...]) -> Run:
     )  # fmt: skip
 
 
-READER = _HfTrainer()
+READER = FileReader("hf_trainer", TITLE, _claim, _logs, folder_of=STATE)

@@ -16,9 +16,9 @@ from holdsup.errors import ReadError, list_names
 from holdsup.logs.archives import Archive
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.documents import walk, walk_file
-from holdsup.logs.files import flat, read_head
+from holdsup.logs.files import flat, mapping, read_head
 from holdsup.logs.inspect_scores import USAGE, Scores, number_of
-from holdsup.logs.inspect_settings import count_epochs, find_conditions, find_facets, is_vitals, mapping, name_system
+from holdsup.logs.inspect_settings import count_epochs, find_conditions, find_facets, is_vitals, name_system
 from holdsup.rendering.numbers import format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdsup.logs.contract import describe
-from holdsup.logs.files import digest, flat
+from holdsup.logs.files import digest, flat, mapping
 from holdsup.logs.inspect_scores import LABEL, TAKEN
 
 FACETS = (
@@ -15,11 +15,6 @@ FACETS = (
     *("reasoning_effort", "reasoning_tokens", "effort", "verbosity"),
 )
 NOBODY = ("", "none", "none/none")  # the model where a solver does everything
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Return a value if it is an object of JSON, else an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def name_system(header: Mapping[str, Any]) -> str:

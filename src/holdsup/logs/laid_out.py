@@ -6,7 +6,7 @@ What a tool calls its fields is all that such a format is; a module of its own s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -22,25 +22,40 @@ SHOWN = 60  # characters of a text that serves as the name of an item
 
 
 @dataclass(frozen=True)
-class DocumentReader:
-    """A reader of documents of one layout."""
+class FileReader:
+    """A reader of logs each of which has one file that tells by itself what it is."""
 
     name: str
     title: str
-    files: str  # a pattern of their names
-    marks: tuple[bytes, ...]  # what all of them say near their beginning
-    logs: Callable[[Path, Any], Iterator[TaskLog]]  # from the file and what it holds
-    beside: str = ""  # the name of a file that may lie beside it and says more
+    claim: Callable[[Path], Iterable[Path]]  # all files of the log that this one tells of, itself first; else none
+    logs: Callable[[Found], Iterable[TaskLog]]
+    folder_of: str = ""  # the name of a file whose log is called as its folder
 
     def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield the documents that are called and begin as the tool's own."""
+        """Yield the logs that these files tell of."""
         for path in files:
-            if fnmatchcase(path.name.removesuffix(".gz"), self.files) and holds_marks(path, self.marks):
-                yield Found(self.name, str(path), (path, *find_beside(path, self.beside)))
+            if own := tuple(self.claim(path)):
+                yield Found(self.name, str(folder if path.name == self.folder_of else path), own)
 
     def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield what a document holds."""
-        yield from self.logs(found.files[0], read_document(found.files[0]))
+        """Yield what a log holds."""
+        yield from self.logs(found)
+
+
+def document_reader(
+    name: str, title: str, files: str, marks: tuple[bytes, ...], logs: Callable[[Path, Any], Iterator[TaskLog]],
+    beside: str = "",
+) -> FileReader:  # fmt: skip
+    """Return a reader of documents of one layout, known by a pattern of their names and by what all of them say first.
+
+    `logs` takes a file and what it holds; a file of the name `beside` may lie there and say more.
+    """
+
+    def claim(path: Path) -> Iterator[Path]:
+        if fnmatchcase(path.name.removesuffix(".gz"), files) and holds_marks(path, marks):
+            yield from (path, *find_beside(path, beside))
+
+    return FileReader(name, title, claim, lambda found: logs(found.files[0], read_document(found.files[0])))
 
 
 def find_beside(path: Path, name: str) -> list[Path]:

@@ -6,7 +6,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,8 @@ import pyarrow as pa
 from holdsup.columns.limits import reason_of
 from holdsup.errors import ReadError, list_names
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
-from holdsup.logs.files import digest, read_document
+from holdsup.logs.files import digest, read_document, read_head
+from holdsup.logs.laid_out import FileReader
 from holdsup.results.cautions import Caution
 
 START, ENDING, MAGIC = "details_", ".parquet", b"PAR1"
@@ -26,23 +26,11 @@ MEANS = {"mean", "nanmean"}  # functions over a corpus that give what is checked
 BATCH = 1_000  # rows at a time: a prompt may be long
 
 
-@dataclass(frozen=True)
-class _Lighteval:
-    name: str = field(default="lighteval", init=False)
-    title: str = field(default="lighteval", init=False)
-
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield details of tasks, each with the results of its run where these are."""
-        for path in files:
-            if path.name.startswith(START) and path.name.endswith(ENDING) and DATE.fullmatch(_date(path)):
-                with path.open("rb") as file:
-                    if file.read(len(MAGIC)) == MAGIC:
-                        yield Found(self.name, str(path), (path, *_find_results(path)))
-
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the samples of a task."""
-        path, *others = found.files
-        yield _read(path, read_document(others[0]) if others else {})
+def _claim(path: Path) -> Iterator[Path]:
+    """Yield the details of a task, with the results of its run where these are."""
+    named = path.name.startswith(START) and path.name.endswith(ENDING) and DATE.fullmatch(_date(path))
+    if named and read_head(path, len(MAGIC)) == MAGIC:
+        yield from (path, *_find_results(path))
 
 
 def _date(path: Path) -> str:
@@ -65,7 +53,9 @@ def _find_results(path: Path) -> Iterator[Path]:
             return
 
 
-def _read(path: Path, results: dict[str, Any]) -> TaskLog:
+def _logs(found: Found) -> Iterator[TaskLog]:
+    path, *others = found.files
+    results: dict[str, Any] = read_document(others[0]) if others else {}
     date, place = _date(path), _place(path)
     name = path.name.removeprefix(START).removesuffix(f"_{date}{ENDING}")
     parts = name.split("|")
@@ -82,7 +72,7 @@ def _read(path: Path, results: dict[str, Any]) -> TaskLog:
     no_means = sorted(metric for metric in means if functions.get(metric, "mean") not in MEANS)
     settings = (general.get("model_config") or {}).get("generation_parameters") or {}
     system = general.get("model_name") or (place[1].as_posix() if place else path.absolute().parent.name)
-    return TaskLog(
+    yield TaskLog(
         name=str(path), tool="lighteval", system=system, task=task, rows=table, identity=date,
         facets=describe((each, settings.get(each)) for each in ("seed", "temperature", "top_p")),
         conditions=describe(
@@ -151,4 +141,4 @@ def _say_other(metrics: set[str]) -> Iterator[Caution]:
         yield Caution(code="no-item-scores", severity="note", message=f"{message}, and can't be checked or compared.")
 
 
-READER = _Lighteval()
+READER = FileReader("lighteval", "lighteval", _claim, _logs)

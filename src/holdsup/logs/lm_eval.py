@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.errors import ReadError, list_names
-from holdsup.logs.contract import Found, TaskLog
+from holdsup.logs.aggregates import TOLERANCE, mean_by_metric
+from holdsup.logs.contract import Found, TaskLog, count_before
 from holdsup.logs.files import HEAD, read_document, read_head
 from holdsup.logs.lm_eval_runs import Run, label, name_of_file, part
 from holdsup.logs.lm_eval_samples import Samples, read_samples
@@ -32,7 +32,6 @@ RESULTS = re.compile(rb'"results":\s*\{')  # other tools list theirs
 MARKS = (b'"bootstrap_iters"', b'"n-shot"', b'"group_subtasks"', b'"lm_eval_version"')
 OTHERS = re.compile(r"\d{8}_\d{6}_(samples|results)")  # lmms-eval, which has scores of another shape
 ADVICE = "Run lm_eval again with --log_samples."
-TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +234,7 @@ def _name_filters(lines: pa.Table, filters: Sequence[str], path: Path) -> tuple[
 
     Before version 0.4.7 no line names its filter: the lines of an item are those of the filters, in their order.
     """
-    place = _count_before(lines["item"].to_pylist())
+    place = count_before(lines["item"].to_pylist())
     cautions: list[Caution] = []
     if lines["filter"].null_count == len(lines):
         most = max(place) + 1
@@ -250,7 +249,7 @@ def _name_filters(lines: pa.Table, filters: Sequence[str], path: Path) -> tuple[
         told = pa.array([named[each] if named else None for each in place], pa.string())
         return lines.set_column(lines.column_names.index("filter"), "filter", told), cautions
     if max(place) and not lines["sample"].null_count < len(lines):
-        again = _count_before(list(zip(lines["item"].to_pylist(), lines["filter"].to_pylist(), strict=True)))
+        again = count_before(list(zip(lines["item"].to_pylist(), lines["filter"].to_pylist(), strict=True)))
         if most := max(again):
             count = len({item for item, each in zip(lines["item"].to_pylist(), again, strict=True) if each})
             numbers = pa.array([str(each + 1) for each in again])
@@ -262,16 +261,6 @@ def _name_filters(lines: pa.Table, filters: Sequence[str], path: Path) -> tuple[
                 advice="If the file was put together from several runs, keep one of them.",
             ))  # fmt: skip
     return lines, cautions
-
-
-def _count_before(keys: Sequence[object]) -> list[int]:
-    """Return how often each key came before."""
-    seen: dict[object, int] = defaultdict(int)
-    found = []
-    for key in keys:
-        found.append(seen[key])
-        seen[key] += 1
-    return found
 
 
 def _make_rows(samples: Samples, lines: pa.Table, filters: Sequence[str]) -> pa.Table:
@@ -300,9 +289,7 @@ def _judge(run: Run, task: str, rows: pa.Table) -> tuple[dict[str, float], set[s
 
     Where a task aggregates by code of its own, only the numbers can tell.
     """
-    by_item = rows.group_by(["metric", "item"]).aggregate([("score", "mean")])
-    by_metric = by_item.group_by("metric").aggregate([("score_mean", "mean")]).to_pydict()
-    ours = dict(zip(by_metric["metric"], by_metric["score_mean_mean"], strict=True))
+    ours = mean_by_metric(rows)
     printed = run.printed(task)
     means, out = {}, set()
     filters = run.filters(task)

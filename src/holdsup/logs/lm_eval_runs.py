@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from holdsup.logs.contract import describe
-from holdsup.logs.files import clean, digest, flat
+from holdsup.logs.files import clean, digest, flat, mapping
 from holdsup.logs.lm_eval_samples import ADDRESS, first_arguments, is_number
 
 TOOL = "lm-evaluation-harness"
@@ -196,8 +196,8 @@ def part(document: Mapping[str, Any], *path: str) -> dict[str, Any]:
     """
     found: Any = document
     for key in path:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        found = mapping(found).get(key)
+    return mapping(found)
 
 
 def name_of_file(arguments: Any) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
-from holdsup.logs.laid_out import find_below, holds_marks
+from holdsup.logs.laid_out import FileReader, find_below, holds_marks
 from holdsup.logs.sqlite import holds_tables, read_only
 from holdsup.logs.tracked import Run, logs_of_runs
 
@@ -20,25 +19,19 @@ ENDED = ("FINISHED", "3")  # a folder has the number
 LONGEST = 2**16  # bytes of a parameter or a meta.yaml; MLflow allows 6,000
 
 
-@dataclass(frozen=True)
-class _Mlflow:
-    name: str = field(default="mlflow", init=False)
-    title: str = field(default="MLflow", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    if path.suffix in SUFFIXES and holds_tables(path, TABLES):
+        yield path
+    elif path.name == ABOUT and holds_marks(path, MARKS):
+        yield path
+        for part in (PARAMETERS, METRICS, TAGS):
+            yield from find_below(path.parent / part, "**/*")
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield databases, and the folders of runs."""
-        for path in files:
-            if path.suffix in SUFFIXES and holds_tables(path, TABLES):
-                yield Found(self.name, str(path), (path,))
-            elif path.name == ABOUT and holds_marks(path, MARKS):
-                parts = (file for part in (PARAMETERS, METRICS, TAGS) for file in find_below(folder / part, "**/*"))
-                yield Found(self.name, str(folder), (path, *parts))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the runs of a database, or the one of a folder."""
-        path = found.files[0]
-        runs = [_read_folder(path.parent)] if path.name == ABOUT else list(_read_database(path))
-        yield from logs_of_runs(found.name, "MLflow", runs, "log one with mlflow.log_metric")
+def _logs(found: Found) -> list[TaskLog]:
+    path = found.files[0]
+    runs = [_read_folder(path.parent)] if path.name == ABOUT else list(_read_database(path))
+    return logs_of_runs(found.name, "MLflow", runs, "log one with mlflow.log_metric")
 
 
 def _read_database(path: Path) -> Iterator[Run]:
@@ -100,4 +93,4 @@ def _read_text(file: Path) -> str:
         return text.read(LONGEST).strip()
 
 
-READER = _Mlflow()
+READER = FileReader("mlflow", "MLflow", _claim, _logs, folder_of=ABOUT)

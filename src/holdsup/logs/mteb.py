@@ -14,7 +14,7 @@ from typing import Any
 
 from holdsup.logs.contract import NO_ITEMS, Rows, TaskLog, describe
 from holdsup.logs.files import digest, read_document
-from holdsup.logs.laid_out import DocumentReader
+from holdsup.logs.laid_out import document_reader
 
 META, MAIN = "model_meta.json", "main_score"
 SHORT = 6  # characters that tell one choice of subsets from another
@@ -56,4 +56,4 @@ def _find_system(path: Path) -> str:
     return (place.parent if revision else place).name.replace("__", "/")
 
 
-READER = DocumentReader("mteb", "MTEB", "*.json", (b'"mteb_version"', b'"task_name"', b'"scores"'), _logs, META)
+READER = document_reader("mteb", "MTEB", "*.json", (b'"mteb_version"', b'"task_name"', b'"scores"'), _logs, META)

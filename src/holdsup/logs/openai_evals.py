@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +12,20 @@ from holdsup.errors import ReadError
 from holdsup.logs.aggregates import TOLERANCE, mean_by_metric
 from holdsup.logs.contract import Found, Rows, TaskLog, describe
 from holdsup.logs.files import digest, flat, parse, read_head, read_lines
+from holdsup.logs.laid_out import FileReader
 from holdsup.results.cautions import Caution
 
 SPEC, ENDINGS = b'{"spec":', (".jsonl", ".jsonl.gz", ".json", ".log")
 MATCH, ACCURACY = "match", "accuracy"
 
 
-@dataclass(frozen=True)
-class _OpenaiEvals:
-    name: str = field(default="openai_evals", init=False)
-    title: str = field(default="OpenAI evals", init=False)
-
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield files that begin with the specification of a run."""
-        for path in files:
-            if path.name.endswith(ENDINGS) and read_head(path).lstrip().replace(b'" :', b'":').startswith(SPEC):
-                yield Found(self.name, str(path), (path,))
-
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the samples of a run."""
-        yield _read(found.files[0])
+def _claim(path: Path) -> Iterator[Path]:
+    if path.name.endswith(ENDINGS) and read_head(path).lstrip().replace(b'" :', b'":').startswith(SPEC):
+        yield path
 
 
-def _read(path: Path) -> TaskLog:
+def _logs(found: Found) -> Iterator[TaskLog]:
+    path = found.files[0]
     spec: dict[str, Any] = {}
     report: dict[str, Any] | None = None
     rows, tries, failed = Rows("sample", "status"), Counter[tuple[str, str]](), dict[str, str]()
@@ -58,7 +48,7 @@ def _read(path: Path) -> TaskLog:
     table = rows.table()
     settings = spec["run_config"]
     means, cautions = _compare_report(report or {}, mean_by_metric(table), tries)
-    return TaskLog(
+    yield TaskLog(
         name=str(path),
         tool="OpenAI evals",
         system=flat(spec["completion_fns"]),
@@ -125,4 +115,4 @@ def _compare_report(
     return means, [Caution(code="other-summary", severity="note", message=message)] if other else []
 
 
-READER = _OpenaiEvals()
+READER = FileReader("openai_evals", "OpenAI evals", _claim, _logs)

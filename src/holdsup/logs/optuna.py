@@ -15,6 +15,7 @@ from typing import Any
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import parse, read_head, read_lines
+from holdsup.logs.laid_out import FileReader
 from holdsup.logs.naming import is_seed
 from holdsup.logs.sqlite import holds_tables, read_only
 from holdsup.logs.tracked import Run, log_of_run
@@ -49,24 +50,17 @@ class _Study:
     directions: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class _Optuna:
-    name: str = field(default="optuna", init=False)
-    title: str = field(default="Optuna", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    if (path.suffix in SUFFIXES and holds_tables(path, TABLES)) or (
+        path.suffix in JOURNALS and read_head(path, len(OPERATION) + 1).replace(b" ", b"").startswith(OPERATION)
+    ):
+        yield path
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield databases and journals."""
-        for path in files:
-            if (path.suffix in SUFFIXES and holds_tables(path, TABLES)) or (
-                path.suffix in JOURNALS and read_head(path, len(OPERATION) + 1).replace(b" ", b"").startswith(OPERATION)
-            ):
-                yield Found(self.name, str(path), (path,))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the trials of settings that were tried more than once."""
-        path = found.files[0]
-        studies, trials = _read_journal(path) if path.suffix in JOURNALS else _read_database(path)
-        yield from _logs(path, studies, [trial for trial in trials if trial.study in studies])
+def _read(found: Found) -> Iterator[TaskLog]:
+    path = found.files[0]
+    studies, trials = _read_journal(path) if path.suffix in JOURNALS else _read_database(path)
+    yield from _logs(path, studies, [trial for trial in trials if trial.study in studies])
 
 
 def _logs(path: Path, studies: dict[int, _Study], every: list[_Trial]) -> Iterator[TaskLog]:
@@ -168,4 +162,4 @@ def _decode(value: float, distribution: str | dict[str, Any], path: Path) -> str
     return f"{value:.15g}"
 
 
-READER = _Optuna()
+READER = FileReader("optuna", "Optuna", _claim, _read)

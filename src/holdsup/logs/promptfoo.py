@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,15 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holdsup.errors import ReadError
-from holdsup.logs.contract import Found, TaskLog, describe
+from holdsup.logs.contract import Found, TaskLog, count_before, describe
 from holdsup.logs.documents import walk_file
-from holdsup.logs.files import digest, flat, parse, read_head
+from holdsup.logs.files import digest, flat, mapping, parse, read_head
+from holdsup.logs.laid_out import FileReader
 from holdsup.logs.sqlite import columns_of, holds_tables, read_only
 from holdsup.results.cautions import Caution
 
 RESULTS = "results"  # a member of the document, and the list within it
 MARKS = (b'"results"', b'"version"', b'"timestamp"')
 OWN = (b'"evalId"', b'"namedScores"')  # of which a file has the one or the other
+FILES = (".json", ".json.gz")
 DATABASE, SUFFIXES = "promptfoo.db", (".db", ".sqlite", ".sqlite3")
 TABLES = {"evals", "evals_to_prompts"}  # by which a database is known
 ANSWERS = "eval_results"
@@ -77,30 +78,24 @@ class Side(NamedTuple):
     answers: list[Reply]
 
 
-@dataclass(frozen=True)
-class _Promptfoo:
-    name: str = field(default="promptfoo", init=False)
-    title: str = field(default="promptfoo", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    if (path.name.endswith(FILES) and _is_results(path)) or (
+        path.name == DATABASE or (path.suffix in SUFFIXES and holds_tables(path, TABLES))
+    ):
+        yield path
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield files of results and databases."""
-        for path in files:
-            if (path.name.endswith((".json", ".json.gz")) and _is_results(path)) or (
-                path.name == DATABASE or (path.suffix in SUFFIXES and holds_tables(path, TABLES))
-            ):
-                yield Found(self.name, str(path), (path,))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the answers of each provider to each prompt; a database holds many evaluations."""
-        path = found.files[0]
-        if path.name.endswith((".json", ".json.gz")):
-            held: dict[str, Any] = {}  # what the file says beside its results, and they beside their list
-            sides = _group(_read_file(path, held))
-            if not sides:
-                raise ReadError(f"{path} holds no results: the evaluation had no test cases, or did not begin")
-            yield from _logs(found.name, {**held, RESULTS: held}, sides)
-        else:
-            yield from _read_database(path)
+def _read(found: Found) -> Iterator[TaskLog]:
+    """Yield the answers of each provider to each prompt; a database holds many evaluations."""
+    path = found.files[0]
+    if not path.name.endswith(FILES):
+        yield from _read_database(path)
+        return
+    held: dict[str, Any] = {}  # what the file says beside its results, and they beside their list
+    sides = _group(_read_file(path, held))
+    if not sides:
+        raise ReadError(f"{path} holds no results: the evaluation had no test cases, or did not begin")
+    yield from _logs(found.name, {**held, RESULTS: held}, sides)
 
 
 def _read_file(path: Path, held: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -130,7 +125,7 @@ def _read_database(path: Path) -> Iterator[TaskLog]:
             sides = _group(_record(zip(chosen, row, strict=True), name) for row in rows)
             summary = {"version": 4, "prompts": parts.get("prompts")}
             if not sides:  # the first versions of promptfoo kept all results in one value
-                summary = _dict(parts.get("results"))
+                summary = mapping(parts.get("results"))
                 sides = _group(summary.get("results") or [])
             yield from _logs(name, {**parts, "evalId": ident, "results": summary}, sides)
 
@@ -147,7 +142,7 @@ def _group(records: Iterable[dict[str, Any]]) -> list[Side]:
     """Return the answers by provider and prompt; the first layouts do not number these pairs."""
     sides: dict[Any, Side] = {}
     for place, record in enumerate(records):
-        provider, prompt, number = record["provider"], _dict(record.get("prompt")), record.get("promptIdx")
+        provider, prompt, number = record["provider"], mapping(record.get("prompt")), record.get("promptIdx")
         who = str(provider if isinstance(provider, str) else provider.get("label") or provider["id"])
         label = str(prompt.get("label") or prompt.get("raw") or "")
         key = (who, label) if number is None else number
@@ -156,14 +151,14 @@ def _group(records: Iterable[dict[str, Any]]) -> list[Side]:
 
 
 def _answer(record: Mapping[str, Any], place: int) -> Reply:
-    case, grading, response = (_dict(record.get(key)) for key in ("testCase", "gradingResult", "response"))
-    given = _dict(case.get("vars") or record.get("vars"))
+    case, grading, response = (mapping(record.get(key)) for key in ("testCase", "gradingResult", "response"))
+    given = mapping(case.get("vars") or record.get("vars"))
     # Those are of the run, not of the test case: ids of sessions and conversations.
     variables = {key: value for key, value in given.items() if not key.startswith("_") and key != "sessionId"}
     about = _encode(variables)
     checks = [check for check in case.get("assert") or [] if isinstance(check, dict)]
     named: dict[str, float | None] = {
-        str(key): float(value) for key, value in _dict(record.get("namedScores")).items() if value is not None
+        str(key): float(value) for key, value in mapping(record.get("namedScores")).items() if value is not None
     }
     error = _error(record, grading)
     if error != "-":
@@ -171,7 +166,7 @@ def _answer(record: Mapping[str, Any], place: int) -> Reply:
             str(check["metric"]) for check in checks if check.get("metric") and "{{" not in str(check["metric"])
         }
         named |= dict.fromkeys(expected - named.keys())
-    usage = _dict(record.get("tokenUsage") or response.get("tokenUsage"))
+    usage = mapping(record.get("tokenUsage") or response.get("tokenUsage"))
     latency = record.get("latencyMs")
     costs = (record.get("cost"), None if latency is None else latency / 1000, usage.get("total"))
     return Reply(
@@ -179,7 +174,7 @@ def _answer(record: Mapping[str, Any], place: int) -> Reply:
         place=int(record.get("testIdx", place)),
         variables=about,
         content=digest(f"{about}{_encode(checks)}{case.get('threshold')}"),
-        prompt=digest(str(_dict(record.get("prompt")).get("raw"))),
+        prompt=digest(str(mapping(record.get("prompt")).get("raw"))),
         scores={"success": float(bool(record["success"])), "score": float(record["score"]), **named},
         error=error,
         # Files say 0 where there was no answer, databases nothing.
@@ -202,16 +197,16 @@ def _error(record: Mapping[str, Any], grading: Mapping[str, Any]) -> str:
 
 
 def _logs(name: str, document: Any, sides: list[Side]) -> Iterator[TaskLog]:
-    document = _dict(document)
-    summary, config = _dict(document.get("results")), _dict(document.get("config"))
-    prompts = summary.get("prompts") or _dict(_dict(summary.get("table")).get("head")).get("prompts") or []
+    document = mapping(document)
+    summary, config = mapping(document.get("results")), mapping(document.get("config"))
+    prompts = summary.get("prompts") or mapping(mapping(summary.get("table")).get("head")).get("prompts") or []
     numbers = _number([answer for side in sides for answer in side.answers])
     variables = document.get("vars") or sorted({key for side in sides for key in json.loads(side.answers[0].variables)})
     task = config.get("description") or (f"tests of {flat(variables)}" if variables else None)
-    tool = _dict(document.get("metadata")).get("promptfooVersion")
+    tool = mapping(document.get("metadata")).get("promptfooVersion")
     for side, system in zip(sides, _systems(sides), strict=True):
         about, settings = _about(prompts, side), _settings(config, side.provider)
-        metrics = _dict(about.get("metrics"))
+        metrics = mapping(about.get("metrics"))
         counts = [metrics.get(f"test{kind}Count", 0) for kind in ("Pass", "Fail", "Error")]
         whole = sum(counts) == len(side.answers)
         rows = _rows(side.answers, numbers)
@@ -242,23 +237,22 @@ def _systems(sides: list[Side]) -> list[str]:
     """Return what to call the sides: the provider, and the prompt where several are compared."""
     several = len({side.label for side in sides}) > 1
     names = [f"{side.provider} | {_short(side.label)}" if several else side.provider for side in sides]
-    before = [names[:place].count(name) for place, name in enumerate(names)]
-    return [f"{name} #{count + 1}" if count else name for name, count in zip(names, before, strict=True)]
+    return [f"{name} #{count + 1}" if count else name for name, count in zip(names, count_before(names), strict=True)]
 
 
 def _about(prompts: list[Any], side: Side) -> dict[str, Any]:
     """Return what the file says of the prompt of a side, with the tool's own counts."""
     if side.number is not None:
-        return _dict(prompts[side.number]) if side.number < len(prompts) else {}
-    found = [each for each in map(_dict, prompts) if each.get("provider") == side.provider]
+        return mapping(prompts[side.number]) if side.number < len(prompts) else {}
+    found = [each for each in map(mapping, prompts) if each.get("provider") == side.provider]
     return found[0] if len(found) == 1 else next((each for each in found if each.get("label") == side.label), {})
 
 
 def _settings(config: dict[str, Any], provider: str) -> dict[str, Any]:
     listed = config.get("providers")
-    for each in map(_dict, listed if isinstance(listed, list) else []):
+    for each in map(mapping, listed if isinstance(listed, list) else []):
         if provider in (each.get("label"), each.get("id")):
-            return _dict(each.get("config"))
+            return mapping(each.get("config"))
     return {}
 
 
@@ -279,11 +273,7 @@ def _rows(answers: list[Reply], numbers: dict[tuple[str, str], str]) -> pa.Table
     """Return scores and costs; promptfoo gives each repeat of a case a number as if it were another case."""
     answers = sorted(answers, key=lambda answer: answer.place)
     items = [numbers[answer.variables, answer.content] for answer in answers]
-    repeats: Counter[str] = Counter()
-    samples = []
-    for item in items:
-        repeats[item] += 1
-        samples.append(str(repeats[item]))
+    samples = [str(before + 1) for before in count_before(items)]
     about = {name: [getattr(answer, name) for answer in answers] for name in ("error", "content", "prompt")}
     shared = pa.table({"item": items, "sample": samples, **about})
     values: dict[str, list[tuple[int, float | None]]] = {}
@@ -337,8 +327,4 @@ def _short(text: str) -> str:
     return first if len(first) <= LONGEST else f"{first[: LONGEST - 1]}…"
 
 
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-READER = _Promptfoo()
+READER = FileReader("promptfoo", "promptfoo", _claim, _read)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, Rows, TaskLog
 from holdsup.logs.files import digest, read_document
-from holdsup.logs.laid_out import find_below, holds_marks, laid_out
+from holdsup.logs.laid_out import FileReader, find_below, holds_marks, laid_out
 
 TASK, METRIC = "SWE-bench", "resolved"
 RUN = (b'"resolved_instances"', b'"completed_instances"')
@@ -21,29 +20,20 @@ DEPTH = 3  # folders between the instances of a run and where its report is writ
 OUTCOMES = ("resolved", "unresolved", "empty_patch", "error")  # the lists of a report
 
 
-@dataclass(frozen=True)
-class _SweBench:
-    name: str = field(default="swebench", init=False)
-    title: str = field(default="SWE-bench", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    """Yield the report of a run, or of a run of which only the reports of instances are there all of these."""
+    if path.name == INSTANCE and holds_marks(path, PATCH):
+        run = path.parent.parent
+        reports = find_below(run, f"*/{INSTANCE}")
+        if reports and reports[0].parent.name == path.parent.name:  # the first stands for all
+            yield from (*_find_report(run), *reports)
+    elif path.suffix == ".json" and holds_marks(path, RUN):
+        yield path
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield reports of runs, and runs of which only the reports of instances are there, each in a folder."""
-        for path in files:
-            if path.name == INSTANCE and holds_marks(path, PATCH):
-                run = folder.parent
-                reports = find_below(run, f"*/{INSTANCE}")
-                if reports and reports[0].parent.name == folder.name:  # the first stands for all
-                    yield Found(self.name, str(run), (*_find_report(run), *reports))
-            elif path.suffix == ".json" and holds_marks(path, RUN):
-                yield Found(self.name, str(path), (path,))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the instances of a run."""
-        path = found.files[0]
-        if path.name == INSTANCE:
-            yield _read_instances(found)
-        else:
-            yield _read_run(path, read_document(path))
+def _logs(found: Found) -> Iterator[TaskLog]:
+    path = found.files[0]
+    yield _read_instances(found) if path.name == INSTANCE else _read_run(path, read_document(path))
 
 
 def _find_report(run: Path) -> Iterator[Path]:
@@ -83,7 +73,7 @@ def _read_instances(found: Found) -> TaskLog:
     place = run.absolute()
     system = place.parent.name if place.name == LOGS else place.name
     failed = {item for item, outcome in outcomes.items() if outcome == "error"}
-    return _log(found.name, system, outcomes, failed)
+    return _log(str(run), system, outcomes, failed)
 
 
 def _find_outcome(path: Path) -> str:
@@ -110,4 +100,4 @@ def _log(name: str, system: str, outcomes: dict[str, str], failed: set[str], **m
     )  # fmt: skip
 
 
-READER = _SweBench()
+READER = FileReader("swebench", "SWE-bench", _claim, _logs)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from holdsup.errors import ReadError
 from holdsup.logs.contract import Found, TaskLog
 from holdsup.logs.files import read_head
+from holdsup.logs.laid_out import FileReader
 from holdsup.logs.tabular import API, find_tool, is_delimited, read_table
 from holdsup.logs.tracked import Run, logs_of_runs
 from holdsup.logs.wandb_records import GROUP, IDENT, MAGIC, NAME, PROJECT, read_run
@@ -30,29 +30,26 @@ ABOUT = {
 }  # fmt: skip
 OF_EVALUATION = re.compile(r"(?:.*[/_.])?(?:eval|val|valid|validation|dev|test)[/_.].+")
 UNKNOWN = re.compile(r"(?<=[:,\[] )-?(?:nan|inf)(?=[,}\]])")  # numbers that Python writes and does not read
-ENDED = "finished"
+FOLDER = re.compile(r"(?:offline-)?run-(\d{8}_\d{6})-.+")
+TITLE, ENDED = "Weights & Biases", "finished"
 
 
-@dataclass(frozen=True)
-class _Wandb:
-    name: str = field(default="wandb", init=False)
-    title: str = field(default="Weights & Biases", init=False)
+def _claim(path: Path) -> Iterator[Path]:
+    """Yield a table, or the file of a run; of a resumed run, which has one in several folders, the last counts."""
+    if is_delimited(path) and find_tool(path) == "wandb":
+        yield path
+    elif path.suffix == ".wandb" and read_head(path, len(MAGIC)) == MAGIC:
+        began = FOLDER.fullmatch(path.parent.name)
+        others = [each for each in path.parent.parent.glob(f"*/{path.name}") if FOLDER.fullmatch(each.parent.name)]
+        times = {each: FOLDER.sub(r"\1", each.parent.name) for each in others}
+        if began is None or began[1] == max(times.values()):
+            yield from (path, *(each for each in times if began is not None and each != path))
 
-    def recognise(self, folder: Path, files: tuple[Path, ...]) -> Iterator[Found]:
-        """Yield the files of runs, and exported tables."""
-        for path in files:
-            if is_delimited(path):
-                mine = find_tool(path) == self.name
-            else:
-                mine = path.suffix == ".wandb" and read_head(path, len(MAGIC)) == MAGIC
-            if mine:
-                yield Found(self.name, str(path), (path,))
 
-    def read(self, found: Found) -> Iterator[TaskLog]:
-        """Yield the run of a file, or those of a table."""
-        path = found.files[0]
-        runs = list(_read_export(path)) if is_delimited(path) else [_read_file(path)]
-        yield from logs_of_runs(found.name, self.title, runs, "log one with wandb.log")
+def _logs(found: Found) -> list[TaskLog]:
+    path = found.files[0]
+    runs = list(_read_export(path)) if is_delimited(path) else [_read_file(path)]
+    return logs_of_runs(found.name, TITLE, runs, "log one with wandb.log")
 
 
 def _read_file(path: Path) -> Run:
@@ -147,4 +144,4 @@ def _metrics(summary: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items() if isinstance(value, int | float)}
 
 
-READER = _Wandb()
+READER = FileReader("wandb", TITLE, _claim, _logs)

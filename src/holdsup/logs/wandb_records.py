@@ -20,6 +20,7 @@ MAGIC = b":W&B"
 HEAD, BLOCK = 7, 2**15  # bytes of the file's own header; of a block
 PIECE = struct.Struct("<IHB")  # checksum, length, kind
 WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4  # kinds of pieces
+LARGEST_SHIFT = 63  # bits of a whole number
 SUMMARY, CONFIG, RUN, EXIT = 3, 5, 17, 18  # kinds of records, by their field
 UPDATE, REMOVE = 1, 2  # fields of a summary and of a config
 KEY, NESTED, JSON = 1, 2, 16  # fields of an item of these
@@ -55,7 +56,7 @@ def read_run(path: Path) -> Kept:
 
 def _records(path: Path) -> Iterator[bytes]:
     """Yield the whole records of a file; the last may be missing, as the run may still be going on."""
-    held = b""
+    held = list[bytes]()
     try:
         with path.open("rb") as file:
             block, start = file.read(BLOCK), HEAD
@@ -66,11 +67,13 @@ def _records(path: Path) -> Iterator[bytes]:
                     piece = block[at + PIECE.size : at + PIECE.size + length]
                     if len(piece) < length or not kind:
                         break  # cut off, or the padding at the end of a block
-                    if checksum != zlib.crc32(bytes([kind]) + piece) or len(held) > LONGEST:
+                    if checksum != zlib.crc32(bytes([kind]) + piece) or len(held) > LONGEST // BLOCK:
                         raise ReadError(f"{path} is damaged: a checksum is wrong. Copy it again")
-                    held = piece if kind in (WHOLE, FIRST) else held + piece
+                    if kind in (WHOLE, FIRST):
+                        held.clear()
+                    held.append(piece)
                     if kind in (WHOLE, LAST):
-                        yield held
+                        yield b"".join(held)
                     at += PIECE.size + length
                 block, start = file.read(BLOCK), 0
     except UNREADABLE as error:
@@ -95,7 +98,7 @@ def _fields(body: Any, path: Path) -> Iterator[tuple[int, Any]]:
                 at += length
             else:
                 at += {1: 8, 5: 4}[kind]
-    except (LookupError, TypeError) as error:
+    except (LookupError, TypeError, ValueError) as error:
         raise ReadError(f"{path} holds a record that is none of Weights & Biases'") from error
 
 
@@ -108,6 +111,8 @@ def _number(body: bytes, at: int) -> tuple[int, int]:
         at, shift = at + 1, shift + 7
         if byte < 128:
             return value, at
+        if shift > LARGEST_SHIFT:
+            raise ValueError
 
 
 def _apply(held: dict[str, Any], body: bytes, path: Path) -> None:
