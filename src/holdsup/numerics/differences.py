@@ -67,7 +67,7 @@ def compare_these_runs(
     >>> found.estimate, found.df, round(found.p, 4)
     (1.0, 2.0, 0.2254)
     """
-    measured = _measure_pair(left, right, left_settings, right_settings, clusters, ends)
+    measured = measure_pair(left, right, left_settings, right_settings, clusters, ends)
     return _answer(*measured, level, new_runs=False, tails=tails)
 
 
@@ -100,7 +100,7 @@ def compare_new_runs(
     (0.1333, 'new-runs', True)
     """
     settings = (left_settings, right_settings)
-    arms, spread, scale = _measure_pair(left, right, *settings, clusters, ends, deterministic=deterministic)
+    arms, spread, scale = measure_pair(left, right, *settings, clusters, ends, deterministic=deterministic)
     if room is not None:
         spread = at_common_mean(spread, means_of_sides(arms, spread, left, right), room)
     return _answer(arms, replace(spread, estimate=spread.estimate + up), scale + abs(up), level)
@@ -166,7 +166,7 @@ def compare_these_datasets(
     for at in rows:
         inside = None if clusters is None else clusters[at]
         both = _used(left[at]), _used(right[at])
-        _, spread, _ = _measure_pair(*both, None, None, inside, deterministic=deterministic)
+        _, spread, _ = measure_pair(*both, None, None, inside, deterministic=deterministic)
         spreads.append(spread.scaled(len(at) / len(left) if by_items else 1 / len(rows)))
     total = float(sum(each.estimate for each in spreads))
     return decide(total, choose_tests(spreads, new_runs=new_runs), scale, level)
@@ -327,7 +327,7 @@ def read_pair(left: ArrayLike, right: ArrayLike) -> tuple[Floats, Floats, float]
     return scores[0], scores[1], _largest(scores)
 
 
-def _measure_pair(
+def measure_pair(
     left: ArrayLike, right: ArrayLike, left_settings: Codes | None, right_settings: Codes | None,
     clusters: Codes | None, ends: tuple[float, float] | None = None, *, deterministic: bool = False,
 ) -> tuple[list[Arm], Spread, float]:  # fmt: skip

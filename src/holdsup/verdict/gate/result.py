@@ -118,7 +118,12 @@ class Gate(GateNumbers):
         notes += [f"Lower is better: {join_names(lower)}."] if 0 < len(lower) < len(self.contrasts) else []
         if len(self.contrasts) > 1:
             notes.append(f"All must be within their drop; one worse at {say_level(self.fail_level)}, adjusted, fails.")
-        notes += dict.fromkeys(f"{c.name + ': ' if c.name else ''}{c.why}." for c in rows if c.why)
+        whose: dict[str, list[str]] = {}
+        for c in rows:
+            whose.setdefault(c.why, []).append(c.name)
+        notes += [
+            f"{join_names(names, most=2)}: {why}." if names[0] else f"{why}." for why, names in whose.items() if why
+        ]
         return Table(
             name="contrasts",
             title="Candidate minus baseline",

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from holdsup.arguments import check_count, check_finite, check_level, check_margin, check_progress, is_number
 from holdsup.errors import ScoresError
 from holdsup.progress import Progress, no_progress
@@ -20,7 +22,7 @@ from holdsup.verdict.plan.basis import Basis, Variances, find_basis, read_pilot
 from holdsup.verdict.plan.records import Assumption, PlannedDesign, PowerPoint
 from holdsup.verdict.plan.result import EvaluationPlan
 from holdsup.verdict.plan.search import Bounds, Search
-from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS
+from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, find_fewest
 from holdsup.verdict.repeats import check_repeats, leave_out_copies
 from holdsup.verdict.variance import decompose_variance
 
@@ -30,6 +32,7 @@ MOST_LOOKS = 10
 SUREST = 0.999  # power, or a reliability
 MOST_AVERAGED = 10_000  # runs
 RUNS, ITEMS, DATASETS = 20, (10, 100_000), (3, 1_000)  # looked within where nothing is asked for
+POINTS = 100  # numbers of runs at which a reliability is told: all small ones, of larger ones some
 SURE_LEVEL = 0.6  # of an interval whose lower end is below the truth in four pilots of five
 Range = int | tuple[int, int] | None
 
@@ -127,7 +130,8 @@ def plan_evaluation(
         options: dict[str, Any] = {"goal": goal, "claim": claim, "sd_run": sd_run, "nested_runs": nested_runs}
         basis = _read(taken, datasets=datasets is not None, **options)
         systems = systems or (2 if looks > 1 else taken.scores.only(taken.scores.usable).system.count)
-    count = _check_systems(2 if systems is None else systems)
+    if not 2 <= (count := check_count(2 if systems is None else systems, "systems")) <= MOST_SYSTEMS:
+        raise ScoresError(f"systems is {systems}: two to {MOST_SYSTEMS} can be planned for")
     bounds = _find_bounds(basis, runs, datasets or items, (cost_run, cost_item, budget), goal)
     if basis.two_valued and target >= basis.width:
         raise ScoresError(f"scores are {basis.width:g} apart at most: {target:g} can't be planned for, give less")
@@ -182,13 +186,22 @@ def _find_designs(search: Search) -> Found:
     return Found(tuple(designs), as_found, fewest, curves, None if reached else search.beyond(fewest))
 
 
+def _reach(runs: int, phi: float) -> float:
+    """Return the reliability of an average over runs, from that of one (Spearman and Brown)."""
+    return runs * phi / (1 + (runs - 1) * phi)
+
+
 def _plan_reliability(search: Search) -> Found:
-    """Return how many runs an item's average needs: Spearman and Brown's formula on phi of one score."""
+    """Return how many runs an item's average needs, from phi of one score."""
     assert search.basis.reliability is not None
+    phi, _ = search.basis.reliability
     units = search.bounds.units[0] if search.bounds.units else None
     designs, curve = [], []
-    for runs in search.bounds.counts():
-        sure, likely = (runs * phi / (1 + (runs - 1) * phi) for phi in search.basis.reliability)
+    low, high = search.bounds.runs
+    enough = find_fewest(lambda runs: _reach(runs, phi) >= search.target, low, high)
+    counts = {*np.geomspace(low, high, POINTS).round().astype(int).tolist(), enough or high}
+    for runs in sorted(counts):
+        sure, likely = (_reach(runs, one) for one in search.basis.reliability)
         cost = search.cost(runs, units)
         paid = search.bounds.budget is None or cost <= search.bounds.budget
         curve.append((PowerPoint(runs=runs, units=None, power=sure), likely >= search.target and paid))
@@ -199,7 +212,6 @@ def _plan_reliability(search: Search) -> Found:
             )
         )  # fmt: skip
     first = next((place for place, design in enumerate(designs) if design.reaches), None)
-    enough = next((d.runs for d in designs if (d.reliability or 0.0) >= search.target), None)
     shown = designs[first:] if first is not None else designs[::-1]
     return Found(tuple(shown), any(likely for _, likely in curve), enough, tuple(point for point, _ in curve))
 
@@ -214,13 +226,12 @@ def _find_goal(detect: object, margin: object, reliability: object) -> tuple[str
     ((goal, value),) = asked.items()
     if goal == "reliability":
         _check_sure(value, "reliability")
-        return goal, float(value)  # type: ignore[arg-type]
-    if goal == "equivalence":
+    elif goal == "equivalence":
         _check_size(check_margin(value), "--margin")
-        return goal, float(value)  # type: ignore[arg-type]
-    if not is_number(value) or not (math.isfinite(value) and value > 0):  # type: ignore[operator,arg-type]
+    elif not is_number(value) or not (math.isfinite(value) and value > 0):  # type: ignore[operator,arg-type]
         raise ScoresError(f"--detect is {value!r:.60}: give a positive difference in the unit of the scores")
-    _check_size(value, "--detect")
+    else:
+        _check_size(value, "--detect")
     return goal, float(value)  # type: ignore[arg-type]
 
 
@@ -280,12 +291,6 @@ def _check_looks(looks: object, *, goal: str, new_runs: bool, datasets: bool, sy
             "--looks are planned for the difference of two systems over new runs: give --detect, and leave out "
             "--datasets, --systems and --claim"
         )
-
-
-def _check_systems(systems: object) -> int:
-    if not 2 <= check_count(systems, "systems") <= MOST_SYSTEMS:
-        raise ScoresError(f"systems is {systems}: two to {MOST_SYSTEMS} can be planned for")
-    return int(systems)  # type: ignore[call-overload,no-any-return]
 
 
 def _find_bounds(basis: Basis, runs: Range, units: Range, prices: tuple[object, ...], goal: str) -> Bounds:
