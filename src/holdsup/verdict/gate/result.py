@@ -76,10 +76,11 @@ class Gate(GateNumbers):
             return _say_one(self, self.contrasts[0])
         counts = {outcome: [c for c in self.contrasts if c.outcome == outcome] for outcome in ORDER}
         total = format_count(len(self.contrasts))
+        every = "both" if len(self.contrasts) == 2 else f"all {total}"
         if self.outcome == "pass":
             worse = sum(1 for c in self.contrasts if c.best is not None and c.best < 0)
             small = f"; {worse} of them are worse, by less than that" if worse else ""
-            return f"PASS: all {total} differences are shown to be within their drop{small}."
+            return f"PASS: {every} differences are shown to be within their drop{small}."
         named = join_names([c.name for c in counts[self.outcome]], most=2)
         if self.outcome == "fail":
             return f"FAIL: the candidate is worse in {format_count(len(counts['fail']))} of {total} ({named})."

@@ -62,6 +62,7 @@ class Basis:
     width: float = 1.0  # of the scale of such scores: 100 where right is 100
     reliability: tuple[float, float] | None = None  # phi of a single score, at its limit and as found
     items: int | None = None  # of the pilot, where a reliability is planned
+    together: int = 1  # datasets of the pilot whose items are planned together
     averages: bool = True  # whether the noise of one run is known, so that designs with another number can be planned
 
     def at(self, runs: int, units: int | None, *, sure: bool) -> Spread:
@@ -189,6 +190,7 @@ def read_pilot(evaluation: Evaluation, *, datasets: bool, claim: str, sd_run: fl
         cluster=1.0 if clusters is None else len(evaluation.clusters) / clusters,  # type: ignore[arg-type]
         two_valued=evaluation.ends is not None and evaluation.datasets is None,
         width=1.0 if evaluation.ends is None else evaluation.ends[1] - evaluation.ends[0],
+        together=1 if datasets or evaluation.datasets is None else len(evaluation.dataset_names),
         averages=noise > 0 or evaluation.per_run,
     )  # fmt: skip
     return replace(basis, assumptions=dict(_name_pilot(basis, given=sd_run is not None)))
@@ -216,7 +218,10 @@ def _name_pilot(basis: Basis, *, given: bool) -> Iterator[tuple[str, Assumption]
 def _choose_systems(evaluation: Evaluation, *, need_runs: bool) -> list[SystemRuns]:
     """Return the systems that can be planned from, by their means."""
     if len(evaluation.systems) < 2:
-        raise ScoresError("a pilot needs two systems: with one, items can't be told from how systems differ on them")
+        raise ScoresError(
+            "a pilot needs two systems: with one, items can't be told from how systems differ on them. Add another, or "
+            "leave it out and say what you know (--sd-run, --accuracy)"
+        )
     settings = next((one for one in evaluation.systems if one.setting_count > 1), None)
     if settings is not None:
         raise ScoresError(
