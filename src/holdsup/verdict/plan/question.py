@@ -346,7 +346,7 @@ def _caution(basis: Basis, designs: tuple[PlannedDesign, ...]) -> Iterator[Cauti
             code="small-pilot",
             message=f"The pilot hardly shows how much runs vary: the SD may be {more} what it found.",
             effect="A plan that can be relied on then asks for many runs.",
-            advice="Add runs to the pilot: five of each system or more.",
+            advice="Add runs of each system to the pilot.",
         )
     if basis.together > 1:
         yield Caution(
