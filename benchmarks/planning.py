@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from holdsup.numerics.arithmetic import find_root
 from holdsup.numerics.decisions import decide_all
+from holdsup.numerics.power import find_power
 from holdsup.verdict import plan_evaluation
 from holdsup.verdict.plan.basis import Basis, Variances
 from holdsup.verdict.plan.search import Bounds, Search
@@ -154,6 +155,18 @@ class Pilot:
     detect: float
     unlike: float = 1.0  # times as much as those of the other the runs of one system vary, on the scale of variances
 
+    def power(self, runs: int, items: int) -> float:
+        """Return the true power of a design."""
+        case, known = self.case, self.case.variances()
+        basis = Basis(known, "items", case.claim == "new-runs", {}, two_valued=case.shape == "0/1")
+        if self.unlike > 1:
+            alike = basis.at(runs, items, sure=False)
+            more = known.run * (self.unlike - 1) / runs
+            return find_power(replace(alike, runs=(alike.runs[0] + more, alike.runs[1])), self.detect, 0.05)
+        asked = Search(basis, "difference", self.detect, 0.8, case.systems, 0.05, Bounds((2, 2), (10, 10)))
+        asked.draw_level(runs, items, sure=True)
+        return asked.power(runs, items)
+
 
 PILOTS = (
     Pilot(Case("3 runs x 200 items", 2, 3, 200), 0.02),
@@ -180,18 +193,12 @@ def list_powers(pilot: Pilot, pilots: int, seed: int) -> Iterator[float]:
             {"system": np.array(names)[system], "item": item, "seed": run, "score": drawn.ravel()}
         )  # fmt: skip
         plan = plan_evaluation(
-            table, detect=pilot.detect, claim=case.claim, runs=(2, 60) if case.runs > 1 else 1, items=(10, 1_000_000)
+            table, detect=pilot.detect, claim=case.claim, runs=(2, 200) if case.runs > 1 else 1, items=(10, 1_000_000)
         )
         if not plan.reachable:
             yield np.nan
             continue
-        best = plan.designs[0]
-        known = case.variances()
-        truth = Variances(known.run * (1 + pilot.unlike) / 2, known.item, known.noise)
-        basis = Basis(truth, "items", case.claim == "new-runs", {}, two_valued=case.shape == "0/1")
-        asked = Search(basis, "difference", pilot.detect, 0.8, case.systems, 0.05, Bounds((2, 2), (10, 10)))
-        asked.draw_level(best.runs, best.items, sure=True)
-        yield asked.power(best.runs, best.items)
+        yield pilot.power(plan.designs[0].runs, plan.designs[0].items)
 
 
 def _print(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

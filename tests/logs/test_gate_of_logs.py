@@ -41,6 +41,13 @@ def test_the_same_system_before_and_after_is_two_sides(tmp_path: Path) -> None:
     assert gate_release(old, old, drop=0.05, readers=READERS).identical
 
 
+def test_each_log_is_read_once(tmp_path: Path) -> None:
+    old, new = write_log(tmp_path / "old", GOOD), write_log(tmp_path / "new", BAD)
+    told: list[str] = []
+    gate_release(new, old, drop=0.05, readers=READERS, progress=lambda done, total, what: told.append(what))
+    assert sum("log.json" in what for what in told) == 2, told
+
+
 def test_other_questions_under_the_same_ids_are_refused_unless_accepted(tmp_path: Path) -> None:
     old, new = write_log(tmp_path / "old", GOOD), write_log(tmp_path / "new", GOOD, content="another")
     with pytest.raises(ScoresError, match="100 ids stand for different inputs or targets in different logs"):

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from holdsup.numerics.power import (
+    _binomial,
     find_detectable,
     find_equivalence_power,
     find_power,
@@ -95,6 +96,15 @@ def plain(k: int = 4, items: int = 300) -> Spread:
         estimate=np.zeros(()), these=np.asarray(2 * 0.05**2 / items + 2 * noise), item_df=items - 1.0,
         runs=(np.asarray(0.01**2 / k + noise),) * 2, noise=(np.asarray(noise),) * 2, run_df=(k - 1,) * 2,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "probability"), [(2600, 0.2), (41_000, 0.01), (10_000_000, 0.5)])
+def test_quantiles_of_wide_binomial_distributions_are_right_to_a_count(count: int, probability: float) -> None:
+    share = (np.arange(2000) + 0.5) / 2000
+    found = _binomial(share, np.full(2000, float(count)), probability)
+    exact = stats.binom.ppf(share, count, probability)
+    assert np.abs(found - exact).max() <= 1
+    assert (found == exact).mean() > 0.99
 
 
 @pytest.mark.parametrize("power", [0.5, 0.8, 0.95])

@@ -188,7 +188,7 @@ def test_different_items_are_refused_unless_accepted() -> None:
     old, new = side(runs=3, seed=2), side(runs=3, items=ITEMS - 5)
     with pytest.raises(ScoresError, match="5 of 120 items have a score for only one system"):
         gate_release(new, old, drop=0.05)
-    accepted = gate_release(new, old, drop=0.05, accept="items-of-one-system")
+    accepted = gate_release(new, old, drop=0.05, accept="items-of-one-system")  # as the refusal says
     assert accepted.contrasts[0].items == ITEMS - 5
     assert "items-of-one-system" in {c.code for c in accepted.cautions}
 
@@ -295,6 +295,7 @@ def test_peeking_takes_the_first_items_of_the_drawn_order_and_no_others() -> Non
         ({"drop": 0.1, "claim": "new-runs", "peek": True}, "these runs"),
         ({"drop": 0.1, "same_noise": True, "looks": (3, 5)}, "exclude each other"),
         ({"drop": 0.1, "sides": ("a",)}, "names 1 systems"),
+        ({"drop": 0.1, "accept": "items-of-two-systems"}, "a gate knows no such error; there is 'different-items'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(options: dict[str, Any], said: str) -> None:

@@ -101,6 +101,16 @@ def test_the_cheapest_design_is_the_cheapest() -> None:
     assert fewer.designs[0].power < 0.8 <= (best.power or 0)
 
 
+def test_no_number_of_runs_is_passed_over() -> None:
+    plan = plan_evaluation(detect=0.01, cost_run=1, cost_item=0.1, runs=(2, 80), sd_run=0.012, sd_item=0.2)
+    assert plan.designs[0].runs not in (25, 30, 40, 50, 75)
+    beside = [
+        plan_evaluation(detect=0.01, cost_run=1, cost_item=0.1, runs=k, sd_run=0.012, sd_item=0.2).designs[0].cost
+        for k in (plan.designs[0].runs - 1, plan.designs[0].runs, plan.designs[0].runs + 1)
+    ]
+    assert plan.designs[0].cost == beside[1] == min(beside)
+
+
 def test_a_budget_that_does_not_reach_says_what_it_buys_and_what_would_do() -> None:
     plan = plan_evaluation(detect=0.02, cost_run=40, cost_item=0.02, budget=500, **KNOWN)
     assert plan.state == "no"
@@ -184,6 +194,51 @@ def test_the_upper_limit_is_above_the_truth_in_four_pilots_of_five() -> None:
         truth = 2 * 0.03**2 / 6 + (2 * 0.1**2 + 2 * 0.1**2 / 6) / 300
         above.append(float(total_variance([basis.at(6, 300, sure=True)])) >= truth)
     assert 0.7 < np.mean(above) < 0.95  # 80%, and three standard errors; limits are a little cautious
+
+
+@pytest.mark.parametrize("unlike", [9.0, 100.0])
+def test_the_upper_limit_holds_where_the_runs_of_one_system_vary_more(unlike: float) -> None:
+    rng, above = np.random.default_rng(8), []
+    for _ in range(400):
+        runs = rng.normal(0, 0.01 * np.sqrt([[unlike], [1.0]]), (2, 3))
+        system, seed = (axis.ravel() for axis in np.indices((2, 3)))
+        table = pa.table({"system": np.array(["A", "B"])[system], "seed": seed, "score": runs.ravel()})
+        basis = read_pilot(pilot_of(table), datasets=False, claim="new-runs", sd_run=None)
+        above.append(basis.found.run + basis.raise_run >= 0.01**2 * (unlike + 1) / 2)
+    assert np.mean(above) > 0.8 - 3 * math.sqrt(0.16 / 400)
+
+
+def test_items_of_several_datasets_are_planned_for_these_runs_by_the_test_of_compare() -> None:
+    rng = np.random.default_rng(5)
+    names, item, run = (axis.ravel() for axis in np.indices((2, 122, 3)))
+    dataset = np.searchsorted([30, 110], np.arange(122), side="right")
+    means = rng.normal(0, 0.1, (2, 122))[names, item] * (1 + dataset[item]) + 0.2 * dataset[item]
+    table = pa.table({
+        "system": np.array(["A", "B"])[names], "dataset": dataset[item], "item": item, "seed": run,
+        "score": means + rng.normal(0, 0.1, len(item)),
+    })  # fmt: skip
+    found = holdsup.compare_systems(table, claim="these-runs").contrasts[0]
+    basis = read_pilot(pilot_of(table), datasets=False, claim="these-runs", sd_run=None)
+    assert math.sqrt(float(basis.at(3, 122, sure=False).these)) == pytest.approx(found.se, rel=1e-9)
+    plan = plan_evaluation(table, detect=0.05, claim="these-runs")
+    assert plan.state == "yes"
+    assert "datasets-together" in {each.code for each in plan.cautions}
+    with pytest.raises(ScoresError, match="the pilot has several datasets"):
+        plan_evaluation(table, detect=0.05)
+
+
+def test_a_pilot_of_few_runs_says_that_it_hardly_shows_how_they_vary() -> None:
+    codes = [
+        {
+            each.code
+            for each in plan_evaluation(
+                simulate_scores({"A": 0.7, "B": 0.7}, items=40, runs=runs, sd_residual=0.1, seed=4), detect=0.1
+            ).cautions
+        }
+        for runs in (2, 12)
+    ]
+    assert "small-pilot" in codes[0]
+    assert "small-pilot" not in codes[1]
 
 
 def test_a_pilot_is_planned_on_its_limits_and_unclear_where_these_decide() -> None:

@@ -9,16 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from holdsup.numerics.decisions import Difference, decide
-from holdsup.numerics.differences import Codes, choose_tests, new_runs_test, read_pair
+from holdsup.numerics.differences import Codes, choose_tests, measure_pair, new_runs_test
 from holdsup.numerics.layout import Floats
-from holdsup.numerics.spread import (
-    Spread,
-    at_common_mean,
-    find_clusters,
-    measure_arm,
-    measure_run_spread,
-    measure_spread,
-)
+from holdsup.numerics.spread import Spread, at_common_mean, means_of_sides, measure_run_spread
 
 
 def compare_same_noise(
@@ -46,13 +39,9 @@ def compare_same_noise(
         spread = share_noise(measure_run_spread(sides[0][0], sides[1][0]), counts)
         scale = float(np.abs(sides[0]).max()) + abs(up)
         return decide(float(spread.estimate) + up, [new_runs_test([spread])], scale, level)
-    *_, scale = read_pair(*sides)
-    found = find_clusters(clusters, len(sides[0]))
-    arms = [measure_arm(each, None, found) for each in sides]
-    spread = measure_spread(arms, arms[0].items - arms[1].items, found, ends)
+    arms, spread, scale = measure_pair(sides[0], sides[1], None, None, clusters, ends)
     if room is not None:
-        means = [arm.items.mean() for arm in arms]
-        spread = at_common_mean(spread, [(means[0], means[1]), (means[1], means[0])], room)
+        spread = at_common_mean(spread, means_of_sides(arms, spread, sides[0], sides[1]), room)
     shared = share_noise(replace(spread, estimate=spread.estimate + up), counts)
     return decide(float(shared.estimate), choose_tests([shared], new_runs=True), scale + abs(up), level)
 

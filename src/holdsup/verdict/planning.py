@@ -1,6 +1,7 @@
 """What more items, runs or settings would tell about the difference of two systems, by the rule of `compare`.
 
-`compare` advises by it, `variance` makes its plans of it, and `plan` looks for the cheapest design with it.
+`compare` advises by it, `variance` makes its plans of it, `gate` says by it what would decide, and `plan` takes the
+variances of a pilot from it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from holdsup.verdict.settings import facet_codes
 
 MOST_DF = 1e9  # a test by normal deviates has infinitely many
 MOST_RUNS, MOST_ITEMS, MOST_TIMES = 200, 10_000_000, 10  # beyond these nobody goes
-SOME_RUNS, SOME_ITEMS = 2, 1000  # of a pair whose variances are known and whose numbers are to be planned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,11 +77,6 @@ class PairPlan:
             run_df=tuple(dfs),
         )
 
-    def at(self, items: int | None, runs: int, *, new_runs: bool) -> Spread:
-        """Return the parts with so many items, and so many runs of each system; for these runs as they are, or new."""
-        planned = self.planned(items=items, more_runs=runs - self.runs[0])
-        return planned if new_runs else replace(planned, runs=(), noise=(), run_df=())
-
     def planned_settings(self, *, items: int | None = None, more_runs: int = 0, times: int = 1) -> Spread:
         """Return the same over new settings: facets take the place of the runs of a system in which they vary."""
         here = self.planned(items=items, more_runs=more_runs, times=times)
@@ -114,29 +109,6 @@ class PairPlan:
         if not any(self.facets):
             return None
         return find_fewest(lambda n: self.detectable(alpha, "new-settings", times=n) <= difference, 2, MOST_TIMES)
-
-
-def assume_pair(run: float, item: float, noise: float, *, arms: int = 2, cluster: float = 1.0) -> PairPlan:
-    """Return the parts of two systems that are alike, by their variances.
-
-    Parameters
-    ----------
-    run : between the runs of a system
-    item : of the difference, between items
-    noise : of a score, apart from item and run
-    arms : how many vary from run to run: one where runs are paired, or the other system is deterministic
-    cluster : how many items are drawn together
-    """
-    alone = noise / SOME_RUNS / SOME_ITEMS
-    spread = Spread(
-        estimate=np.zeros(()),
-        these=np.asarray(item / SOME_ITEMS + arms * alone),
-        item_df=SOME_ITEMS / cluster - 1,
-        runs=(np.asarray(run / SOME_RUNS + alone),) * arms,
-        noise=(np.asarray(alone),) * arms,
-        run_df=(SOME_RUNS - 1,) * arms,
-    )
-    return PairPlan("", "", None, spread, SOME_ITEMS, (SOME_RUNS,) * arms, (1, 1))
 
 
 def find_fewest(enough: Callable[[int], bool], first: int, most: int) -> int | None:

@@ -8,7 +8,7 @@ is inconclusive.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +31,7 @@ from holdsup.verdict.gate.result import Gate
 from holdsup.verdict.gate.sides import BASELINE, CANDIDATE, SIDES, Sides, read_sides, split_parts
 from holdsup.verdict.intake import Where, list_where
 from holdsup.verdict.looking import Looking
-from holdsup.verdict.planning import PairPlan, plan_items, plan_pair
+from holdsup.verdict.planning import plan_items, plan_pair
 from holdsup.verdict.repeats import check_repeats, declare_deterministic, leave_out_copies
 from holdsup.verdict.trainings import can_repeat
 
@@ -290,62 +290,41 @@ def _share_noise(evaluation: Evaluation) -> tuple[Pair | None, Test, str, str]:
 
 def _plan(parts: Sequence[Part], question: GateQuestion) -> Needed | None:
     """Return what would decide the part that needs most; None where no plan can tell."""
+    undecided = [part for part in parts if part.contrast.outcome == "inconclusive"]
     if question.looking is not None and question.looking.looks:
-        return _plan_look(next(p for p in parts if p.contrast.outcome == "inconclusive"), question.looking)
-    found = [need for part in parts if part.contrast.outcome == "inconclusive" for need in _plan_part(part, question)]
-    return max(found, key=_effort) if found else None
-
-
-def _plan_look(part: Part, looking: Looking) -> Needed | None:
-    c = part.contrast
-    later = next((n for n in looking.looks if n > c.candidate_runs), None)
-    if later is None:
-        return None
-    outcome: Outcome = "pass" if c.gain > -c.drop else "fail"
-    return Needed(
-        outcome=outcome, metric=c.metric, task=c.task, difference=c.difference, runs=None, items=None, next_look=later
-    )
+        c = undecided[0].contrast
+        later = next((n for n in question.looking.looks if n > c.candidate_runs), None)
+        return None if later is None else _need(c, next_look=later)
+    found = [need for part in undecided if (need := _plan_part(part, question)) is not None]
+    return max(found, key=_effort, default=None)
 
 
 def _effort(need: Needed) -> float:
     return math.inf if need.runs is None and need.items is None else float(need.runs or 0) + 1e-9 * (need.items or 0)
 
 
-def _plan_part(part: Part, question: GateQuestion) -> Iterator[Needed]:
-    """Yield what would decide one part if the true difference is the one found: to pass if it is within the drop."""
-    c, evaluation = part.contrast, part.found.evaluation
+def _need(c: GateContrast, **what: int | None) -> Needed:
+    """Return what would decide if the true difference is the one found: to pass if it is within the drop."""
+    outcome: Outcome = "pass" if c.gain > -c.drop else "fail"
+    return Needed(outcome=outcome, metric=c.metric, task=c.task, difference=c.difference, **what)
+
+
+def _plan_part(part: Part, question: GateQuestion) -> Needed | None:
+    c, pair, evaluation = part.contrast, part.pair, part.found.evaluation
+    if c.why:
+        return _need(c, runs=2)  # a spread that is not measured is nothing to plan with
+    if question.same_noise:
+        return None
     passes = c.gain > -c.drop
     size, alpha = (c.gain + c.drop, 2 * (1 - question.level)) if passes else (-c.gain, 2 * (1 - SURE))
-    base = Needed(
-        outcome="pass" if passes else "fail",
-        metric=c.metric,
-        task=c.task,
-        difference=c.difference,
-        runs=None,
-        items=None,
-    )
-    pair = part.pair
-    if c.why:
-        yield replace(base, runs=2)  # a spread that is not measured is nothing to plan with
-        return
-    if question.same_noise:
-        return
-    if size <= 0 or (pair is None and not evaluation.per_run):
-        yield base
-        return
-    if c.claim == "these-runs" or (pair is not None and pair.nested is not None):
-        if pair is not None and c.se is not None and question.looking is None:
-            plan: PairPlan = plan_items(*SIDES, c.metric, c.items, c.se, pair.difference.df)
-            base = replace(base, items=plan.enough_items(size, alpha))
-        yield base
-        return
-    if c.claim == "these-datasets":
-        yield base
-        return
+    if size <= 0 or c.claim == "these-datasets" or (pair is None and not evaluation.per_run):
+        return _need(c)
+    if pair is not None and (c.claim == "these-runs" or pair.nested is not None):
+        if c.se is None or question.looking is not None:
+            return _need(c)
+        items = plan_items(*SIDES, c.metric, c.items, c.se, pair.difference.df).enough_items(size, alpha)
+        return _need(c, items=items)
     plan = plan_pair(evaluation, *SIDES)
     more = plan.enough_runs(size, alpha)
-    yield replace(
-        base,
-        runs=None if more is None else max(plan.runs) + more,
-        items=None if evaluation.per_run else plan.enough_items(size, alpha),
-    )
+    items = None if evaluation.per_run else plan.enough_items(size, alpha)
+    return _need(c, runs=None if more is None else max(plan.runs) + more, items=items)

@@ -70,8 +70,8 @@ class Needed:
     metric: str | None  # by which metric most is needed
     task: str | None  # on which task
     difference: float  # candidate minus baseline, as found
-    runs: int | None  # runs of each side in all; null where no number of them will do alone
-    items: int | None  # items in all; null likewise
+    runs: int | None = None  # runs of each side in all; null where no number of them will do alone
+    items: int | None = None  # items in all; null likewise
     next_look: int | None = None  # the next number of runs at which a look is planned; null where none is
 
 

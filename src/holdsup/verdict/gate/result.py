@@ -76,10 +76,11 @@ class Gate(GateNumbers):
             return _say_one(self, self.contrasts[0])
         counts = {outcome: [c for c in self.contrasts if c.outcome == outcome] for outcome in ORDER}
         total = format_count(len(self.contrasts))
+        every = "both" if len(self.contrasts) == 2 else f"all {total}"
         if self.outcome == "pass":
             worse = sum(1 for c in self.contrasts if c.best is not None and c.best < 0)
             small = f"; {worse} of them are worse, by less than that" if worse else ""
-            return f"PASS: all {total} differences are shown to be within their drop{small}."
+            return f"PASS: {every} differences are shown to be within their drop{small}."
         named = join_names([c.name for c in counts[self.outcome]], most=2)
         if self.outcome == "fail":
             return f"FAIL: the candidate is worse in {format_count(len(counts['fail']))} of {total} ({named})."
@@ -118,7 +119,12 @@ class Gate(GateNumbers):
         notes += [f"Lower is better: {join_names(lower)}."] if 0 < len(lower) < len(self.contrasts) else []
         if len(self.contrasts) > 1:
             notes.append(f"All must be within their drop; one worse at {say_level(self.fail_level)}, adjusted, fails.")
-        notes += dict.fromkeys(f"{c.name + ': ' if c.name else ''}{c.why}." for c in rows if c.why)
+        whose: dict[str, list[str]] = {}
+        for c in rows:
+            whose.setdefault(c.why, []).append(c.name)
+        notes += [
+            f"{join_names(names, most=2)}: {why}." if names[0] else f"{why}." for why, names in whose.items() if why
+        ]
         return Table(
             name="contrasts",
             title="Candidate minus baseline",

@@ -24,6 +24,7 @@ from holdsup.verdict.intake import Intake, Where, refuse_raters, take_in
 from holdsup.verdict.looking import order_items
 
 CANDIDATE, BASELINE = SIDES = ("candidate", "baseline")
+ONE_SIDED = "Score them for the other side too, or go on with the items that both have"
 SAID = ("one-system", "tables-as-systems", "logs-read")  # what goes without saying of one side
 ERRORS = ("different-items", "different-items-under-one-id", "different-scales", "items-of-one-system",
           "no-shared-items", "no-shared-tasks")  # of a pairing: these can be accepted  # fmt: skip
@@ -82,7 +83,12 @@ def read_sides(
         scores = _keep_first(scores, order_seed)
     used = scores.only(scores.usable)
     notes += (*find_items_of_one_system(used), *find_different_scales(used))
-    notes = tuple(replace(n, severity="error") if n.code == "items-of-one-system" else n for n in notes)
+    notes = tuple(
+        replace(n, severity="error", advice=f"{ONE_SIDED} (--accept {n.code})")
+        if n.code == "items-of-one-system"
+        else n
+        for n in notes
+    )
     known = {*ERRORS, *(n.code for n in notes)}
     if unknown := [code for code in accept if code not in known]:
         raise ScoresError(f"--accept {unknown[0]}: a gate knows no such error; there is {list_names(sorted(ERRORS))}")

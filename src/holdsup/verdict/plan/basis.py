@@ -21,11 +21,12 @@ from holdsup.numerics.spread import Spread, find_clusters, measure_arm, measure_
 from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.plan.records import Assumption
-from holdsup.verdict.planning import PairPlan, assume_pair, plan_pair
+from holdsup.verdict.planning import plan_pair
 from holdsup.verdict.trainings import has_nested_runs
 
 TRUST = 0.8  # share of pilots whose limit of a variance is above the truth: so many plans are to keep their promise
 FEWEST_ITEMS = 3  # of a pilot
+SOME_ITEMS = 1000  # where there are none
 NOTHING = 1e-12  # times the largest score: a smaller standard deviation is one of rounding
 SD_RUN, SD_RUN_ON_DATASETS, SD_DATASET = 0.005, 0.02, 0.05  # typical values
 ACCURACY, NEW_SHARE = 0.8, 0.5
@@ -61,6 +62,7 @@ class Basis:
     width: float = 1.0  # of the scale of such scores: 100 where right is 100
     reliability: tuple[float, float] | None = None  # phi of a single score, at its limit and as found
     items: int | None = None  # of the pilot, where a reliability is planned
+    together: int = 1  # datasets of the pilot whose items are planned together
     averages: bool = True  # whether the noise of one run is known, so that designs with another number can be planned
 
     def at(self, runs: int, units: int | None, *, sure: bool) -> Spread:
@@ -69,18 +71,22 @@ class Basis:
         If it is to be `sure`, the variance is at its upper bound: the parts are raised together as far as Graybill and
         Wang's (1980) limit of their sum, which is nearer than the sum of their limits.
         """
-        return self.pair(runs, units, sure=sure).at(units, runs, new_runs=self.new_runs)
-
-    def pair(self, runs: int, units: int | None, *, sure: bool) -> PairPlan:
-        """Return the parts of a pair of systems, as planned for a design."""
         known, share = self.found, 0.0
         by_run, by_item = known.arms * self.raise_run / runs, 0.0 if units is None else self.raise_item / units
         if not self.new_runs:
             by_run = 0.0
         if sure and by_run + by_item > 0:
             share = math.hypot(by_run, by_item) / (by_run + by_item)
-        run, item = known.run + share * self.raise_run, known.item + share * self.raise_item
-        return assume_pair(run, item, known.noise, arms=known.arms, cluster=self.cluster)
+        items = units or SOME_ITEMS  # without items nothing varies between them
+        alone, arms = known.noise / runs / items, known.arms if self.new_runs else 0
+        return Spread(
+            estimate=np.zeros(()),
+            these=np.asarray((known.item + share * self.raise_item) / items + known.arms * alone),
+            item_df=items / self.cluster - 1,
+            runs=(np.asarray((known.run + share * self.raise_run) / runs + alone),) * arms,
+            noise=(np.asarray(alone),) * arms,
+            run_df=(runs - 1,) * arms,
+        )
 
     def disagreement(self, share: float, *, sure: bool) -> float:
         """Return the share of items on which one system is right and the other wrong, if they are a share apart."""
@@ -184,6 +190,7 @@ def read_pilot(evaluation: Evaluation, *, datasets: bool, claim: str, sd_run: fl
         cluster=1.0 if clusters is None else len(evaluation.clusters) / clusters,  # type: ignore[arg-type]
         two_valued=evaluation.ends is not None and evaluation.datasets is None,
         width=1.0 if evaluation.ends is None else evaluation.ends[1] - evaluation.ends[0],
+        together=1 if datasets or evaluation.datasets is None else len(evaluation.dataset_names),
         averages=noise > 0 or evaluation.per_run,
     )  # fmt: skip
     return replace(basis, assumptions=dict(_name_pilot(basis, given=sd_run is not None)))
@@ -211,7 +218,10 @@ def _name_pilot(basis: Basis, *, given: bool) -> Iterator[tuple[str, Assumption]
 def _choose_systems(evaluation: Evaluation, *, need_runs: bool) -> list[SystemRuns]:
     """Return the systems that can be planned from, by their means."""
     if len(evaluation.systems) < 2:
-        raise ScoresError("a pilot needs two systems: with one, items can't be told from how systems differ on them")
+        raise ScoresError(
+            "a pilot needs two systems: with one, items can't be told from how systems differ on them. Add another, or "
+            "leave it out and say what you know (--sd-run, --accuracy)"
+        )
     settings = next((one for one in evaluation.systems if one.setting_count > 1), None)
     if settings is not None:
         raise ScoresError(

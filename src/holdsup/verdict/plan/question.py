@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from holdsup.arguments import check_count, check_finite, check_level, check_margin, check_progress, is_number
 from holdsup.errors import ScoresError
 from holdsup.progress import Progress, no_progress
@@ -13,14 +15,13 @@ from holdsup.results import Asked, Caution, Rows, order_cautions
 from holdsup.scores import Scores
 from holdsup.scores.audit import list_roles
 from holdsup.scores.mixtures import refuse_mixtures
-from holdsup.scores.refusals import LARGEST, SMALLEST
 from holdsup.verdict.evaluation import lay_out
 from holdsup.verdict.intake import Intake, Where, list_where, take_in
 from holdsup.verdict.plan.basis import Basis, Variances, find_basis, read_pilot
 from holdsup.verdict.plan.records import Assumption, PlannedDesign, PowerPoint
 from holdsup.verdict.plan.result import EvaluationPlan
-from holdsup.verdict.plan.search import Bounds, Search
-from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS
+from holdsup.verdict.plan.search import Range, Search, check_size, find_bounds
+from holdsup.verdict.planning import find_fewest
 from holdsup.verdict.repeats import check_repeats, leave_out_copies
 from holdsup.verdict.variance import decompose_variance
 
@@ -28,10 +29,9 @@ CLAIMS = ("new-runs", "these-runs")
 MOST_SYSTEMS = 45  # of a table whose pairs are adjusted together
 MOST_LOOKS = 10
 SUREST = 0.999  # power, or a reliability
-MOST_AVERAGED = 10_000  # runs
-RUNS, ITEMS, DATASETS = 20, (10, 100_000), (3, 1_000)  # looked within where nothing is asked for
+POINTS = 100  # numbers of runs at which a reliability is told: all small ones, of larger ones some
+OPEN = 3.0  # times what a pilot found: if the SD of runs may be larger still, the pilot was too small
 SURE_LEVEL = 0.6  # of an interval whose lower end is below the truth in four pilots of five
-Range = int | tuple[int, int] | None
 
 
 def plan_evaluation(
@@ -127,8 +127,9 @@ def plan_evaluation(
         options: dict[str, Any] = {"goal": goal, "claim": claim, "sd_run": sd_run, "nested_runs": nested_runs}
         basis = _read(taken, datasets=datasets is not None, **options)
         systems = systems or (2 if looks > 1 else taken.scores.only(taken.scores.usable).system.count)
-    count = _check_systems(2 if systems is None else systems)
-    bounds = _find_bounds(basis, runs, datasets or items, (cost_run, cost_item, budget), goal)
+    if not 2 <= (count := check_count(2 if systems is None else systems, "systems")) <= MOST_SYSTEMS:
+        raise ScoresError(f"systems is {systems}: two to {MOST_SYSTEMS} can be planned for")
+    bounds = find_bounds(basis, runs, datasets or items, (cost_run, cost_item, budget), goal)
     if basis.two_valued and target >= basis.width:
         raise ScoresError(f"scores are {basis.width:g} apart at most: {target:g} can't be planned for, give less")
     search = Search(basis, goal, target, power, count, 1 - level, bounds, looks)
@@ -182,13 +183,22 @@ def _find_designs(search: Search) -> Found:
     return Found(tuple(designs), as_found, fewest, curves, None if reached else search.beyond(fewest))
 
 
+def _reach(runs: int, phi: float) -> float:
+    """Return the reliability of an average over runs, from that of one (Spearman and Brown)."""
+    return runs * phi / (1 + (runs - 1) * phi)
+
+
 def _plan_reliability(search: Search) -> Found:
-    """Return how many runs an item's average needs: Spearman and Brown's formula on phi of one score."""
+    """Return how many runs an item's average needs, from phi of one score."""
     assert search.basis.reliability is not None
+    phi, _ = search.basis.reliability
     units = search.bounds.units[0] if search.bounds.units else None
     designs, curve = [], []
-    for runs in search.bounds.counts():
-        sure, likely = (runs * phi / (1 + (runs - 1) * phi) for phi in search.basis.reliability)
+    low, high = search.bounds.runs
+    enough = find_fewest(lambda runs: _reach(runs, phi) >= search.target, low, high)
+    counts = {*np.geomspace(low, high, POINTS).round().astype(int).tolist(), enough or high}
+    for runs in sorted(counts):
+        sure, likely = (_reach(runs, one) for one in search.basis.reliability)
         cost = search.cost(runs, units)
         paid = search.bounds.budget is None or cost <= search.bounds.budget
         curve.append((PowerPoint(runs=runs, units=None, power=sure), likely >= search.target and paid))
@@ -199,7 +209,6 @@ def _plan_reliability(search: Search) -> Found:
             )
         )  # fmt: skip
     first = next((place for place, design in enumerate(designs) if design.reaches), None)
-    enough = next((d.runs for d in designs if (d.reliability or 0.0) >= search.target), None)
     shown = designs[first:] if first is not None else designs[::-1]
     return Found(tuple(shown), any(likely for _, likely in curve), enough, tuple(point for point, _ in curve))
 
@@ -214,13 +223,12 @@ def _find_goal(detect: object, margin: object, reliability: object) -> tuple[str
     ((goal, value),) = asked.items()
     if goal == "reliability":
         _check_sure(value, "reliability")
-        return goal, float(value)  # type: ignore[arg-type]
-    if goal == "equivalence":
-        _check_size(check_margin(value), "--margin")
-        return goal, float(value)  # type: ignore[arg-type]
-    if not is_number(value) or not (math.isfinite(value) and value > 0):  # type: ignore[operator,arg-type]
+    elif goal == "equivalence":
+        check_size(check_margin(value), "--margin")
+    elif not is_number(value) or not (math.isfinite(value) and value > 0):  # type: ignore[operator,arg-type]
         raise ScoresError(f"--detect is {value!r:.60}: give a positive difference in the unit of the scores")
-    _check_size(value, "--detect")
+    else:
+        check_size(value, "--detect")
     return goal, float(value)  # type: ignore[arg-type]
 
 
@@ -230,14 +238,6 @@ def _check_sure(share: object, name: str) -> None:
         check_level(share, argument=name)
     if share > SUREST:  # type: ignore[operator]  # it is a number
         raise ScoresError(f"{name} is {share!r:.60}: no design is as sure as that, give {SUREST} or less")
-
-
-def _check_size(value: object, option: str) -> None:
-    """Refuse numbers whose squares of variances overflow, or vanish, as those of scores are refused."""
-    if value and not SMALLEST <= value <= LARGEST:  # type: ignore[operator]  # it is a number
-        raise ScoresError(
-            f"{option} is {value:g}: give it in another unit, so that it is between {SMALLEST:g} and {LARGEST:g}"
-        )
 
 
 def _check_known(given: Mapping[str, object], *, pilot: bool) -> dict[str, float]:
@@ -250,7 +250,7 @@ def _check_known(given: Mapping[str, object], *, pilot: bool) -> dict[str, float
         if not name.startswith("sd_") and not share:
             raise ScoresError(f"{option} is {value!r:.60}: give a share between 0 and 1, such as 0.8")
         check_finite(value, option, least=0)
-        _check_size(value, option)
+        check_size(value, option)
         if value == 0 and name in ("sd_item", "sd_dataset"):
             raise ScoresError(f"{option} is 0: where nothing varies there is nothing to plan")
     return {name: float(value) for name, value in given.items()}  # type: ignore[arg-type]
@@ -280,55 +280,6 @@ def _check_looks(looks: object, *, goal: str, new_runs: bool, datasets: bool, sy
             "--looks are planned for the difference of two systems over new runs: give --detect, and leave out "
             "--datasets, --systems and --claim"
         )
-
-
-def _check_systems(systems: object) -> int:
-    if not 2 <= check_count(systems, "systems") <= MOST_SYSTEMS:
-        raise ScoresError(f"systems is {systems}: two to {MOST_SYSTEMS} can be planned for")
-    return int(systems)  # type: ignore[call-overload,no-any-return]
-
-
-def _find_bounds(basis: Basis, runs: Range, units: Range, prices: tuple[object, ...], goal: str) -> Bounds:
-    """Return within which designs are looked for."""
-    for name, value in zip(("cost_run", "cost_item", "budget"), prices, strict=True):
-        if value is not None:
-            check_finite(value, option := f"--{name.replace('_', '-')}", least=0)
-            _check_size(value, option)
-    cost_run, cost_item, budget = (None if value is None else float(value) for value in prices)  # type: ignore[arg-type]
-    if budget is not None and not (cost_run or cost_item):
-        raise ScoresError("--budget without prices: say what a run or an item costs (--cost-run, --cost-item)")
-    least = 2 if basis.new_runs and goal != "reliability" else 1
-    low, high = check_range(runs, "runs", least, (least, RUNS), MOST_AVERAGED if goal == "reliability" else MOST_RUNS)
-    if not basis.averages and goal != "reliability" and not basis.new_runs:
-        if low > 1:
-            raise ScoresError("--runs: from a pilot with one run of each system, only one run can be planned")
-        high = 1
-    within = None
-    if goal == "reliability" and units is None:
-        within = None if basis.items is None else (basis.items, basis.items)
-    elif basis.unit is not None:
-        usual = DATASETS if basis.unit == "datasets" else ITEMS
-        within = check_range(units, basis.unit, usual[0] if basis.unit == "datasets" else 2, usual, MOST_ITEMS)
-    elif units is not None:
-        raise ScoresError("the pilot has no items, one score a run: leave out --items")
-    return Bounds((low, high), within, cost_run or 0.0, cost_item or 0.0, budget)
-
-
-def check_range(given: object, name: str, least: int, usual: tuple[int, int], most: int) -> tuple[int, int]:
-    """Return the smallest and the largest number that is asked for."""
-    if given is None:
-        return usual
-    ends = given if isinstance(given, tuple | list) else (given, given)
-    if len(ends) != 2:
-        raise ScoresError(f"--{name} is {given!r:.60}: give one number, or the smallest and the largest")
-    low, high = (check_count(each, f"--{name}") for each in ends)
-    if low > high:
-        raise ScoresError(f"--{name} is {low}..{high}, from more to fewer: give the smaller number first")
-    if low < least:
-        raise ScoresError(f"--{name} begins at {low}: at least {least} are needed for what is to be claimed")
-    if high > most:
-        raise ScoresError(f"--{name} is {high:,}: plans are looked for up to {most:,}, give no more")
-    return low, high
 
 
 def _sign(given: Range) -> str | None:
@@ -387,6 +338,21 @@ def _caution(basis: Basis, designs: tuple[PlannedDesign, ...]) -> Iterator[Cauti
             message="Planned on upper bounds of the pilot's variances (80%).",
             effect="Four plans of five then have the power that they promise. Compare's advice takes the variances as "
             "they are found, and so asks for less.",
+        )
+    runs = basis.assumptions.get("sd_run")
+    if runs is not None and runs.found is not None and runs.value > OPEN * runs.found:
+        more = f"{runs.value / runs.found:.1f} times" if runs.found else "larger than"
+        yield Caution(
+            code="small-pilot",
+            message=f"The pilot hardly shows how much runs vary: the SD may be {more} what it found.",
+            effect="A plan that can be relied on then asks for many runs.",
+            advice="Add runs of each system to the pilot.",
+        )
+    if basis.together > 1:
+        yield Caution(
+            code="datasets-together",
+            severity="note",
+            message=f"Items are those of the pilot's {basis.together} datasets together, in the pilot's proportions.",
         )
     if designs and designs[0].runs == 2 and basis.new_runs:
         yield Caution(

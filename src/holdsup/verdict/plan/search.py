@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from holdsup.arguments import check_count, check_finite
+from holdsup.errors import ScoresError
 from holdsup.numerics.distributions import t_quantile
 from holdsup.numerics.looks import find_levels
 from holdsup.numerics.power import (
@@ -19,6 +21,7 @@ from holdsup.numerics.power import (
     share_level,
 )
 from holdsup.numerics.spread import total_variance
+from holdsup.scores.refusals import LARGEST, SMALLEST
 from holdsup.verdict.plan.basis import Basis
 from holdsup.verdict.plan.records import PlannedDesign, PowerPoint
 from holdsup.verdict.planning import MOST_ITEMS, MOST_RUNS, find_fewest, find_fewest_below
@@ -33,6 +36,9 @@ ROUNDS = 2  # how often the level is drawn for the items that are found with it
 CURVES, POINTS = 5, 12  # numbers of runs whose power is drawn, and points of each
 MORE = 1.5  # times the fewest runs: so many need no endless number of items
 USUAL = (2, 3, 5, 10)
+MOST_AVERAGED = 10_000  # runs
+RUNS, ITEMS, DATASETS = 20, (10, 100_000), (3, 1_000)  # looked within where nothing is asked for
+Range = int | tuple[int, int] | None
 DEEP = 4  # times the most items of a design, as far as curves go
 
 
@@ -251,3 +257,54 @@ class Search:
         for runs in counts:
             for units in places.tolist():
                 yield PowerPoint(runs=runs, units=units, power=self.power(runs, units))
+
+
+def find_bounds(basis: Basis, runs: Range, units: Range, prices: tuple[object, ...], goal: str) -> Bounds:
+    """Return within which designs are looked for."""
+    for name, value in zip(("cost_run", "cost_item", "budget"), prices, strict=True):
+        if value is not None:
+            check_finite(value, option := f"--{name.replace('_', '-')}", least=0)
+            check_size(value, option)
+    cost_run, cost_item, budget = (None if value is None else float(value) for value in prices)  # type: ignore[arg-type]
+    if budget is not None and not (cost_run or cost_item):
+        raise ScoresError("--budget without prices: say what a run or an item costs (--cost-run, --cost-item)")
+    least = 2 if basis.new_runs and goal != "reliability" else 1
+    low, high = check_range(runs, "runs", least, (least, RUNS), MOST_AVERAGED if goal == "reliability" else MOST_RUNS)
+    if not basis.averages and goal != "reliability" and not basis.new_runs:
+        if low > 1:
+            raise ScoresError("--runs: from a pilot with one run of each system, only one run can be planned")
+        high = 1
+    within = None
+    if goal == "reliability" and units is None:
+        within = None if basis.items is None else (basis.items, basis.items)
+    elif basis.unit is not None:
+        usual = DATASETS if basis.unit == "datasets" else ITEMS
+        within = check_range(units, basis.unit, usual[0] if basis.unit == "datasets" else 2, usual, MOST_ITEMS)
+    elif units is not None:
+        raise ScoresError("the pilot has no items, one score a run: leave out --items")
+    return Bounds((low, high), within, cost_run or 0.0, cost_item or 0.0, budget)
+
+
+def check_range(given: object, name: str, least: int, usual: tuple[int, int], most: int) -> tuple[int, int]:
+    """Return the smallest and the largest number that is asked for."""
+    if given is None:
+        return usual
+    ends = given if isinstance(given, tuple | list) else (given, given)
+    if len(ends) != 2:
+        raise ScoresError(f"--{name} is {given!r:.60}: give one number, or the smallest and the largest")
+    low, high = (check_count(each, f"--{name}") for each in ends)
+    if low > high:
+        raise ScoresError(f"--{name} is {low}..{high}, from more to fewer: give the smaller number first")
+    if low < least:
+        raise ScoresError(f"--{name} begins at {low}: at least {least} are needed for what is to be claimed")
+    if high > most:
+        raise ScoresError(f"--{name} is {high:,}: plans are looked for up to {most:,}, give no more")
+    return low, high
+
+
+def check_size(value: object, option: str) -> None:
+    """Refuse numbers whose squares of variances overflow, or vanish, as those of scores are refused."""
+    if value and not SMALLEST <= value <= LARGEST:  # type: ignore[operator]  # it is a number
+        raise ScoresError(
+            f"{option} is {value:g}: give it in another unit, so that it is between {SMALLEST:g} and {LARGEST:g}"
+        )
