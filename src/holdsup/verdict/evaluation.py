@@ -19,7 +19,7 @@ from holdsup.scores.refusals import find_broken_clusters, find_odd_scale
 from holdsup.scores.roles import RESPLIT
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.phrases import name_items
-from holdsup.verdict.scales import Scale, find_ends, find_room, find_scale
+from holdsup.verdict.scales import Scale, find_ends, find_room, find_scale_and_piles
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -113,7 +113,7 @@ class Evaluation:
     @cached_property
     def scale(self) -> Scale:
         """The scale that scores are on, as far as they tell."""
-        return find_scale(self.scores, self.metric)
+        return find_scale_and_piles(self.scores, self.metric)
 
     @cached_property
     def room(self) -> tuple[float, float] | None:

@@ -36,7 +36,7 @@ from holdsup.verdict.comparison.picks import join_picks, pick_best
 from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
-from holdsup.verdict.comparison.trust import caution_evidence
+from holdsup.verdict.comparison.trust import caution_ends, caution_evidence
 from holdsup.verdict.evaluation import check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.looking import Looking
@@ -150,7 +150,7 @@ def compare_systems(
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     said += [line for each in asked for line in caution(each, level=level)]
-    said += [line for each in found for line in caution_evidence(each, contrasts, level)]
+    said += [c for each in found for of in (caution_evidence, caution_ends) for c in of(each, contrasts, level)]
     said += [] if picked or looking else quote_nearest(asked, question)
     said += [looking.say()] if looking else []
     said += [*taken.cautions, *caution_clusters(by, roles.get("cluster"))]
