@@ -38,9 +38,7 @@ MEASURED = {
 WEAK = 0.2  # of the level: evidence is weak with a larger p, and with a smaller one 6% holds for lopsided runs as well
 LOPSIDED = 12  # percent of true nulls rejected at 5% where run effects of one system are skewed like exponential ones
 BY_RUNS = 0.2  # share of the variance of a difference from which on it rests on runs
-NEAR_END = (
-    9  # percent of true nulls that are rejected over ten datasets: docs/calibration.md, "Other designs near an end"
-)
+NEAR_END = 10  # percent of true nulls that are rejected over ten datasets near an end: docs/calibration.md
 LEANING, MEANS = 1.0, "89 to 95%"  # skewness of run means from which on CIs of means near an end cover less
 COVERED = (51, 71)  # percent, by 95% CIs for new runs where one run in ten collapses
 
