@@ -37,7 +37,7 @@ RNG = np.random.default_rng(3)
 
 
 def main() -> None:
-    print(f"{'0/1 scores, one system loud':<40}  as they are  under the null")
+    print(f"{'0/1 scores, one system loud':<58}  as they are  under the null")
     for share in (0.9, 0.95, 0.98):
         for runs, items in ((3, 300), (5, 600)):
             counts: dict[str, Floats] = {}
@@ -46,8 +46,8 @@ def main() -> None:
                     counts[design] = counts.get(design, 0.0) + np.array(rates) / (TABLES // BATCH)
             for design, (plain, null) in counts.items():
                 name = f"{share}, {runs} runs x {items}: {design}"
-                print(f"{name:<40}{100 * plain:>13.1f}{100 * null:>16.1f}", flush=True)
-    print(f"\n{'means':<40}  Student's  Wilson's")
+                print(f"{name:<58}{100 * plain:>13.1f}{100 * null:>16.1f}", flush=True)
+    print(f"\n{'means':<45}  Student's  Wilson's")
     for kind in ("k of 4", "k of 10", "F1"):
         for share, (items, runs, sd) in (
             (s, d) for s in (0.9, 0.97, 0.99) for d in ((200, 5, RUN), (1000, 5, LOUD[0]))
@@ -56,7 +56,7 @@ def main() -> None:
             t, wilson = (
                 cover_means(scores, None, mean, ENDS, two_valued=two_valued).mean() for two_valued in (False, True)
             )
-            print(f"{kind + f' near {share}, {items} x {runs}, run sd {sd}':<40}{100 * t:>11.1f}{100 * wilson:>10.1f}")
+            print(f"{kind + f' near {share}, {items} x {runs}, run sd {sd}':<45}{100 * t:>11.1f}{100 * wilson:>10.1f}")
 
 
 def draw(effects: Sequence[tuple[Floats, float]], item: Floats, share: float) -> list[Floats]:
