@@ -133,3 +133,15 @@ def test_over_datasets_the_answer_says_what_runs_near_an_end_would_change() -> N
     assert found.contrasts[0].p <= 0.05
     assert said.about == "pair:A - B"
     assert not any(c.code == "runs-near-end" for c in compare_systems(rows, claim="these-datasets").cautions)
+
+
+@pytest.mark.parametrize(
+    ("means", "noted"), [((1.0, 0.99, 0.85, 0.99, 0.98), True), ((0.6, 0.5, 0.65, 0.55, 0.6), False)]
+)
+def test_runs_that_vary_a_lot_near_an_end_are_noted_beside_their_mean(means: tuple[float, ...], noted: bool) -> None:
+    rng = np.random.default_rng(4)
+    scores = {
+        name: np.stack([rng.binomial(4, m, 100) / 4 for m in own], 1) for name, own in (("A", means), ("B", (0.6,) * 5))
+    }
+    said = [each for each in compare(scores).cautions if each.code == "means-near-end"]
+    assert [(each.severity, each.about) for each in said] == [("note", "system:A")] * noted
