@@ -24,7 +24,7 @@ from measuring import record
 RUNS = (2, 3, 4, 5, 10, 30)
 RULES = ("plain", "cautious")
 LEVELS = (0.05, 0.005, 0.001)
-SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.85, 0.9, 0.95, 1.0)
+SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.97, 1.0)
 KNOWN = 1e9  # degrees of freedom of the item part
 
 

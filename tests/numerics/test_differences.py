@@ -19,17 +19,19 @@ from holdsup.numerics.differences import (
     dataset_means,
 )
 from holdsup.numerics.least_squares import fit_additive
+from holdsup.numerics.settings import compare_settings
 from holdsup.numerics.spread import (
     Spread,
     at_common_mean,
     cautious_df,
     find_clusters,
     measure_arm,
+    measure_run_spread,
     measure_spread,
     satterthwaite_df,
     total_variance,
 )
-from holdsup.numerics.these_datasets import compare_these_datasets
+from holdsup.numerics.these_datasets import compare_runs_on_datasets, compare_these_datasets
 
 RTOL = 1e-10  # a few hundred additions apart
 NUMBERS = ("estimate", "se", "df", "p", "log10_p", "low", "high")
@@ -114,6 +116,14 @@ def test_cautious_degrees_of_freedom_are_the_smallest_with_a_part_at_its_limit()
     found = compare_run_scores(left, right)
     half = stats.t.ppf(0.975, expected) * np.sqrt(a + b)
     assert (found.low, found.high) == pytest.approx((found.estimate - half, found.estimate + half), rel=1e-8)
+
+
+def test_with_two_runs_a_part_is_at_a_limit_of_its_own() -> None:
+    left, right = np.array([0.1, 0.4]), np.random.default_rng(5).normal(0, 3, 4)
+    a, b = left.var(ddof=1) / 2, right.var(ddof=1) / 4
+    raised = [(a / stats.chi2.ppf(2 * 0.05**0.7, 1), b), (a, b * 3 / stats.chi2.ppf(0.05**0.35, 3)), (a, b)]
+    expected = max(1.0, min((x + y) ** 2 / (x**2 + y**2 / 3) for x, y in raised))
+    assert cautious_df([measure_run_spread(left, right)], 0.05) == pytest.approx(expected, rel=1e-8)
 
 
 def test_p_is_the_level_at_which_the_interval_just_reaches_zero() -> None:
@@ -514,6 +524,18 @@ def test_true_nulls_are_rejected_at_most_as_often_as_promised_where_plain_welch_
     assert ours < 0.061
 
 
+@pytest.mark.parametrize(("share", "most", "least"), [((0.97, 0.0), 0.0605, 0.04), ((0.2, 0.2), 0.05, 0.01)])
+def test_two_runs_each_keep_the_level_and_are_not_mute(share: tuple[float, float], most: float, least: float) -> None:
+    """40,000 nulls: 5.6% where one system has nearly all of the variance (99.9% band 5.2 to 6.0%), 1.5% where items do."""
+    rng = np.random.default_rng(3)
+    count = 40_000
+    parts = tuple(each * rng.chisquare(1, count) for each in share)
+    spread = Spread(rng.normal(0, 1, count), np.full(count, 1 - sum(share)), 1e9, parts, (0.0, 0.0), (1, 1))
+    t = np.abs(spread.estimate) / np.sqrt(total_variance([spread]))
+    rejected = (t > stats.t.ppf(0.975, cautious_df([spread], 0.05))).mean()
+    assert least < rejected < most
+
+
 def test_a_test_on_items_finds_what_new_runs_do_not_show() -> None:
     """4 runs, 100 items, run sd .011: 2,000 nulls at 5% stay below 6.9% in all but one of ten thousand repetitions."""
     rng = np.random.default_rng(2)
@@ -571,3 +593,37 @@ def test_runs_that_are_all_right_do_not_vary_and_equal_means_change_nothing() ->
     spread = Spread(0.0, 1e-4, 50.0, (0.0, 1e-4), (0.0, 5e-5), (2, 2))
     assert at_common_mean(spread, [(1.0, 1.0), (1.0, 1.0)], (0.0, 1.0)).runs == (0.0, 1e-4)
     assert at_common_mean(spread, [(1.0, 0.9), (0.9, 1.0)], (0.0, 1.0)).runs == (0.0, 1e-4)
+
+
+@pytest.mark.parametrize("up", [0.0, 0.02])
+def test_every_design_has_run_variances_under_the_null_near_an_end(up: float) -> None:
+    """What one dataset, settings of one level and new runs say is the same, and a raised score moves no end."""
+    rng = np.random.default_rng(40)
+    left, right = (rng.binomial(4, share, (60, 4)) / 4 for share in ((0.99, 0.95, 0.97, 0.98), (0.9, 0.92, 0.85, 0.88)))
+    near, plain = (compare_new_runs(left, right, room=room, up=up) for room in ((0.0, 1.0), None))
+    assert near.estimate == pytest.approx(left.mean() - right.mean() + up)
+    assert near.se > 1.05 * plain.se
+    same(compare_these_datasets(left, right, np.zeros(60, int), room=(0.0, 1.0), up=up), near)
+    assert compare_settings(left, right, room=(0.0, 1.0), up=up).p == pytest.approx(near.p, rel=1e-12)
+    halves = np.arange(60) % 2
+    for compare in (compare_these_datasets, compare_runs_on_datasets):
+        wide, narrow = (compare(left, right, halves, room=room, up=up) for room in ((0.0, 1.0), None))
+        assert wide.estimate == narrow.estimate == pytest.approx(near.estimate)
+        assert wide.se > 1.05 * narrow.se
+
+
+def test_shared_seeds_near_an_end_vary_as_much_more_as_both_systems_together() -> None:
+    rng = np.random.default_rng(41)
+    left, right = (rng.binomial(4, share, (60, 4)) / 4 for share in ((0.99, 0.95, 0.97, 0.98), (0.9, 0.92, 0.85, 0.88)))
+    none = find_clusters(None, 60)
+    arms, arm = [measure_arm(each, None, none) for each in (left, right)], measure_arm(left - right, None, none)
+    parts = [float(each.part) for each in arms]
+    means = left.mean(), right.mean()
+    both = Spread(0.0, float(measure_spread(arms, left.mean(1) - right.mean(1), none).these), 59, tuple(parts),
+                  tuple(float(each.noise) for each in arms), (3, 3))  # fmt: skip
+    grown = at_common_mean(both, [means, means[::-1]], (0.0, 1.0)).runs
+    alone = measure_spread([arm], arm.items, none)
+    wanted = dataclasses.replace(alone, runs=(alone.runs[0] * sum(grown) / sum(parts),))
+    found = compare_shared_seeds(left, right, room=(0.0, 1.0), up=0.01)
+    assert found.se == pytest.approx(float(np.sqrt(wanted.variance())), rel=1e-9)
+    assert found.estimate == pytest.approx(float(alone.estimate) + 0.01)

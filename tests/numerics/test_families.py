@@ -42,6 +42,15 @@ def test_with_one_variance_for_all_it_is_tukey_s_range(count: int) -> None:
     assert share == pytest.approx(wanted, rel=0.1)
 
 
+def test_two_runs_each_are_trusted_less() -> None:
+    """Eight systems of two runs, one of them loud, had 8.2% false positives where draws count as with three runs."""
+    part = np.array([1e-2, *[1e-4] * 7])
+    two, three = (draw_family(*make(part, df, 1e-5, 99.0), 0.05, new_runs=True) for df in (1, 2))
+    assert (two.trust, three.trust) == (0.7, pytest.approx(8 / 9))
+    grown = Family(two.count, two.smallest, 8 / 9)
+    assert two.adjust(-3.0) > grown.adjust(-3.0)
+
+
 def test_the_level_of_a_pair_and_its_adjusted_p_agree() -> None:
     systems, spread = make(np.array([1.0, 2.0, 0.5, 1.5]), 3, 0.3, 40.0)
     family = draw_family(systems, spread, 0.05, new_runs=True)

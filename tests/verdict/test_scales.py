@@ -174,3 +174,15 @@ def test_a_mean_without_limits_says_why_beside_it(scores: dict[str, Any], names:
     assert all((s.note == "") == np.isfinite(s.high) for s in found.systems)
     assert f"No CI for the mean of {names}: {why}." in found.page().text(width=200)
     plot(found)
+
+
+@pytest.mark.parametrize(("mean", "shaped"), [(0.97, True), (0.6, False)])
+def test_near_an_end_at_which_many_scores_are_the_ci_of_a_mean_is_lopsided(mean: float, shaped: bool) -> None:
+    """Shares of 4 near .97, runs that vary a lot: Wilson's interval covers 93% where Student's covers 89%."""
+    rng = np.random.default_rng(5)
+    rows = [(system, run, item, rng.binomial(4, mean) / 4) for system in "AB" for run in range(3) for item in range(50)]
+    names = ("system", "run", "item", "score")
+    found = compare_systems({n: list(c) for n, c in zip(names, zip(*rows, strict=True), strict=True)}).systems[0]
+    below, above = found.mean - found.low, found.high - found.mean
+    assert (below > 1.1 * above) == shaped
+    assert shaped or below == pytest.approx(above)

@@ -157,13 +157,15 @@ def compare_over_datasets(
     right_settings: Codes | None = None,
     nested: tuple[bool, bool] = (False, False),
     clusters: Codes | None = None,
+    room: tuple[float, float] | None = None,
     level: float = 0.95,
 ) -> Difference:
     """Return the difference over new datasets and new runs, of scores by datasets x runs.
 
     Where a side is `nested`, each dataset has its own runs, whose luck is in the spread between datasets; where not,
     a column is one run, scored on all of them. Settings, a code for each run, weigh the same. With `clusters`, the
-    dataset of each item, scores are by items x runs, and items weigh the same.
+    dataset of each item, scores are by items x runs, and items weigh the same. `room` is that of `compare_new_runs`;
+    `rank` has none, so that answers only say what it would change.
 
     Examples
     --------
@@ -184,6 +186,10 @@ def compare_over_datasets(
     spread = measure_spread(arms, means[0] - means[1], found)
     if not arms:
         return decide(float(spread.estimate), [these_runs_test([spread], "new-datasets")], scale, level)
+    if room is not None:
+        whole = [float(each.mean()) for each in means]
+        sides = [pair for pair, own in zip((whole, whole[::-1]), nested, strict=True) if not own]
+        spread = at_common_mean(spread, [(own, other) for own, other in sides], room)
     return _answer(arms, spread, scale, level)
 
 

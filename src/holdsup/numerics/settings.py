@@ -81,7 +81,7 @@ def compare_settings(
         means = means_of_sides(arms, here, first, second)
         parts = [side for side, own in zip(means, facets, strict=True) for _ in own or (None,)]
         here, there = at_common_mean(here, means, room), at_common_mean(there, parts, room)
-    tests = [_new_settings_test(there), *choose_tests([here], new_runs=True)]
+    tests = [new_settings_test(there), *choose_tests([here], new_runs=True)]
     answer = with_components(decide(float(here.estimate) + up, tests, scale + abs(up), level), arms, here)
     return replace(answer, run_variance=tuple(map(_run_variance, arms, facets)))
 
@@ -121,7 +121,8 @@ def measure_over_settings(here: Spread, facets: Sequence[Sequence[FacetPart]]) -
     return replace(here, runs=runs, noise=noises, run_df=dfs)
 
 
-def _new_settings_test(there: Spread) -> Criterion:
+def new_settings_test(there: Spread) -> Criterion:
+    """Return the test over new settings, of the parts that `measure_over_settings` gives."""
     return Criterion("new-settings", np.sqrt(total_variance([there])), lambda alpha: cautious_df([there], alpha))
 
 

@@ -188,10 +188,12 @@ def at_common_mean(
     return replace(spread, runs=tuple(runs))
 
 
-def means_of_sides(arms: Sequence[Arm], spread: Spread, left: ArrayLike, right: ArrayLike) -> list[tuple[float, float]]:
+def means_of_sides(
+    arms: Sequence[Arm], spread: Spread, left: ArrayLike, right: ArrayLike
+) -> list[tuple[ArrayLike, ArrayLike]]:
     """Return, for each arm, the mean of its own system and that of the other, of which one may be deterministic."""
     if len(arms) == 2:
-        a, b = (float(arm.items.mean()) for arm in arms)
+        a, b = (arm.items.mean(-1) for arm in arms)
         return [(a, b), (b, a)]
     scores, lead = (np.asarray(side, float) for side in (left, right)), float(spread.estimate)
     one, certain = (float(np.nanmean(side)) if side.shape[1] == 1 else None for side in scores)

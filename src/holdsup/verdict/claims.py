@@ -325,7 +325,7 @@ class _OverDatasets:
 
     left: Floats  # scores by datasets x runs; by items x runs where items weigh the same
     right: Floats
-    settings: dict[str, np.ndarray | None]  # the setting of each run of both, where they have several
+    settings: dict[str, Any]  # the setting of each run of both, where they have several
     nested: tuple[bool, bool]  # of which of both each dataset has its own runs
     known: tuple[bool, bool] = (False, False)  # which of both are deterministic, so that only the spread between
     # datasets counts, as if each had runs of its own

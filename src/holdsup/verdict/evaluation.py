@@ -19,7 +19,7 @@ from holdsup.scores.refusals import find_broken_clusters, find_odd_scale
 from holdsup.scores.roles import RESPLIT
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.phrases import name_items
-from holdsup.verdict.scales import Scale, find_ends, find_room, find_scale
+from holdsup.verdict.scales import Scale, find_ends, find_room, find_scale_and_piles
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -116,7 +116,7 @@ class Evaluation:
     @cached_property
     def scale(self) -> Scale:
         """The scale that scores are on, as far as they tell."""
-        return Scale() if self.scores.corpus else find_scale(self.scores, self.metric)
+        return Scale() if self.scores.corpus else find_scale_and_piles(self.scores, self.metric)
 
     @cached_property
     def room(self) -> tuple[float, float] | None:

@@ -24,6 +24,7 @@ PERCENT = re.compile(  # names of metrics that are shares, or are told in per ce
 MOST_STEPS, ROUNDING, FEW = 20, 1e-6, 1000  # of scores that are shares of n
 PILE, FEWEST_AT_END = 0.05, 5  # share and number of scores at an end near which they are
 SKEWED, ENOUGH = 0.25, 10**6  # L-skewness of scores (of exponential ones 1/3); scores whose shape is that of all
+NEAR = 0.1  # part of the scale that is near an end of it
 RATINGS = (5.0, 7.0)  # upper ends of scales of whole numbers from 1 on
 FEWEST_RATINGS = 3  # different ones
 
@@ -36,6 +37,7 @@ class Scale:
     high: float = math.inf
     name: str = field(default="", compare=False)  # what scores are, in words
     two_valued: bool = field(default=False, compare=False)  # whether no other score occurs
+    piled: bool = field(default=False, compare=False)  # whether many scores are at an end of it
 
     def cut(self, low: float, high: float, mean: float) -> tuple[float, float]:
         """Return a CI of a mean that goes no further than the scale, but to the mean itself.
@@ -56,8 +58,8 @@ class Scale:
     def bound(self, row: Row, count: int, level: float) -> Row:
         """Return a row of a table with Wilson's interval of its mean, where Student's does not fit the scale.
 
-        That is where scores have two values, where the interval would leave the scale, and where all scores are at one
-        end of it.
+        That is where scores have two values, near an end of the scale if many scores are there, and where the interval
+        would leave the scale.
 
         Parameters
         ----------
@@ -67,7 +69,9 @@ class Scale:
         if not math.isfinite(self.high + found.low + found.high):
             return row
         inside = self.low <= found.low and found.high <= self.high
-        if not self.two_valued and inside and (found.low < found.high or self.low < found.mean < self.high):
+        reach = NEAR * (self.high - self.low)
+        shaped = self.two_valued or (self.piled and not self.low + reach < found.mean < self.high - reach)
+        if not shaped and inside and (found.low < found.high or self.low < found.mean < self.high):
             return row
         measured = found.se > 0 and found.df is not None and found.df >= 1
         df = found.df if measured else max(count - 1, 1)
@@ -133,6 +137,12 @@ def find_room(scores: Scores) -> tuple[float, float] | None:
     if low < high and at_end >= max(PILE * len(values), FEWEST_AT_END):
         return low, high
     return (0.0, math.inf) if low > 0 and is_skewed(values) else None
+
+
+def find_scale_and_piles(scores: Scores, metric: str | None) -> Scale:
+    """Return the scale, and whether many scores are at an end of it."""
+    scale, room = find_scale(scores, metric), find_room(scores)
+    return scale if room is None else replace(scale, piled=scale.low == room[0] or scale.high == room[1] < math.inf)
 
 
 def is_skewed(values: Floats) -> bool:

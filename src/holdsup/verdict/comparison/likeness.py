@@ -102,7 +102,7 @@ def describe(scores: Sequence[Floats], scale: Scale, *, clusters: bool) -> Liken
     for each in scores if max(runs) > 1 else ():
         arm = measure_arm(each, None, find_clusters(None, len(each)))
         sds.append(math.sqrt(max(float(arm.part), float(arm.noise)) * each.shape[1]))
-        leans.append(_lean(float(each.mean()), math.sqrt(float(arm.run_variance)), scale, skewed=skewed))
+        leans.append(lean_of(float(each.mean()), math.sqrt(float(arm.run_variance)), scale, skewed=skewed))
     means = [(float(each.mean()) - scale.low) / (scale.high - scale.low) for each in scores if scale.two_valued]
     return Likeness(
         scores=kind, systems=len(scores), items=len(scores[0]), fewest_runs=min(runs), most_runs=max(runs),
@@ -122,7 +122,7 @@ def _find_kind(scores: Sequence[Floats], scale: Scale) -> tuple[str, bool]:
     return ("skewed" if skewed else "other"), skewed
 
 
-def _lean(mean: float, sd: float, scale: Scale, *, skewed: bool) -> float:
+def lean_of(mean: float, sd: float, scale: Scale, *, skewed: bool) -> float:
     """Return how skewed run means are whose effects are even on the scale where they add up.
 
     For shares that is the logit, where a mean m moves by m (1 - m) with each unit, and the skewness of a mean with the

@@ -41,7 +41,7 @@ from holdsup.verdict.comparison.raters import CLAIMS as RATER_CLAIMS, caution_ra
 from holdsup.verdict.comparison.records import SystemMean
 from holdsup.verdict.comparison.result import Comparison
 from holdsup.verdict.comparison.standings import place_systems
-from holdsup.verdict.comparison.trust import caution_evidence
+from holdsup.verdict.comparison.trust import caution_ends, caution_evidence
 from holdsup.verdict.evaluation import Evaluation, check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.items import find_dead_items
@@ -211,7 +211,7 @@ def compare_systems(
     conditional = adjust_conditions([c for each in found for c in each.conditions.ours], level=level)
     tests = tuple(judge_systems(each, contrasts, question, said, progress) for each in found)
     said += [line for each in asked for line in caution(each, level=level)]
-    said += [line for each in found for line in caution_evidence(each, contrasts, level)]
+    said += [c for each in found for of in (caution_evidence, caution_ends) for c in of(each, contrasts, level)]
     adjusted = any(each.untold for each in asked)
     said += [] if picked or looking or adjusted or scores.corpus else quote_nearest(asked, question)
     said += list_extras("what is known of such corpora", lambda: caution_estimate(found[0].evaluation), said)

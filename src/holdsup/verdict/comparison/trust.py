@@ -11,15 +11,18 @@ from itertools import islice
 import numpy as np
 
 from holdsup.numerics.arithmetic import NOISE
+from holdsup.numerics.differences import compare_over_datasets
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.outliers import is_skewed, l_skewness, outlying_run
 from holdsup.rendering.numbers import format_counted, format_interval, format_number, format_p
 from holdsup.results import Caution
 from holdsup.verdict.claims import Pair
 from holdsup.verdict.comparison.findings import Found
+from holdsup.verdict.comparison.likeness import lean_of
 from holdsup.verdict.comparison.pairs import ManyPairs, differences_of
 from holdsup.verdict.comparison.records import SystemContrast
-from holdsup.verdict.evaluation import SystemRuns
+from holdsup.verdict.evaluation import Evaluation, SystemRuns
+from holdsup.verdict.phrases import join_names
 from holdsup.verdict.trainings import has_nested_runs
 
 MOST_PAIRS = 200  # of the systems with the highest means, whose skewness is looked at
@@ -35,6 +38,8 @@ MEASURED = {
 WEAK = 0.2  # of the level: evidence is weak with a larger p, and with a smaller one 6% holds for lopsided runs as well
 LOPSIDED = 12  # percent of true nulls rejected at 5% where run effects of one system are skewed like exponential ones
 BY_RUNS = 0.2  # share of the variance of a difference from which on it rests on runs
+NEAR_END = 10  # percent of true nulls that are rejected over ten datasets near an end: docs/calibration.md
+LEANING, MEANS = 1.0, "89 to 95%"  # skewness of run means from which on CIs of means near an end cover less
 COVERED = (51, 71)  # percent, by 95% CIs for new runs where one run in ten collapses
 
 
@@ -162,6 +167,60 @@ def caution_evidence(found: Found, contrasts: Sequence[SystemContrast], level: f
     elif found.metric is None and len(own) == 1:  # of several metrics p is adjusted
         message = "The evidence is not strong: a repeat could well miss the difference."
         yield Caution(code="weak-evidence", message=message)
+
+
+def caution_ends(found: Found, contrasts: Sequence[SystemContrast], level: float) -> Iterator[Caution]:
+    """Yield which differences over new datasets runs near an end of the scale may feign; and means whose CIs they do.
+
+    Elsewhere variances are those under the null. Over datasets they are not, for `rank` gives the same answer.
+    """
+    evaluation, alpha = found.evaluation, 1 - level
+    room, own = evaluation.room, [contrast for contrast in contrasts if contrast.metric == found.metric]
+    if room is None or evaluation.per_run:
+        return
+    for pair, contrast in zip(found.pairs, own, strict=True) if evaluation.datasets is not None else ():
+        if contrast.p_adjusted > alpha or pair.nested is not False or pair.claim != "new-runs":
+            continue
+        moved = compare_over_datasets(
+            pair.left.on_datasets, pair.right.on_datasets, room=room, level=level, nested=_nested(evaluation, pair),
+            left_settings=pair.left.several, right_settings=pair.right.several,
+        )  # fmt: skip
+        if moved.p * len(contrasts) > alpha:
+            yield Caution(
+                code="runs-near-end",
+                about=f"pair:{pair.left.name} - {pair.right.name}",
+                message=(
+                    f"Runs near the end of a scale vary to one side, which few may not show: in simulations up to "
+                    f"{NEAR_END}% of true nulls were rejected."
+                ),
+                effect=f"With the run variance half way between both systems p is {format_p(moved.p)}.",
+                advice="Add runs, or ask for these datasets (--claim these-datasets), where this is allowed for.",
+            )
+    leaning = _find_leaning(found.pairs) if evaluation.scale.piled and not evaluation.scale.two_valued else []
+    if leaning:
+        yield Caution(
+            code="means-near-end",
+            severity="note",
+            about=f"system:{leaning[0]}" if len(leaning) == 1 else "table:systems",
+            message=f"Near the end of the scale 95% CIs of the mean of {join_names(leaning, most=3)} cover {MEANS}.",
+            effect="Runs that vary a lot there vary to one side.",
+            count=len(leaning),
+        )
+
+
+def _nested(evaluation: Evaluation, pair: Pair) -> tuple[bool, bool]:
+    """Return of which side each dataset has runs of its own, or none that vary."""
+    a, b = (side.deterministic or has_nested_runs(evaluation, side) for side in (pair.left, pair.right))
+    return a, b
+
+
+def _find_leaning(pairs: Sequence[Pair]) -> list[str]:
+    """Return the systems whose runs vary to one side, by where they are on the scale and how much they vary."""
+    if not isinstance(pairs, ManyPairs) or pairs.like.claim != "new-runs":
+        return []
+    sds, scale = np.sqrt(np.nan_to_num(pairs.run_variance)), pairs.evaluation.scale
+    return [s.name for s, sd in zip(pairs.evaluation.systems, sds.tolist(), strict=True)
+            if lean_of(s.mean(), sd, scale, skewed=False) > LEANING]  # fmt: skip
 
 
 def _run_shares(found: Found) -> Floats:
