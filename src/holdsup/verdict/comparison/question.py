@@ -138,8 +138,6 @@ def compare_systems(
     """
     check_level(level)
     averaged = Average.read("macro" if average is None else average)
-    if scale not in SCALES:
-        raise ScoresError(f"scale is {scale!r}: it can be {' or '.join(SCALES)}")
     texts = {"claim": claim, "baseline": baseline, "best": best, "human": human, "human_weight": human_weight}
     for name, text in texts.items():
         check_text(text, name)
@@ -302,6 +300,8 @@ def _sign(scores: Scores, *labels: str | None) -> str:
 
 
 def _check_scale(scale: str, by: Sequence[str]) -> None:
+    if scale not in SCALES:
+        raise ScoresError(f"scale is {scale!r}: it can be {' or '.join(SCALES)}")
     if scale != "score" and not by:
         raise ScoresError(f"--scale {scale} belongs to --by: name the properties along which differences are looked at")
 
