@@ -76,7 +76,7 @@ def reject(tables: int, systems: int, raters: int, crossing: str, taste: float, 
 
 
 def list_ratings(tables: int, systems: int, numbers: Sequence[int]) -> Iterator[str]:
-    yield "systems  raters  crossing  new raters, taste SD 0   .15   .3   .6   any pair  these raters  widths: new, these"
+    yield "systems  raters  crossing  new raters, taste SD 0  .15  .3  .6  any pair  these raters  widths: new, these"
     for raters in numbers:
         for crossing in ("full", "half", "uneven") if systems == 2 else ("full", "uneven"):
             cells = [reject(tables, systems, raters, crossing, taste) for taste in TASTES]

@@ -121,11 +121,7 @@ class _Labels:
         """Return a system's mean label over all items."""
         system, one = self.evaluation.systems[place], self._take(self.human[place], self.judge[place])
         some = int(one.has.sum()) >= FEWEST_LABELS
-        found = (
-            one.correct()
-            if some
-            else Corrected(float(np.nanmean(one.label)) if one.has.any() else math.nan, *(math.nan,) * 3)
-        )
+        found = one.correct() if some else Corrected(float(np.nanmean(self.human[place])), math.nan, math.nan, 0.0)
         low, high = math.nan, math.nan
         if some and found.se > 0:
             decided = self._decide(found, 0.0, level)
