@@ -1,0 +1,211 @@
+"""What rankings by votes and by aggregates share: places, letters, the pairs behind them, and the words for these."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from holdsup.numerics.layout import Floats, Ints
+from holdsup.numerics.placing import Pairs
+from holdsup.rendering import Answer, Cell, Interval, PValue, State, Table
+from holdsup.rendering.numbers import format_count
+from holdsup.results import Result, write_caveats
+from holdsup.verdict.comparison.standings import letter_systems
+from holdsup.verdict.phrases import join_names, say_count, say_level, say_p
+
+MOST_SYSTEMS, MOST_LINES = 10, 24  # rows of the short answer besides the last system, and its lines
+MOST_PAIRS = 500  # of the full answer
+NO_DIGITS = (None, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedSystem:
+    """A system in its place."""
+
+    name: str  # the system
+    rank: int  # its place by the estimate
+    rank_low: int  # the best place that the tests of all pairs leave open to it
+    rank_high: int  # the worst
+    letters: tuple[str, ...]  # systems that share one can't be told apart
+    estimate: float  # what systems are placed by
+    low: float  # its interval
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedPair:
+    """Two systems compared, the one with the better place first."""
+
+    left: str  # the one with the better place
+    right: str  # the other
+    difference: float  # how far it is ahead; null where it is ahead without end
+    se: float  # standard error of the difference; null where it is ahead without end
+    df: float  # degrees of freedom of its t-test
+    low: float  # interval of the difference
+    high: float
+    p: float  # p of no difference
+    p_adjusted: float  # the same, adjusted for all pairs
+    low_simultaneous: float  # interval for all pairs at once
+    high_simultaneous: float
+    adjusted_by: str  # how p was adjusted for all pairs; empty for a single pair
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places(Result):
+    """Systems in their places, the best first, with all pairs; `systems` is a field of each kind."""
+
+    level: float  # coverage of the intervals
+    lower_is_better: bool  # whether the lowest estimate is the best
+    contrasts: tuple[PlacedPair, ...]  # all pairs
+
+    @property
+    def placed(self) -> tuple[Any, ...]:
+        """The systems, whatever else is known about them."""
+        return self.systems  # type: ignore[attr-defined, no-any-return]
+
+    def told(self, pair: PlacedPair) -> bool:
+        """Return whether a pair is told apart after adjustment for all pairs."""
+        return pair.p_adjusted <= 1 - self.level
+
+    def answer(self) -> Answer:
+        """Return who is best, and how sure that is; of many systems as many as fit a screen."""
+        for most in range(MOST_SYSTEMS, 1, -1):
+            made = self._answer(most)
+            if made.text().count("\n") <= MOST_LINES:
+                break
+        return made
+
+    def _answer(self, most: int) -> Answer:
+        shown = self.placed if len(self.placed) <= most + 1 else (*self.placed[:most], self.placed[-1])
+        lacking = len(self.placed) - len(shown)
+        state: State = "unclear" if self.rivals() else "yes"
+        return Answer(
+            question=self.ask(),
+            state=state,
+            headline=self.headline_of(self.rivals()),
+            parts=(self.tabulate_places(shown, (f"{lacking:,} more: --full",) if lacking else ()),),
+            foot=(*self.explain(), *write_caveats(self.cautions)),
+            more=("--full (pairs, tests)", "holdsup report", "--plot figure.svg"),
+            signature=self.signature,
+            names=tuple(s.name for s in self.placed),
+            most_lines=MOST_LINES,
+        )
+
+    def rivals(self) -> list[str]:
+        """Return the systems that the first can't be told from."""
+        return [c.right for c in self.contrasts if c.left == self.placed[0].name and not self.told(c)]
+
+    def headline_of(self, rivals: Sequence[str]) -> str:
+        """Return who leads, by how much, and from whom the leader can't be told apart."""
+        leader, second = self.placed[0].name, self.placed[1].name
+        lead = next(c for c in self.contrasts if {c.left, c.right} == {leader, second})
+        said = self.say_lead(lead, best=not rivals)
+        if rivals:
+            few = "it" if rivals == [second] else join_names(rivals, most=3)
+            whom = f"{say_count(len(rivals))} others" if len(rivals) > 2 else few
+            return f"{said}, but can't be told apart from {whom}."
+        blurred = [s.rank for s in self.placed if s.rank_low != s.rank_high]
+        places = f"Places {blurred[0]} to {blurred[-1]} can't all be told apart." if blurred else ""
+        places = places or (f"All {say_count(len(self.placed))} places are clear." if len(self.placed) > 2 else "")
+        return f"{said}. {places}".strip()
+
+    @abstractmethod
+    def ask(self) -> str:
+        """Return the question."""
+
+    @abstractmethod
+    def say_lead(self, lead: PlacedPair, *, best: bool) -> str:
+        """Return the first half of the headline: who leads, or is best, by how much, and how sure that is."""
+
+    @abstractmethod
+    def explain(self) -> tuple[tuple[str, str], ...]:
+        """Return the lines at the foot: what the answer holds for, and what else moves it."""
+
+    @abstractmethod
+    def tabulate_places(self, shown: Sequence[Any], notes: tuple[str, ...] = ()) -> Table:
+        """Return systems with their places and intervals."""
+
+    def list_contrasts(self, columns: tuple[str, ...], cells: Any, *notes: str) -> Table:
+        """Return the pairs, `cells` being what a pair shows besides its names and tests."""
+        pairs = self.contrasts
+        if len(pairs) > MOST_PAIRS:
+            near = {s.name for s in self.placed[:MOST_SYSTEMS]}
+            pairs = tuple(c for c in pairs if c.left in near)[:MOST_PAIRS]
+            more = f"{format_count(len(pairs))} of {format_count(len(self.contrasts))} pairs are shown; JSON has all."
+            notes = (more, *notes)
+        adjusted = pairs[0].adjusted_by
+        if adjusted:
+            notes = (*notes, f"CI and p: adjusted for all pairs ({adjusted}). p alone: not adjusted.")
+        rows = tuple((f"{c.left} - {c.right}", *cells(c), PValue(c.p_adjusted), PValue(c.p)) for c in pairs)
+        heads = ("", *columns, "p", "p alone")
+        return Table(name="contrasts", title="All pairs", columns=heads, rows=rows, notes=tuple(notes))
+
+    def say_evidence(self, interval: str | None, lead: PlacedPair) -> str:
+        """Return the CI of a lead, if it has one, and the p that belongs to it."""
+        said = f"{say_level(self.level)} CI {interval}, " if interval else ""
+        return f"({said}{say_p(lead.p_adjusted)})"
+
+
+def name_places(s: PlacedSystem) -> str:
+    """Return the places that a system may have."""
+    return f"{s.rank_low}" if s.rank_low == s.rank_high else f"{s.rank_low}-{s.rank_high}"
+
+
+def draw_interval(s: PlacedSystem, *, written: bool = False) -> Cell:
+    """Return an interval to be drawn; where spread is not measured there is none."""
+    known = math.isfinite(s.low) and math.isfinite(s.high)
+    return Interval(s.low, s.high, s.estimate, written=written) if known else Interval(None, None, written=written)
+
+
+def place_pairs(
+    names: Sequence[str], order: Ints, pairs: Pairs, level: float, *, sign: int = 1
+) -> tuple[tuple[PlacedPair, ...], list[dict[str, Any]]]:
+    """Return the pairs, and for each system in order its name, rank, open places and letters.
+
+    Parameters
+    ----------
+    order : the systems, best first
+    sign : -1 where lower estimates are better: a lead is then how much lower the first is
+    """
+    place = np.argsort(order)
+    found = []
+    for i in range(len(pairs.left)):
+        turned = sign * (-1 if place[pairs.left[i]] > place[pairs.right[i]] else 1)
+        swapped = place[pairs.left[i]] > place[pairs.right[i]]
+        ends = [(a[i], b[i]) if turned > 0 else (-b[i], -a[i])
+                for a, b in ((pairs.low, pairs.high), (pairs.low_simultaneous, pairs.high_simultaneous))]  # fmt: skip
+        left, right = (pairs.right[i], pairs.left[i]) if swapped else (pairs.left[i], pairs.right[i])
+        found.append(PlacedPair(
+            left=names[left], right=names[right], difference=_plain(turned * pairs.difference[i]), se=_plain(pairs.se[i]),
+            df=float(pairs.df[i]), low=float(ends[0][0]), high=float(ends[0][1]), p=float(pairs.p[i]),
+            p_adjusted=float(pairs.p_adjusted[i]), low_simultaneous=float(ends[1][0]),
+            high_simultaneous=float(ends[1][1]), adjusted_by=pairs.adjusted_by,
+        ))  # fmt: skip
+    rank = {names[system]: at for at, system in enumerate(order)}
+    found.sort(key=lambda c: (rank[c.left], rank[c.right]))
+    ordered = [names[system] for system in order]
+    letters = letter_systems(ordered, found, level)
+    better, worse = dict.fromkeys(ordered, 0), dict.fromkeys(ordered, 0)
+    for c in found:
+        if c.p_adjusted <= 1 - level:
+            worse[c.left] += 1
+            better[c.right] += 1
+    return tuple(found), [
+        {"name": name, "rank": at, "rank_low": 1 + better[name], "rank_high": len(order) - worse[name], "letters": own}
+        for at, (name, own) in enumerate(zip(ordered, letters, strict=True), start=1)
+    ]
+
+
+def _plain(value: float) -> float:
+    """Return a number; one without end as NaN, which a saved result writes alike."""
+    return float(value) if math.isfinite(value) else math.nan
+
+
+def limits(estimates: Floats, half: Floats) -> list[tuple[float, float]]:
+    """Return intervals around estimates."""
+    return [(float(e - h), float(e + h)) for e, h in zip(estimates, half, strict=True)]

@@ -1,0 +1,348 @@
+"""`rank_votes`: which system do people, or judges, prefer?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse, special
+from scipy.sparse import csgraph
+
+from holdsup.arguments import check_level, check_progress, list_names_given
+from holdsup.errors import ScoresError, list_names
+from holdsup.numerics.distributions import t_quantile
+from holdsup.numerics.layout import Floats
+from holdsup.numerics.ratings import Ratings, rate
+from holdsup.numerics.shares import SPLIT, join_levels
+from holdsup.progress import Progress, no_progress
+from holdsup.rendering import Cell, Estimate, Interval, Percent, Table
+from holdsup.rendering.numbers import format_count, format_counted, format_percent
+from holdsup.results import Asked, Caution, Method, order_cautions
+from holdsup.verdict.intake import list_where
+from holdsup.verdict.phrases import join_names, name_items, say_count, say_level
+from holdsup.verdict.places.places import PlacedPair, PlacedSystem, Places, draw_interval, name_places, place_pairs
+from holdsup.verdict.places.votes import ITSELF, NO_WINNER, Votes, read_votes
+
+FEW_DF = 4.0  # below which limits are wide for want of annotators or prompts
+ELO = 400 / math.log(10)  # points of Elo's scale for one unit of log-odds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedSystem(PlacedSystem):
+    """A system with its share of wins and its rating."""
+
+    votes: int  # votes that it was in
+    points: float  # of these, those it won, a tie counting half
+    rating: float  # log-odds, which sum to zero over systems; null where it won, or lost, every vote
+    rating_low: float  # interval of the rating; null where it has no end
+    rating_high: float
+    swept: str | None  # "won" or "lost" where it won, or lost, every vote against the others; else null
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteEffect:
+    """What moves votes besides the systems."""
+
+    name: str  # "order", the advantage of who is shown first; or a property, whose larger value may win
+    estimate: float  # log-odds; of a property, between two answers a standard deviation of the difference apart
+    low: float  # its interval
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteRanking(Places):
+    """Systems ranked by pairwise votes."""
+
+    kind: ClassVar[str] = "votes"
+    main_table: ClassVar[str] = "systems"
+    counted: ClassVar[str] = "vote"
+
+    systems: tuple[RatedSystem, ...]  # the systems from best to worst
+    effects: tuple[VoteEffect, ...]  # who was shown first, and properties
+    ties: int  # votes that were ties
+    annotators: int | None  # how many people or judges voted; null where nothing says so
+    prompts: int | None  # on how many prompts; null where nothing says so
+    prompt_column: str | None  # the column of the prompts
+    df: float  # degrees of freedom of the tests
+
+    def ask(self) -> str:
+        """Return the question."""
+        count = len(self.systems)
+        if count == 2:
+            return f"Is {self.systems[0].name} preferred to {self.systems[1].name}?"
+        return f"Is one of the {say_count(count)} systems preferred to all others?"
+
+    def say_lead(self, lead: PlacedPair, *, best: bool) -> str:
+        """Return how many votes the leader wins against the second, and how sure that is."""
+        leader, second = lead.left, lead.right
+        share, low, high = (_percent(v) for v in (lead.difference, lead.low_simultaneous, lead.high_simultaneous))
+        if not math.isfinite(lead.difference):
+            known = math.isfinite(lead.low_simultaneous)
+            interval = f"{low} to 100%" if known else None
+            won = f"won every vote against {second} {self.say_evidence(interval, lead)}"
+            return f"{leader} is best: it {won}" if best else f"{leader} {won}"
+        wins = f"wins {share} against {second} {self.say_evidence(f'{low} to {high}', lead)}"
+        return f"{leader} is best: it {wins}" if best else f"{leader} {wins}"
+
+    def explain(self) -> tuple[tuple[str, str], ...]:
+        """Return what the answer holds for, and who is helped by being shown first."""
+        what = name_items(self.prompt_column, "prompts")
+        drawn = [f"new {what} like these {format_count(self.prompts)}"] if self.prompts else []
+        drawn += [f"new annotators like these {format_count(self.annotators)}"] if self.annotators else []
+        fixed = [] if self.annotators else ["annotators"]
+        fixed += [] if self.prompts else ["prompts"]
+        holds = f"{', '.join(drawn) or 'new votes like these'}; not new {' or '.join([*fixed, 'kinds of prompts'])}"
+        lines = [("holds for", holds)]
+        for effect in self.effects:
+            share, low, high = map(_percent, (effect.estimate, effect.low, effect.high))
+            who = "the first shown" if effect.name == "order" else f"one SD more {effect.name}"
+            told = "" if effect.low > 0 or effect.high < 0 else "; may be nothing"
+            said = f"{who} wins {share} between equals ({say_level(self.level)} CI {low} to {high}){told}"
+            lines.append((effect.name, said))
+        return tuple(lines)
+
+    def tabulate_places(self, shown: Sequence[RatedSystem], notes: tuple[str, ...] = ()) -> Table:
+        """Return places, and the share of votes that each system wins against the others, drawn."""
+        ci = f"loses | {say_level(self.level)} CI | wins"
+        rows = tuple((name_places(s), s.name, Percent(100 * s.estimate), draw_interval(s), s.votes) for s in shown)
+        own = "Wins: against one of the others at random, a tie half."
+        return Table(
+            name="systems", title=f"Systems by share of wins, {say_level(self.level)} CI",
+            columns=("place", "system", "wins", ci, "votes"), rows=rows, notes=(" ".join((own, *notes)),),
+        )  # fmt: skip
+
+    def tables(self) -> tuple[Table, ...]:
+        """Return the systems with their ratings, all pairs, and what else moves votes."""
+        level = say_level(self.level)
+
+        def rating(s: RatedSystem) -> tuple[Cell, ...]:
+            ends = [e if math.isfinite(e) else None for e in (s.rating_low, s.rating_high)]
+            written = "all votes" if s.swept else Estimate(ELO * s.rating, ELO * (s.rating_high - s.rating_low) / 2)
+            return written, Interval(*(None if e is None else ELO * e for e in ends), drawn=False)
+
+        columns = ("place", "system", "wins", f"{level} CI", "Elo points", f"{level} CI of points", "votes", "group")
+        systems = Table(
+            name="systems", title=f"Systems by share of wins, {level} CI", columns=columns,
+            rows=tuple(
+                (name_places(s), s.name, Percent(100 * s.estimate), Interval(100 * s.low, 100 * s.high, drawn=False),
+                 *rating(s), s.votes, " ".join(s.letters)) for s in self.systems
+            ),
+            notes=("Wins: the chance to win against another system drawn at random, a tie counting half, in percent.",
+                   "Elo points: log-odds times 400/ln 10, with mean zero. Same letter: can't be told apart."),
+        )  # fmt: skip
+
+        def pair(c: PlacedPair) -> tuple[Cell, ...]:
+            low, high = (100 * _share(e) for e in (c.low_simultaneous, c.high_simultaneous))
+            return Percent(100 * _share(c.difference)), Interval(low, high, drawn=False)
+
+        pairs = self.list_contrasts(("left wins", f"{level} CI, percent"), pair, "Wins: of votes, a tie counting half.")
+        return systems, pairs, *self._tabulate_effects()
+
+    def _tabulate_effects(self) -> Iterator[Table]:
+        if self.effects:
+            rows = tuple(
+                (e.name, Estimate(e.estimate, (e.high - e.low) / 2), Interval(e.low, e.high), _percent(e.estimate))
+                for e in self.effects
+            )
+            yield Table(
+                name="effects", title=f"What else moves votes, {say_level(self.level)} CI", rows=rows,
+                columns=("effect", "log-odds", "CI", "wins between equals"),
+                notes=("order: who is shown first. A property: the answer that has one SD of the difference more.",),
+            )  # fmt: skip
+
+    def describe_method(self) -> Method:
+        """Return what was done, in words that a paper can print."""
+        ways = [w for w, n in (("annotator", self.annotators), ("prompt", self.prompts)) if n]
+        clustered = f" clustered by {' and '.join(ways)}" if ways else ""
+        besides = join_names([f"the {e.name} of the answers" for e in self.effects])
+        more = f", besides {besides}" if besides else ""
+        return Method(
+            question="Which system do annotators prefer?",
+            sentences=(
+                f"Systems were rated by the Bradley-Terry model of {format_count(self.rows.used)} pairwise votes{more}; "
+                f"each of {format_counted(self.ties, 'tie')} counts as half a win of each side.",
+                f"Standard errors are robust{clustered}; all pairs are compared at once (single-step max-t).",
+            ),
+            citations=("bradley1952", "cameron2011", "mogstad2024"),
+        )
+
+
+def _share(log_odds: float) -> float:
+    """Return log-odds as a chance; what has no end is certain."""
+    return 1.0 if math.isnan(log_odds) else float(special.expit(log_odds))
+
+
+def _percent(log_odds: float) -> str:
+    return f"{100 * _share(log_odds):.0f}%"
+
+
+def rank_votes(
+    data: Any,
+    *,
+    adjust: Iterable[str] | str = (),
+    order: bool = True,
+    annotator: str | None = None,
+    prompt: str | None = None,
+    where: Mapping[str, Iterable[str] | str] | None = None,
+    level: float = 0.95,
+    progress: Progress = no_progress,
+) -> VoteRanking:
+    """Return systems ranked by pairwise votes: Bradley and Terry's ratings, robust to annotators and prompts.
+
+    Parameters
+    ----------
+    data : a table with a row for each vote: two columns of systems (model_a and model_b, a and b, left and right ...)
+        and the winner: its name, its side, or a tie, which is half a win of each
+    adjust : properties of answers, such as "length" for the columns length_a and length_b: ratings are then those at
+        equal length
+    order : whether the two columns say who was shown first, so that its advantage is taken out
+    annotator, prompt : the columns that tell which votes go together; by default found by their names, "-" for none
+    where : columns and the values that rows must have
+    level : coverage of the intervals
+
+    Examples
+    --------
+    >>> votes = {"a": ["x", "y", "x", "y"] * 10, "b": ["y", "x"] * 20, "winner": ["x", "x", "y", "tie"] * 10}
+    >>> found = rank_votes(votes)
+    >>> found.systems[0].name, round(found.systems[0].estimate, 2), found.state
+    ('x', 0.63, 'unclear')
+    """
+    check_level(level)
+    check_progress(progress)
+    adjust = list_names_given(adjust, "adjust")
+    votes = read_votes(data, annotator=annotator, prompt=prompt, adjust=adjust, where=list_where(where))
+    progress(0, 1, "rating")
+    _check_graph(votes)
+    said = list(_caution_rows(votes))
+    names, extra = _regressors(votes, order, said)
+    ways = {"annotator": votes.annotator, "prompt": votes.prompt}
+    counts = {role: int(way[1].max()) + 1 for role, way in ways.items() if way is not None}
+    clusterings = [way[1] for role, way in ways.items() if way is not None and counts[role] > 1]
+    found = rate(votes.first, votes.second, votes.outcome, len(votes.names), extra, clusterings, 1 - level)
+    said += _caution_clusters(votes, counts, found.df)
+    contrasts, placed = place_pairs(votes.names, found.order, found.pairs, level)
+    systems = tuple(_list_systems(votes, found, placed))
+    if lone := [s for s in systems if s.swept]:
+        many = "; ".join(f"{s.name} {s.swept} all of its {format_count(s.votes)} votes" for s in lone)
+        said.append(Caution(
+            code="swept", about="table:systems", message=f"{many}: its rating has a limit on one side only.",
+            advice="More votes against its nearest rivals would place it.",
+        ))  # fmt: skip
+    half = t_quantile((1 + level) / 2, found.df) * found.effect_se
+    return VoteRanking(
+        asked=Asked.about(
+            "votes", data=votes.digest, roles={k: v for k, v in (("cluster", annotator), ("item", prompt)) if v},
+            where=list_where(where), adjust=adjust, no_order=None if order else True, level=level,
+        ),
+        seed=None, rows=votes.rows, cautions=order_cautions(said), level=level, lower_is_better=False,
+        systems=systems, contrasts=contrasts, ties=int((votes.outcome == 0.5).sum()),
+        effects=tuple(
+            VoteEffect(name=name, estimate=float(e), low=float(e - h), high=float(e + h))
+            for name, e, h in zip(names, found.effects, half, strict=True) if math.isfinite(e)
+        ),
+        annotators=counts.get("annotator"), prompts=counts.get("prompt"), df=found.df,
+        prompt_column=None if votes.prompt is None else votes.prompt[0],
+    )  # fmt: skip
+
+
+def _list_systems(votes: Votes, found: Ratings, placed: Sequence[dict[str, Any]]) -> Iterator[RatedSystem]:
+    count = len(votes.names)
+    shown = np.bincount(votes.first, minlength=count) + np.bincount(votes.second, minlength=count)
+    points = np.bincount(votes.first, votes.outcome, count) + np.bincount(votes.second, 1 - votes.outcome, count)
+    for i, place in zip(found.order, placed, strict=True):
+        rating = float(found.ratings[i])
+        yield RatedSystem(
+            **place, estimate=float(found.shares[i]), low=float(found.share_low[i]), high=float(found.share_high[i]),
+            votes=int(shown[i]), points=float(points[i]), rating=rating if math.isfinite(rating) else math.nan,
+            rating_low=float(found.low[i]), rating_high=float(found.high[i]),
+            swept=None if math.isfinite(rating) else "won" if rating > 0 else "lost",
+        )  # fmt: skip
+
+
+def _check_graph(votes: Votes) -> None:
+    """Refuse votes that don't tie all systems to each other, and those between groups that all went one way."""
+    count = len(votes.names)
+    graph = sparse.csr_array((np.ones(len(votes.first)), (votes.first, votes.second)), shape=(count, count))
+    parts = csgraph.connected_components(graph, directed=False)[1]
+    apart, why = parts != parts[0], "no vote compares {} with {}, not even through others"
+    if not apart.any():
+        levels = join_levels(votes.first, votes.second, votes.outcome, count)
+        apart = levels == SPLIT
+        why = "votes between {} and {} all went one way, or went through a system that won or lost them all"
+        parts = np.where(apart, 1, np.where(levels == 0, 0, 2))
+        if not apart.any():
+            return
+    names = np.array(votes.names)
+    groups = [list_names(names[side].tolist()) for side in (parts == 0, apart)]
+    raise ScoresError(
+        f"{why.format(*groups)}: no scale joins them. Collect votes between them, or rank each group by itself"
+    )
+
+
+def _regressors(votes: Votes, order: bool, said: list[Caution]) -> tuple[list[str], Floats]:
+    """Return what moves votes besides the systems: who is first, and tanh of each difference over its spread."""
+    found: dict[str, Floats] = {}
+    n, count = len(votes.first), len(votes.names)
+    if order:
+        X = np.zeros((count, count))  # cross-products of the systems' columns; the order is known where it adds to them
+        np.add.at(X, (votes.first, votes.first), 1.0)
+        np.add.at(X, (votes.second, votes.second), 1.0)
+        np.add.at(X, (votes.first, votes.second), -1.0)
+        np.add.at(X, (votes.second, votes.first), -1.0)
+        sums = (np.bincount(votes.first, minlength=count) - np.bincount(votes.second, minlength=count)).astype(float)
+        if n - sums @ np.linalg.pinv(X) @ sums > 1e-9 * n:
+            found["order"] = np.ones(n)
+        else:
+            said.append(Caution(
+                code="order-unknown", advice="Show some pairs in both orders.",
+                message="Being shown first can't be told from being better: it goes with the systems.",
+            ))  # fmt: skip
+    if order and (votes.outcome == votes.outcome[0]).all() and votes.outcome[0] != 0.5:
+        raise ScoresError(
+            f"every vote went to {votes.columns.first if votes.outcome[0] else votes.columns.second}: the columns say "
+            "who won, not who was shown first; --no-order takes them so"
+        )
+    for name, difference in votes.differences.items():
+        spread = float(np.sqrt((difference**2).mean()))
+        if not spread:
+            raise ScoresError(f"--adjust {name}: both answers have the same {name} in every vote; leave it out")
+        found[name] = np.tanh(difference / spread) / np.tanh(1.0)
+    return list(found), np.stack(list(found.values()), axis=1) if found else np.zeros((n, 0))
+
+
+def _caution_rows(votes: Votes) -> Iterator[Caution]:
+    """Yield what was left out that somebody should look at."""
+    for reason, code, advice in (
+        (ITSELF, "votes-on-itself", "They say nothing about who is better: see how pairs were drawn."),
+        (NO_WINNER, "votes-without-winner", "If they are ties, write tie."),
+    ):
+        if count := votes.rows.reasons.get(reason, 0):
+            one = "has" if count == 1 else "have"
+            if reason == ITSELF:
+                one = "is of" if count == 1 else "are of"
+            yield Caution(
+                code=code, about="data", count=count, advice=advice,
+                message=f"{format_counted(count, 'vote')} {one} {reason}, and {'was' if count == 1 else 'were'} left out.",
+            )  # fmt: skip
+
+
+def _caution_clusters(votes: Votes, counts: Mapping[str, int], df: float) -> Iterator[Caution]:
+    """Yield what the intervals can't know: who voted, on what, or with too few of them."""
+    if counts.get("annotator") == 1:
+        yield Caution(code="one-annotator", message="One annotator voted: the answer is about this one's taste.",
+                      advice="Ask others on some of the same prompts.")  # fmt: skip
+    missing = [role for role in ("annotator", "prompt") if role not in counts]
+    if missing:
+        yield Caution(
+            code="votes-independent", severity="warning" if len(missing) == 2 else "note",
+            message=f"No column says which {' or '.join(missing)} a vote is of: votes count as independent of it.",
+            effect="If each has several votes, CIs are too narrow.",
+            advice="Name the columns annotator and prompt, or use --cluster and --item.",
+        )  # fmt: skip
+    if counts and df < FEW_DF and min(counts.values()) > 1:
+        few = min((count, role) for role, count in counts.items())[1]
+        yield Caution(code="few-clusters", message=f"So few {few}s, or such unequal ones, make CIs wide.",
+                      advice=f"More {few}s help more than more votes.")  # fmt: skip
