@@ -24,15 +24,16 @@ AVERAGES = click.Choice(["macro", "micro"])
 @click.command(
     "compare",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by deterministic best bootstrap peek looks"},
+    groups={"Question": "claim baseline margin by adjust deterministic best bootstrap peek looks"},
     epilog="""\b
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
 @click.argument("data", nargs=-1, required=True)
 @click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-runs, these-datasets, new-runs, new-settings.")
-@click.option("--baseline", metavar="SYSTEM", help="Compare every system with this one only.")
+@click.option("--baseline", metavar="SYSTEM", help="Compare all with this system, or a score: 0.5.")
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
+@names_option("--adjust", metavar="PROPS", hidden=True, help="Win rates at equal length (length, reference_length).")
 @names_option("--deterministic", metavar="SYSTEMS", help="Another run of these would score the same.")
 @click.option("--best", metavar="COL", help="Compare each system's best run by COL: dev_score.")
 @click.option(

@@ -20,8 +20,6 @@ from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.placing import Pairs, judge_pairs
 from holdsup.numerics.shares import Clustered, cluster, fit_shares, join_levels
 
-FAR = 30.0  # log-odds beyond which an estimate runs to infinity
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratings:
@@ -64,10 +62,9 @@ def rate(
         X = _design(np.searchsorted(finite, first[rows]), np.searchsorted(finite, second[rows]), extra[rows])
         try:
             fit = fit_shares(X, y[rows])
-        except np.linalg.LinAlgError:
-            fit = None
-        if fit is None or not np.abs(fit.coefficients).max(initial=0.0) < FAR:
-            raise FitError("what moves votes besides the systems can't be told from them: leave out order or --adjust")
+        except FitError:
+            why = "what moves votes besides the systems can't be told from them: use --no-order, or leave out --adjust"
+            raise FitError(why) from None
         known = cluster(fit, X, [way[rows] for way in clusterings])
         own = X.shape[1] - q
         back = np.zeros((count, X.shape[1]))  # from coefficients to ratings that sum to zero

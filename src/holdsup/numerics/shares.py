@@ -18,9 +18,11 @@ import numpy as np
 from scipy import sparse, special
 from scipy.sparse import csgraph
 
+from holdsup.errors import FitError
 from holdsup.numerics.layout import Floats, Ints
 
 STEPS, ENOUGH = 100, 1e-10  # of Newton's method, and the step at which it ends
+FAR = 30.0  # log-odds beyond which an estimate runs to infinity
 MOST_EXACT = 400  # clusters up to which each is left out in turn
 SPLIT = 10**9  # the level of a system that no vote ties to the others
 
@@ -40,7 +42,7 @@ def fit_shares(X: Any, y: Floats, weights: Floats | None = None) -> SharesFit:
 
     Parameters
     ----------
-    X : the regressors, dense or sparse, shape (n, p), of full rank; the caller sees to it that no share can be 0 or 1
+    X : the regressors, dense or sparse, shape (n, p), of full rank; without a finite fit a FitError is raised
     y : outcomes from 0 to 1, shape (n,)
     weights : of the outcomes; all 1 where there are none
     """
@@ -57,7 +59,12 @@ def fit_shares(X: Any, y: Floats, weights: Floats | None = None) -> SharesFit:
         b, worth, p = b + step, now, special.expit(eta)
         if np.abs(step).max(initial=0.0) < ENOUGH and worth > -np.inf and step is not b and step.any():
             break
-        step = np.linalg.solve(_weigh(X, w * p * (1 - p)), X.T @ (w * (y - p)))
+        try:
+            step = np.linalg.solve(_weigh(X, w * p * (1 - p)), X.T @ (w * (y - p)))
+        except np.linalg.LinAlgError:
+            step = np.full(len(b), np.inf)
+        if not np.abs(b + step).max(initial=0.0) < FAR:
+            raise FitError("shares have no finite fit: something explains every outcome")
     return SharesFit(b, p, _weigh(X, w * p * (1 - p)), sparse.csr_array(X.multiply((w * (y - p))[:, None])))
 
 
@@ -148,3 +155,22 @@ def join_levels(first: Ints, second: Ints, y: Floats, count: int) -> Ints:
     if len(set(parts[left].tolist())) > 1:
         levels[left & (parts != np.bincount(parts[left]).argmax())] = SPLIT
     return levels
+
+
+def control(y: Floats, x: Floats, weights: Floats) -> Floats:
+    """Return scores whose weighted mean is the share at x = 0, and whose spread is that of its estimate.
+
+    Each is the share plus the influence of one outcome on it, p_0 (1 - p_0) [H^-1 x_i (y_i - p_i)]_0, so that whatever is
+    done with scores of items can be done with a controlled share (Dubois et al. 2024).
+
+    Parameters
+    ----------
+    y : outcomes from 0 to 1, shape (n,)
+    x : what is held at zero, shape (n, q)
+    weights : what each outcome counts for in the mean, summing to 1
+    """
+    X = np.column_stack([np.ones(len(y)), x])
+    fit = fit_shares(X, y, weights)
+    share = float(special.expit(fit.coefficients[0]))
+    influence = np.linalg.solve(fit.information, (X * (y - fit.fitted)[:, None]).T)[0]
+    return np.asarray(share + share * (1 - share) * influence)

@@ -13,8 +13,10 @@ from holdsup.arguments import (
     check_processes,
     check_progress,
     check_text,
+    is_number,
     list_names_given,
 )
+from holdsup.columns.values import write_value
 from holdsup.errors import ScoresError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Asked, Caution
@@ -40,6 +42,7 @@ from holdsup.verdict.evaluation import check_reachable, is_repetition, lay_out
 from holdsup.verdict.intake import Where, list_where, lost_systems, take_in
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
+from holdsup.verdict.winrates import WinRates
 
 AVERAGES = ("macro", "micro")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
@@ -49,12 +52,13 @@ def compare_systems(
     data: Any,
     *,
     claim: str | None = None,
-    baseline: str | None = None,
+    baseline: str | float | None = None,
     margin: float | None = None,
     best: str | None = None,
     by: str | Sequence[str] | None = (),
     where: Where = None,
     average: str = "macro",
+    adjust: str | Sequence[str] | None = (),
     last: str | None = None,
     nested_runs: bool = False,
     deterministic: str | Sequence[str] | None = (),
@@ -75,7 +79,8 @@ def compare_systems(
     data : `Scores`, or anything that `read_scores` takes
     claim : "these-runs", "these-datasets" (new runs on these datasets), "new-runs" or "new-settings"; by default
         new-runs where two systems have two runs or more
-    baseline : the system that all others are compared with; by default all pairs are
+    baseline : the system that all others are compared with, or a score such as 0.5 that one would have on every item; by
+        default all pairs are
     margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
         lower is better by its name, or else by the scores); the claim is then these-runs, and the pick is named as
@@ -83,6 +88,8 @@ def compare_systems(
     by : properties of items, numbers or classes: do differences depend on them, and where do they hold?
     where : columns and the values that rows must have, such as ``{"dataset": "news"}``
     average : over several datasets, "macro": datasets weigh the same, or "micro": items do
+    adjust : properties in which answers are held equal to the reference's, such as "length" where there are the columns
+        length and reference_length; scores are then win rates
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
         then two trainings; by default a run whose name recurs is one training that was evaluated on all
@@ -107,6 +114,7 @@ def compare_systems(
     check_level(level)
     if average not in AVERAGES:
         raise ScoresError(f"average is {average!r}: it can be {' or '.join(AVERAGES)}")
+    baseline = write_value(baseline) if is_number(baseline) else baseline
     for name, text in (("claim", claim), ("baseline", baseline), ("best", best)):
         check_text(text, name)
     for name, count in (("bootstrap", bootstrap), ("seed", seed)):
@@ -129,6 +137,10 @@ def compare_systems(
         if claim not in (None, "these-runs"):
             why = f"You asked for the claim {claim}, but picked runs say nothing about new ones."
             said.append(Caution(code="less-claimed", message=why))
+    digest, adjust = scores.digest, list_names_given(adjust, "adjust")
+    rates = WinRates.of(scores, adjust, baseline, by_items=average == "micro")
+    scores, deterministic = rates.scores, (*deterministic, *([rates.constant] if rates.constant else []))
+    said.extend(rates.cautions)
     question = CompareQuestion(
         claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
         deterministic=deterministic, bootstrap=bootstrap,
@@ -156,16 +168,16 @@ def compare_systems(
     said += _caution_claim(claim, found[0].claims[0], said)
     drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
-        "compare", data=scores.digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
-        last=last, nested_runs=nested_runs or None, deterministic=deterministic or None, baseline=baseline, best=best,
-        by=by, level=level,
+        "compare", data=digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
+        last=last, nested_runs=nested_runs or None, deterministic=[d for d in deterministic if d != rates.constant] or None,
+        baseline=baseline, best=best, by=by, adjust=adjust, level=level,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         peek=peek or None, looks=",".join(map(str, looks)),
     )  # fmt: skip
     compared = Comparison(
         asked=signed, seed=drawn,
-        rows=count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {})),
+        rows=rates.count_rows(count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {}))),
         claim=found[0].claims[0], level=level, lower_is_better=contrasts[0].lower_is_better, baseline=baseline,
         unit=evaluations[0].unit, average=average, best=() if picked is None else picked.runs,
         systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level), test=tests[0],

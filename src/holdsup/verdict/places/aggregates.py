@@ -101,7 +101,7 @@ class RunRanking(Places):
     def explain(self) -> tuple[tuple[str, str], ...]:
         """Return what the answer holds for, and what the other claim would say."""
         runs = f"{self.runs_low}" if self.runs_low == self.runs_high else f"{self.runs_low} to {self.runs_high}"
-        counted = f"{format_count(self.datasets)} {self.items}, {runs} runs each"
+        counted = f"{format_count(self.datasets)} ({runs} runs each)"
         new = self.claim == NEW
         holds = f"new {self.items} like these {counted}" if new else f"new runs on these {counted}; not new {self.items}"
         leader, rivals = self.systems[0].name, self.rivals_elsewhere

@@ -92,9 +92,8 @@ class VoteRanking(Places):
         what = name_items(self.prompt_column, "prompts")
         drawn = [f"new {what} like these {format_count(self.prompts)}"] if self.prompts else []
         drawn += [f"new annotators like these {format_count(self.annotators)}"] if self.annotators else []
-        fixed = [] if self.annotators else ["annotators"]
-        fixed += [] if self.prompts else ["prompts"]
-        holds = f"{', '.join(drawn) or 'new votes like these'}; not new {' or '.join([*fixed, 'kinds of prompts'])}"
+        fixed = [role for role, count in (("annotators", self.annotators), ("prompts", self.prompts)) if not count]
+        holds = f"{', '.join(drawn) or 'new votes like these'}; not {', '.join([*fixed, ''])}other kinds of prompts"
         lines = [("holds for", holds)]
         for effect in self.effects:
             share, low, high = map(_percent, (effect.estimate, effect.low, effect.high))
