@@ -36,7 +36,9 @@ NOT_OF = {
 @click.command(
     "rank",
     cls=GroupedCommand,
-    groups={"Question": "nuisance treat paper formula forms folds contribution predict pair estimate claim adjust no-order"},
+    groups={
+        "Question": "nuisance treat paper formula forms folds contribution predict pair estimate claim adjust no-order"
+    },
     epilog="""\b
     Examples:
       holdsup rank runs.csv --score f1 --dataset task --nuisance seed,lr --plot ranking.svg

@@ -1,11 +1,11 @@
 """Scores of several runs on each of several tasks as one number, and how far it may be off.
 
-Mean, interquartile mean (IQM) and optimality gap are those of Agarwal, Schwarzer, Castro, Courville & Bellemare (2021):
-of all runs of all tasks as one sample, in which a task counts the same whatever its number of runs. Each is, to first
-order, a weighted mean of influence values (Huber & Ronchetti 2009, section 3.3): scores themselves, scores cut at 1, and
-scores pulled in to the quartiles, stretched by the share that is kept. Their spread between the runs of a task, or between
-tasks, is what limits the number for new runs on these tasks, or for new tasks. Resampling the three runs of a task, which
-is what is published, makes their spread a third too small.
+Mean, interquartile mean (IQM) and optimality gap are those of Agarwal, Schwarzer, Castro, Courville & Bellemare
+(2021): of all runs of all tasks as one sample, in which a task counts the same whatever its number of runs. To first
+order each is a weighted mean of influence values (Huber & Ronchetti 2009, section 3.3): of scores themselves, of
+scores cut at 1, or of scores pulled in to the quartiles and stretched by the share that is kept. Their spread between
+the runs of a task, or between tasks, limits the number for new runs on these tasks, or for new tasks. Resampling the
+three runs of a task, as is published, makes their variance a third too small.
 """
 
 from __future__ import annotations

@@ -82,4 +82,3 @@ def _draw(covariance: Floats, left: Ints, right: Ints, df: float) -> Family:
                               for _ in range(0, DRAWS, PIECE)])  # fmt: skip
     t = largest / np.sqrt(rng.chisquare(df, len(largest)) / df)
     return Family(len(left), np.sort(2 * special.stdtr(df, -t)))
-

@@ -1,11 +1,11 @@
 """Shares of wins as logistic regressions whose outcomes lie between 0 and 1, with limits that hold for clustered votes.
 
 An outcome y is 1 for a win, 0 for a loss, 1/2 for a tie, or a judge's preference in between. The coefficients b solve
-sum_i w_i x_i (y_i - p_i) = 0, p_i = 1 / (1 + exp(-x_i b)) (Papke & Wooldridge 1996); nothing but the mean of y has to be
-as modelled. Bradley & Terry's (1952) ratings are those coefficients where x_i is +1 for the first system of a vote and
--1 for the second. Their covariance is the sandwich H^-1 M H^-1 (Liang & Zeger 1986), M from the sums of x_i (y_i - p_i)
-over clusters; with two crossed ways of clustering, annotators and prompts, M_1 + M_2 - M_12 (Cameron, Gelbach & Miller
-2011).
+sum_i w_i x_i (y_i - p_i) = 0, p_i = 1 / (1 + exp(-x_i b)) (Papke & Wooldridge 1996); nothing but the mean of y has to
+be as modelled. Bradley & Terry's (1952) ratings are those coefficients where x_i is +1 for the first system of a vote
+and -1 for the second. Their covariance is the sandwich H^-1 M H^-1 (Liang & Zeger 1986), M from the sums of x_i (y_i -
+p_i) over clusters; with two crossed ways of clustering, annotators and prompts, M_1 + M_2 - M_12 (Cameron, Gelbach &
+Miller 2011).
 """
 
 from __future__ import annotations
@@ -89,10 +89,11 @@ class Clustered:
 def cluster(fit: SharesFit, X: Any, clusterings: Sequence[Ints]) -> Clustered:
     """Return the covariance of coefficients, outcomes of one cluster being related in any way.
 
-    Up to 400 clusters are left out in turn, one Newton step each (the jackknife, CR3: a cluster that a coefficient rests
-    on counts for what it is); of more the plain sums serve. With two ways of clustering the sum less that of their
-    intersections can be too small, even negative: either way alone is a lower bound. A t-test has as many degrees of
-    freedom as there are clusters, less one, and clusters of unequal sizes n_g count as (sum n_g)^2 / sum n_g^2.
+    Up to 400 clusters are left out in turn, one Newton step each (the jackknife, CR3: a cluster that a coefficient
+    rests on counts for what it is); of more the plain sums serve. With two ways of clustering the sum less that of
+    their intersections can be too small, even negative: either way alone is a lower bound. A t-test has as many
+    degrees of freedom as there are clusters, less one, and clusters of unequal sizes n_g count as (sum n_g)^2 / sum
+    n_g^2.
 
     Parameters
     ----------
@@ -127,11 +128,11 @@ def _sandwich(fit: SharesFit, X: Any, way: Ints, *, exact: bool = True) -> Float
 
 
 def join_levels(first: Ints, second: Ints, y: Floats, count: int) -> Ints:
-    """Return the level of each system: 0 where ratings are finite, above for those that win every vote against the rest.
+    """Return the level of each system: 0 where ratings are finite, above for those that win every vote.
 
-    Ratings exist where every two groups of systems both have won against the other, ties included (Ford 1957). A system
-    that has only won against those left gets level 1, 2, ... the later it is set aside the lower; one that has only lost
-    gets -1, -2, ... What remains may still not hang together: its level is then `SPLIT`.
+    Ratings exist where every two groups of systems both have won against the other, ties included (Ford 1957). A
+    system that has only won against those left gets level 1, 2, ... the later it is set aside the lower; one that has
+    only lost gets -1, -2, ... What remains may still not hang together: its level is then `SPLIT`.
     """
     levels = np.zeros(count, np.intp)
     left = np.ones(count, bool)
@@ -160,8 +161,8 @@ def join_levels(first: Ints, second: Ints, y: Floats, count: int) -> Ints:
 def control(y: Floats, x: Floats, weights: Floats) -> Floats:
     """Return scores whose weighted mean is the share at x = 0, and whose spread is that of its estimate.
 
-    Each is the share plus the influence of one outcome on it, p_0 (1 - p_0) [H^-1 x_i (y_i - p_i)]_0, so that whatever is
-    done with scores of items can be done with a controlled share (Dubois et al. 2024).
+    Each is the share plus the influence of one outcome on it, p_0 (1 - p_0) [H^-1 x_i (y_i - p_i)]_0, so that whatever
+    is done with scores of items can be done with a controlled share (Dubois et al. 2024).
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class WinRates:
 
     @classmethod
     def of(cls, scores: Scores, adjust: Sequence[str], baseline: str | None, *, by_items: bool) -> WinRates:
-        """Return scores as win rates, their orders joined, properties held equal, and a constant baseline among them."""
+        """Return scores as win rates, orders joined, properties held equal, and a constant baseline among them."""
         rates, cautions = as_win_rates(scores)
         joined, said = join_orders(rates)
         cautions += said
@@ -105,7 +105,9 @@ def _say_order(usable: Scores, name: str, means: Floats) -> tuple[Caution, ...]:
         f"Scores with {name} {high} are {format_number(abs(size), uncertainty=half or None)} higher than with {low} "
         f"(95% CI {format_interval(sign * size - half, sign * size + half)}); the two orders are averaged."
     )
-    return (Caution(code="order-effect", about="data", message=said, severity="warning" if abs(size) > half else "note"),)
+    return (
+        Caution(code="order-effect", about="data", message=said, severity="warning" if abs(size) > half else "note"),
+    )
 
 
 def _say_single(name: str, count: int) -> tuple[Caution, ...]:

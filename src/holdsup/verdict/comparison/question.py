@@ -13,7 +13,6 @@ from holdsup.arguments import (
     check_processes,
     check_progress,
     check_text,
-    is_number,
     list_names_given,
 )
 from holdsup.columns.values import write_value
@@ -79,8 +78,8 @@ def compare_systems(
     data : `Scores`, or anything that `read_scores` takes
     claim : "these-runs", "these-datasets" (new runs on these datasets), "new-runs" or "new-settings"; by default
         new-runs where two systems have two runs or more
-    baseline : the system that all others are compared with, or a score such as 0.5 that one would have on every item; by
-        default all pairs are
+    baseline : the system that all others are compared with, or a score such as 0.5 on every item; by default all pairs
+        are
     margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
         lower is better by its name, or else by the scores); the claim is then these-runs, and the pick is named as
@@ -114,7 +113,7 @@ def compare_systems(
     check_level(level)
     if average not in AVERAGES:
         raise ScoresError(f"average is {average!r}: it can be {' or '.join(AVERAGES)}")
-    baseline = write_value(baseline) if is_number(baseline) else baseline
+    baseline = baseline if baseline is None or isinstance(baseline, str) else write_value(baseline)
     for name, text in (("claim", claim), ("baseline", baseline), ("best", best)):
         check_text(text, name)
     for name, count in (("bootstrap", bootstrap), ("seed", seed)):
@@ -139,7 +138,8 @@ def compare_systems(
             said.append(Caution(code="less-claimed", message=why))
     digest, adjust = scores.digest, list_names_given(adjust, "adjust")
     rates = WinRates.of(scores, adjust, baseline, by_items=average == "micro")
-    scores, deterministic = rates.scores, (*deterministic, *([rates.constant] if rates.constant else []))
+    scores, declared = rates.scores, deterministic
+    deterministic = deterministic if rates.constant is None else (*deterministic, rates.constant)
     said.extend(rates.cautions)
     question = CompareQuestion(
         claim=claim if picked is None else "these-runs", baseline=baseline, margin=check_margin(margin), by=by,
@@ -169,15 +169,16 @@ def compare_systems(
     drawn = seed if bootstrap or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=digest, roles=list_roles(scores), claim=claim or "auto", where=list_where(where),
-        last=last, nested_runs=nested_runs or None, deterministic=[d for d in deterministic if d != rates.constant] or None,
-        baseline=baseline, best=best, by=by, adjust=adjust, level=level,
+        last=last, nested_runs=nested_runs or None, deterministic=declared or None, baseline=baseline, best=best,
+        by=by, adjust=adjust, level=level,
         average=None if average == "macro" else average, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         peek=peek or None, looks=",".join(map(str, looks)),
     )  # fmt: skip
+    passed_over = dict(taken.passed_over) | (picked.reasons if picked else {})
     compared = Comparison(
         asked=signed, seed=drawn,
-        rows=rates.count_rows(count_rows(scores, asked, dict(taken.passed_over) | (picked.reasons if picked else {}))),
+        rows=rates.count_rows(count_rows(scores, asked, passed_over)),
         claim=found[0].claims[0], level=level, lower_is_better=contrasts[0].lower_is_better, baseline=baseline,
         unit=evaluations[0].unit, average=average, best=() if picked is None else picked.runs,
         systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level), test=tests[0],

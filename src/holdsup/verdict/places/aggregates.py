@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from holdsup.arguments import check_level, check_progress
 from holdsup.columns.crossing import cross
@@ -103,7 +104,9 @@ class RunRanking(Places):
         runs = f"{self.runs_low}" if self.runs_low == self.runs_high else f"{self.runs_low} to {self.runs_high}"
         counted = f"{format_count(self.datasets)} ({runs} runs each)"
         new = self.claim == NEW
-        holds = f"new {self.items} like these {counted}" if new else f"new runs on these {counted}; not new {self.items}"
+        holds = (
+            f"new {self.items} like these {counted}" if new else f"new runs on these {counted}; not new {self.items}"
+        )
         leader, rivals = self.systems[0].name, self.rivals_elsewhere
         other = f"new runs on these {self.items}" if new else f"new {self.items}"
         if new and any(math.isnan(s.low_these) for s in self.systems):
@@ -144,12 +147,14 @@ class RunRanking(Places):
     def describe_method(self) -> Method:
         """Return what was done, in words that a paper can print."""
         name, scored = NAMES[self.estimate], find_scored(self).name()
-        spread = f"between {self.items}" if self.claim == NEW else f"between runs, stratified by {self.items.rstrip('s')}"
+        spread = (
+            f"between {self.items}" if self.claim == NEW else f"between runs, stratified by {self.items.rstrip('s')}"
+        )
         return Method(
             question=f"Which system is best over many {self.items} and runs?",
             sentences=(
-                f"{len(self.systems)} systems were ranked by the {name} of {scored} over {self.datasets:,} {self.items}, "
-                f"of which each weighs the same.",
+                f"{len(self.systems)} systems were ranked by the {name} of {scored} over {self.datasets:,} "
+                f"{self.items} of equal weight.",
                 f"Intervals and tests rest on the spread of influence values {spread} (t), all pairs at once.",
             ),
             citations=("agarwal2021", "mogstad2024"),
@@ -190,9 +195,10 @@ def rank_runs(
     Examples
     --------
     >>> import itertools
-    >>> cells = itertools.product(["old", "new"], "pqrstuvw", range(3))
-    >>> rows = [{"system": s, "task": t, "seed": i, "score": ord(t) % 5 / 9 + i / 50 + (s == "new") / 3} for s, t, i in cells]
-    >>> found = rank_runs(rows)
+    >>> cells = list(itertools.product(["old", "new"], "pqrstuvw", range(3)))
+    >>> scores = [ord(task) % 5 / 9 + seed / 50 + (system == "new") / 3 for system, task, seed in cells]
+    >>> systems, tasks, seeds = zip(*cells)
+    >>> found = rank_runs({"system": systems, "task": tasks, "seed": seeds, "score": scores})
     >>> found.systems[0].name, round(found.contrasts[0].difference, 3), found.state
     ('new', 0.333, 'yes')
     """
@@ -207,21 +213,21 @@ def rank_runs(
     if estimate == "optimality-gap" and lower:
         raise ScoresError("the optimality gap is for scores of which higher is better, normalised so that 1 is good")
     lower = lower or estimate == "optimality-gap"
-    scores = taken.scores.only(taken.scores.usable)
-    names, cells, dropped = _lay_out(scores)
+    names, cells, dropped = _lay_out(taken.scores.only(taken.scores.usable))
     found = [aggregate(values, tasks, estimate) for values, tasks in cells]
-    values = np.array([each.value for each in found])
-    sign = -1 if lower else 1
-    order = np.argsort(-sign * values, kind="stable")
+    order = np.argsort([each.value if lower else -each.value for each in found], kind="stable")
+    names, cells, found = [names[i] for i in order], [cells[i] for i in order], [found[i] for i in order]
     halves = {which: _limit(found, which, estimate, level) for which in (NEW, THESE)}
     single = bool(np.isnan(halves[THESE]).any())
     if claim == THESE and single:
         raise ScoresError("these-datasets needs two runs or more of each system on each dataset: ask for new-datasets")
-    contrasts, placed = place_pairs(names, order, _test(found, claim, estimate, level), level, sign=sign)
+    contrasts, placed = place_pairs(names, _test(found, claim, estimate, level, lower=lower), level)
     other: tuple[PlacedPair, ...] = ()
     if claim == THESE or not single:
-        other = place_pairs(names, order, _test(found, THESE if claim == NEW else NEW, estimate, level), level, sign=sign)[0]
+        elsewhere = _test(found, THESE if claim == NEW else NEW, estimate, level, lower=lower)
+        other = place_pairs(names, elsewhere, level)[0]
     counts = [np.bincount(tasks) for _, tasks in cells]
+    score = taken.scores.roles.score
     return RunRanking(
         asked=Asked.about(
             "rank_runs", data=taken.scores.digest, roles=list_roles(taken.scores), where=list_where(where), last=last,
@@ -229,25 +235,25 @@ def rank_runs(
             lower_is_better=sign_direction(lower_is_better),
         ),
         seed=None, rows=leave_out(taken.rows(), dropped, "a dataset that not all systems have"),
-        cautions=order_cautions([*taken.cautions, *_caution(cells, names, dropped)]),
-        level=level, lower_is_better=lower, contrasts=contrasts, estimate=estimate, claim=claim,
-        score=scores.roles.score if isinstance(scores.roles.score, str) else "score",
-        datasets=len(counts[0]), runs_low=int(min(c.min() for c in counts)), runs_high=int(max(c.max() for c in counts)),
-        rivals_elsewhere=tuple(c.right for c in other if c.left == names[order[0]] and not c.p_adjusted <= 1 - level),
+        cautions=order_cautions([*taken.cautions, *_caution(cells, dropped)]), level=level, lower_is_better=lower,
+        contrasts=contrasts, estimate=estimate, claim=claim, score=score if isinstance(score, str) else "score",
+        datasets=len(counts[0]), runs_low=min(int(c.min()) for c in counts),
+        runs_high=max(int(c.max()) for c in counts),
+        rivals_elsewhere=tuple(c.right for c in other if c.left == names[0] and not c.p_adjusted <= 1 - level),
         systems=tuple(
             RunSystem(
-                **place, estimate=values[i], runs=int(counts[i].sum()),
-                low=values[i] - halves[claim][i], high=values[i] + halves[claim][i],
-                low_new=values[i] - halves[NEW][i], high_new=values[i] + halves[NEW][i],
-                low_these=values[i] - halves[THESE][i], high_these=values[i] + halves[THESE][i],
+                **place, estimate=(v := found[i].value), runs=int(counts[i].sum()),
+                low=float(v - halves[claim][i]), high=float(v + halves[claim][i]),
+                low_new=float(v - halves[NEW][i]), high_new=float(v + halves[NEW][i]),
+                low_these=float(v - halves[THESE][i]), high_these=float(v + halves[THESE][i]),
             )
-            for i, place in zip(order, placed, strict=True)
+            for i, place in enumerate(placed)
         ),
-        profiles=tuple(_profile(names[i], cells, i, claim, level) for i in order),
+        profiles=tuple(_profile(name, cells, i, claim, level) for i, name in enumerate(names)),
     )  # fmt: skip
 
 
-def _lay_out(scores: Scores) -> tuple[tuple[str, ...], list[tuple[Floats, Ints]], int]:
+def _lay_out(scores: Scores) -> tuple[Sequence[str], list[tuple[Floats, Ints]], int]:
     """Return the systems, the scores of each one's runs with their datasets, and how many rows are of other datasets.
 
     Datasets are those that all systems have; scores of items are averaged to one a run.
@@ -256,23 +262,28 @@ def _lay_out(scores: Scores) -> tuple[tuple[str, ...], list[tuple[Floats, Ints]]
         raise ScoresError("--estimate is over tasks, and no column says which: name it with --dataset")
     if scores.metric is not None and scores.metric.count > 1:
         raise ScoresError(f"there are several metrics, {list_names(scores.metric.names)}: choose one with --where")
+    system_of, dataset_of = scores.system.codes, scores.dataset.codes
     runs = cross(scores.system, scores.dataset, scores.run)
     if scores.item is None and runs.count < len(scores):
         raise ScoresError("a run has several scores on one dataset: keep its last with --last COL, or name what tells "
                           "runs apart with --run or --facets")  # fmt: skip
     means = np.bincount(runs.codes, scores.score) / runs.sizes()
-    system, dataset = scores.system.codes[runs.first], scores.dataset.codes[runs.first]
+    system, dataset = system_of[runs.first], dataset_of[runs.first]
     there = np.zeros((scores.system.count, scores.dataset.count), bool)
     there[system, dataset] = True
-    shared = there.all(0)
+    shared: NDArray[np.bool_] = there.all(axis=0)
     if scores.system.count < 2:
-        raise ScoresError(f"there is only one system, {scores.system.names[0]!r}, and a ranking needs two: is --system right?")
+        raise ScoresError(
+            f"there is only one system, {scores.system.names[0]!r}, and a ranking needs two: is --system right?"
+        )
     if shared.sum() < 2:
-        raise ScoresError(f"only {int(shared.sum())} of {shared.size} datasets have scores of every system: a ranking needs two")
+        raise ScoresError(
+            f"only {int(shared.sum())} of {shared.size} datasets have scores of every system: a ranking needs two"
+        )
     number = np.cumsum(shared) - 1
-    cells = [(means[own], number[dataset[own]]) for s in range(scores.system.count)
-             for own in [(system == s) & shared[dataset]]]  # fmt: skip
-    return scores.system.names, cells, int((~shared[scores.dataset.codes]).sum())
+    kept = [np.flatnonzero((system == s) & shared[dataset]) for s in range(scores.system.count)]
+    cells = [(means[own], number[dataset[own]]) for own in kept]
+    return scores.system.names, cells, int((~shared[dataset_of]).sum())
 
 
 def _measure(found: Sequence[Aggregate], claim: str, estimate: str) -> tuple[Floats, Floats]:
@@ -296,7 +307,7 @@ def _limit(found: Sequence[Aggregate], claim: str, estimate: str, level: float) 
     return np.asarray(t_quantiles((1 + level) / 2, np.nan_to_num(df, nan=1.0)) * np.sqrt(np.diagonal(covariance)))
 
 
-def _test(found: Sequence[Aggregate], claim: str, estimate: str, level: float) -> Pairs:
+def _test(found: Sequence[Aggregate], claim: str, estimate: str, level: float, *, lower: bool) -> Pairs:
     """Return the tests of all pairs; where runs vary unequally the degrees of freedom are Satterthwaite's."""
     covariance, df = _measure(found, claim, estimate)
     left, right = np.triu_indices(len(found), 1)
@@ -307,7 +318,8 @@ def _test(found: Sequence[Aggregate], claim: str, estimate: str, level: float) -
         pair_df = np.where(np.isfinite(pooled), pooled, CERTAIN)
     else:
         pair_df = df[left]
-    return judge_pairs(np.array([each.value for each in found]), [covariance], pair_df, 1 - level)
+    values = np.array([-each.value if lower else each.value for each in found])
+    return judge_pairs(values, [covariance], pair_df, 1 - level)
 
 
 def _profile(name: str, cells: Sequence[tuple[Floats, Ints]], system: int, claim: str, level: float) -> Profile:
@@ -324,21 +336,23 @@ def _profile(name: str, cells: Sequence[tuple[Floats, Ints]], system: int, claim
     )  # fmt: skip
 
 
-def _caution(cells: Sequence[tuple[Floats, Ints]], names: Sequence[str], dropped: int) -> Iterator[Caution]:
+def _caution(cells: Sequence[tuple[Floats, Ints]], dropped: int) -> Iterator[Caution]:
     """Yield what limits a number over all tasks: few tasks, single runs, tasks on scales of their own."""
     count = int(cells[0][1].max()) + 1
     if dropped:
-        yield Caution(code="datasets-left-out", about="data", message=f"{format_count(dropped)} rows are of datasets that "
-                      "not all systems have, and are left out.")  # fmt: skip
+        message = f"{format_count(dropped)} rows are of datasets that not all systems have, and are left out."
+        yield Caution(code="datasets-left-out", about="data", message=message)
     if count < FEW_TASKS:
-        yield Caution(code="few-datasets", message=f"{count} tasks say little about new ones.",
-                      advice="--claim these-datasets asks about new runs on these alone.")  # fmt: skip
+        advice = "--claim these-datasets asks about new runs on these alone."
+        yield Caution(code="few-datasets", message=f"{count} datasets say little about new ones.", advice=advice)
     if any((np.bincount(tasks) < 2).any() for _, tasks in cells):
-        yield Caution(code="single-runs", message="Some systems have a single run on some tasks: nothing is known about new "
-                      "runs on these.")  # fmt: skip
+        message = "Some systems have a single run on a dataset: nothing is known about new runs there."
+        yield Caution(code="single-runs", message=message)
     values, tasks = (np.concatenate(part) for part in zip(*cells, strict=True))
     largest = np.zeros(count)
     np.maximum.at(largest, tasks, np.abs(values))
     if np.median(largest) > 0 and largest.max() > UNLIKE * np.median(largest):
-        yield Caution(code="not-normalised", message="Scores of some tasks are far larger than those of others, and decide "
-                      "the number.", advice="Normalise scores task by task, by a human's or a random agent's.")  # fmt: skip
+        yield Caution(
+            code="not-normalised", message="Scores are far larger on some datasets than on others, and these decide.",
+            advice="Normalise scores dataset by dataset, by a human's or a random agent's.",
+        )  # fmt: skip

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from holdsup.numerics.layout import Floats, Ints
 from holdsup.numerics.placing import Pairs
 from holdsup.rendering import Answer, Cell, Interval, PValue, State, Table
 from holdsup.rendering.numbers import format_count
@@ -20,7 +19,6 @@ from holdsup.verdict.phrases import join_names, say_count, say_level, say_p
 
 MOST_SYSTEMS, MOST_LINES = 10, 24  # rows of the short answer besides the last system, and its lines
 MOST_PAIRS = 500  # of the full answer
-NO_DIGITS = (None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,49 +161,19 @@ def draw_interval(s: PlacedSystem, *, written: bool = False) -> Cell:
 
 
 def place_pairs(
-    names: Sequence[str], order: Ints, pairs: Pairs, level: float, *, sign: int = 1
+    names: Sequence[str], pairs: Pairs, level: float
 ) -> tuple[tuple[PlacedPair, ...], list[dict[str, Any]]]:
-    """Return the pairs, and for each system in order its name, rank, open places and letters.
-
-    Parameters
-    ----------
-    order : the systems, best first
-    sign : -1 where lower estimates are better: a lead is then how much lower the first is
-    """
-    place = np.argsort(order)
-    found = []
-    for i in range(len(pairs.left)):
-        turned = sign * (-1 if place[pairs.left[i]] > place[pairs.right[i]] else 1)
-        swapped = place[pairs.left[i]] > place[pairs.right[i]]
-        ends = [(a[i], b[i]) if turned > 0 else (-b[i], -a[i])
-                for a, b in ((pairs.low, pairs.high), (pairs.low_simultaneous, pairs.high_simultaneous))]  # fmt: skip
-        left, right = (pairs.right[i], pairs.left[i]) if swapped else (pairs.left[i], pairs.right[i])
-        found.append(PlacedPair(
-            left=names[left], right=names[right], difference=_plain(turned * pairs.difference[i]), se=_plain(pairs.se[i]),
-            df=float(pairs.df[i]), low=float(ends[0][0]), high=float(ends[0][1]), p=float(pairs.p[i]),
-            p_adjusted=float(pairs.p_adjusted[i]), low_simultaneous=float(ends[1][0]),
-            high_simultaneous=float(ends[1][1]), adjusted_by=pairs.adjusted_by,
-        ))  # fmt: skip
-    rank = {names[system]: at for at, system in enumerate(order)}
-    found.sort(key=lambda c: (rank[c.left], rank[c.right]))
-    ordered = [names[system] for system in order]
-    letters = letter_systems(ordered, found, level)
-    better, worse = dict.fromkeys(ordered, 0), dict.fromkeys(ordered, 0)
-    for c in found:
-        if c.p_adjusted <= 1 - level:
-            worse[c.left] += 1
-            better[c.right] += 1
-    return tuple(found), [
-        {"name": name, "rank": at, "rank_low": 1 + better[name], "rank_high": len(order) - worse[name], "letters": own}
-        for at, (name, own) in enumerate(zip(ordered, letters, strict=True), start=1)
-    ]
-
-
-def _plain(value: float) -> float:
-    """Return a number; one without end as NaN, which a saved result writes alike."""
-    return float(value) if math.isfinite(value) else math.nan
-
-
-def limits(estimates: Floats, half: Floats) -> list[tuple[float, float]]:
-    """Return intervals around estimates."""
-    return [(float(e - h), float(e + h)) for e, h in zip(estimates, half, strict=True)]
+    """Return the pairs of systems, which are in order, and for each system its name, rank, open places and letters."""
+    columns = ("difference", "se", "df", "low", "high", "p", "p_adjusted", "low_simultaneous", "high_simultaneous")
+    numbers = [np.where(np.isfinite(v), v, np.nan).tolist() for v in (getattr(pairs, column) for column in columns)]
+    found = tuple(
+        PlacedPair(left=names[i], right=names[j], adjusted_by=pairs.adjusted_by, **dict(zip(columns, own, strict=True)))
+        for i, j, *own in zip(pairs.left, pairs.right, *numbers, strict=True)
+    )
+    told = pairs.p_adjusted <= 1 - level
+    better, worse = (np.bincount(side[told], minlength=len(names)) for side in (pairs.right, pairs.left))
+    letters = letter_systems(names, found, level)
+    return found, [
+        {"name": name, "rank": i + 1, "rank_low": int(1 + better[i]), "rank_high": int(len(names) - worse[i]),
+         "letters": own} for i, (name, own) in enumerate(zip(names, letters, strict=True))
+    ]  # fmt: skip

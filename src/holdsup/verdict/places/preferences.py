@@ -19,7 +19,7 @@ from holdsup.numerics.ratings import Ratings, rate
 from holdsup.numerics.shares import SPLIT, join_levels
 from holdsup.progress import Progress, no_progress
 from holdsup.rendering import Cell, Estimate, Interval, Percent, Table
-from holdsup.rendering.numbers import format_count, format_counted, format_percent
+from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results import Asked, Caution, Method, order_cautions
 from holdsup.verdict.intake import list_where
 from holdsup.verdict.phrases import join_names, name_items, say_count, say_level
@@ -93,7 +93,7 @@ class VoteRanking(Places):
         drawn = [f"new {what} like these {format_count(self.prompts)}"] if self.prompts else []
         drawn += [f"new annotators like these {format_count(self.annotators)}"] if self.annotators else []
         fixed = [role for role, count in (("annotators", self.annotators), ("prompts", self.prompts)) if not count]
-        holds = f"{', '.join(drawn) or 'new votes like these'}; not {', '.join([*fixed, ''])}other kinds of prompts"
+        holds = f"{', '.join(drawn) or 'new votes like these'}; not new {' or '.join([*fixed, 'kinds of prompts'])}"
         lines = [("holds for", holds)]
         for effect in self.effects:
             share, low, high = map(_percent, (effect.estimate, effect.low, effect.high))
@@ -107,29 +107,30 @@ class VoteRanking(Places):
         """Return places, and the share of votes that each system wins against the others, drawn."""
         ci = f"loses | {say_level(self.level)} CI | wins"
         rows = tuple((name_places(s), s.name, Percent(100 * s.estimate), draw_interval(s), s.votes) for s in shown)
-        own = "Wins: against one of the others at random, a tie half."
+        own = "Wins: of votes against a system as strong as the others on average, a tie half."
         return Table(
             name="systems", title=f"Systems by share of wins, {say_level(self.level)} CI",
             columns=("place", "system", "wins", ci, "votes"), rows=rows, notes=(" ".join((own, *notes)),),
         )  # fmt: skip
 
     def tables(self) -> tuple[Table, ...]:
-        """Return the systems with their ratings, all pairs, and what else moves votes."""
+        """Return the systems with their ratings, and all pairs."""
         level = say_level(self.level)
 
-        def rating(s: RatedSystem) -> tuple[Cell, ...]:
-            ends = [e if math.isfinite(e) else None for e in (s.rating_low, s.rating_high)]
-            written = "all votes" if s.swept else Estimate(ELO * s.rating, ELO * (s.rating_high - s.rating_low) / 2)
-            return written, Interval(*(None if e is None else ELO * e for e in ends), drawn=False)
+        def rate_in_points(s: RatedSystem) -> tuple[Cell, ...]:
+            low, high = ELO * s.rating_low, ELO * s.rating_high
+            if math.isfinite(low + high):
+                return Estimate(ELO * s.rating, (high - low) / 2), Interval(low, high, drawn=False)
+            return "no end", f"above {low:.0f}" if math.isfinite(low) else f"below {high:.0f}"
 
         columns = ("place", "system", "wins", f"{level} CI", "Elo points", f"{level} CI of points", "votes", "group")
         systems = Table(
             name="systems", title=f"Systems by share of wins, {level} CI", columns=columns,
             rows=tuple(
                 (name_places(s), s.name, Percent(100 * s.estimate), Interval(100 * s.low, 100 * s.high, drawn=False),
-                 *rating(s), s.votes, " ".join(s.letters)) for s in self.systems
+                 *rate_in_points(s), s.votes, " ".join(s.letters)) for s in self.systems
             ),
-            notes=("Wins: the chance to win against another system drawn at random, a tie counting half, in percent.",
+            notes=("Wins: percent of votes against a system as strong as the others on average, a tie counting half.",
                    "Elo points: log-odds times 400/ln 10, with mean zero. Same letter: can't be told apart."),
         )  # fmt: skip
 
@@ -138,19 +139,7 @@ class VoteRanking(Places):
             return Percent(100 * _share(c.difference)), Interval(low, high, drawn=False)
 
         pairs = self.list_contrasts(("left wins", f"{level} CI, percent"), pair, "Wins: of votes, a tie counting half.")
-        return systems, pairs, *self._tabulate_effects()
-
-    def _tabulate_effects(self) -> Iterator[Table]:
-        if self.effects:
-            rows = tuple(
-                (e.name, Estimate(e.estimate, (e.high - e.low) / 2), Interval(e.low, e.high), _percent(e.estimate))
-                for e in self.effects
-            )
-            yield Table(
-                name="effects", title=f"What else moves votes, {say_level(self.level)} CI", rows=rows,
-                columns=("effect", "log-odds", "CI", "wins between equals"),
-                notes=("order: who is shown first. A property: the answer that has one SD of the difference more.",),
-            )  # fmt: skip
+        return systems, pairs
 
     def describe_method(self) -> Method:
         """Return what was done, in words that a paper can print."""
@@ -161,7 +150,7 @@ class VoteRanking(Places):
         return Method(
             question="Which system do annotators prefer?",
             sentences=(
-                f"Systems were rated by the Bradley-Terry model of {format_count(self.rows.used)} pairwise votes{more}; "
+                f"Systems were rated by the Bradley-Terry model of {format_count(self.rows.used)} votes{more}; "
                 f"each of {format_counted(self.ties, 'tie')} counts as half a win of each side.",
                 f"Standard errors are robust{clustered}; all pairs are compared at once (single-step max-t).",
             ),
@@ -221,15 +210,15 @@ def rank_votes(
     counts = {role: int(way[1].max()) + 1 for role, way in ways.items() if way is not None}
     clusterings = [way[1] for role, way in ways.items() if way is not None and counts[role] > 1]
     found = rate(votes.first, votes.second, votes.outcome, len(votes.names), extra, clusterings, 1 - level)
-    said += _caution_clusters(votes, counts, found.df)
-    contrasts, placed = place_pairs(votes.names, found.order, found.pairs, level)
+    said += _caution_clusters(counts, found.df)
+    contrasts, placed = place_pairs([votes.names[i] for i in found.order], found.pairs, level)
     systems = tuple(_list_systems(votes, found, placed))
     if lone := [s for s in systems if s.swept]:
-        many = "; ".join(f"{s.name} {s.swept} all of its {format_count(s.votes)} votes" for s in lone)
-        said.append(Caution(
-            code="swept", about="table:systems", message=f"{many}: its rating has a limit on one side only.",
-            advice="More votes against its nearest rivals would place it.",
-        ))  # fmt: skip
+        whose = (
+            f"{'Votes' if len(lone) > 1 or lone[0].votes > 1 else 'The vote'} of {join_names([s.name for s in lone])}"
+        )
+        said.append(Caution(code="swept", about="table:systems", advice="More votes against near rivals would tell.",
+                            message=f"{whose} all went one way: ratings have a limit on one side only."))  # fmt: skip
     half = t_quantile((1 + level) / 2, found.df) * found.effect_se
     return VoteRanking(
         asked=Asked.about(
@@ -248,17 +237,23 @@ def rank_votes(
 
 
 def _list_systems(votes: Votes, found: Ratings, placed: Sequence[dict[str, Any]]) -> Iterator[RatedSystem]:
-    count = len(votes.names)
+    """Yield the systems; a share is against the others' mean rating, m / (m - 1) below where m ratings sum to zero."""
+    count, finite = len(votes.names), int(np.isfinite(found.ratings).sum())
     shown = np.bincount(votes.first, minlength=count) + np.bincount(votes.second, minlength=count)
     points = np.bincount(votes.first, votes.outcome, count) + np.bincount(votes.second, 1 - votes.outcome, count)
-    for i, place in zip(found.order, placed, strict=True):
-        rating = float(found.ratings[i])
+    for i, place, *rating in zip(found.order, placed, found.ratings, found.low, found.high, strict=True):
+        widen = finite / (finite - 1) if math.isfinite(rating[0]) and finite > 1 else 1.0
+        share, low, high = (float(special.expit(widen * each)) for each in rating)
         yield RatedSystem(
-            **place, estimate=float(found.shares[i]), low=float(found.share_low[i]), high=float(found.share_high[i]),
-            votes=int(shown[i]), points=float(points[i]), rating=rating if math.isfinite(rating) else math.nan,
-            rating_low=float(found.low[i]), rating_high=float(found.high[i]),
-            swept=None if math.isfinite(rating) else "won" if rating > 0 else "lost",
+            **place, estimate=share, low=low, high=high, votes=int(shown[i]), points=float(points[i]),
+            rating=_plain(rating[0]), rating_low=_plain(rating[1]), rating_high=_plain(rating[2]),
+            swept=None if math.isfinite(rating[0]) else "won" if rating[0] > 0 else "lost",
         )  # fmt: skip
+
+
+def _plain(value: float) -> float:
+    """Return a number; one without end as NaN, which a saved result writes alike."""
+    return float(value) if math.isfinite(value) else math.nan
 
 
 def _check_graph(votes: Votes) -> None:
@@ -319,16 +314,11 @@ def _caution_rows(votes: Votes) -> Iterator[Caution]:
         (NO_WINNER, "votes-without-winner", "If they are ties, write tie."),
     ):
         if count := votes.rows.reasons.get(reason, 0):
-            one = "has" if count == 1 else "have"
-            if reason == ITSELF:
-                one = "is of" if count == 1 else "are of"
-            yield Caution(
-                code=code, about="data", count=count, advice=advice,
-                message=f"{format_counted(count, 'vote')} {one} {reason}, and {'was' if count == 1 else 'were'} left out.",
-            )  # fmt: skip
+            message = f"Left out: {format_counted(count, 'vote')} with {reason}."
+            yield Caution(code=code, about="data", count=count, advice=advice, message=message)
 
 
-def _caution_clusters(votes: Votes, counts: Mapping[str, int], df: float) -> Iterator[Caution]:
+def _caution_clusters(counts: Mapping[str, int], df: float) -> Iterator[Caution]:
     """Yield what the intervals can't know: who voted, on what, or with too few of them."""
     if counts.get("annotator") == 1:
         yield Caution(code="one-annotator", message="One annotator voted: the answer is about this one's taste.",

@@ -100,14 +100,14 @@ def read_votes(
         raise ColumnError(
             f"{source} has no votes: they need columns such as model_a, model_b and winner; it has {list_names(there)}"
         )
-    taken = {columns.first, columns.second, columns.winner}
+    taken: set[str | None] = {columns.first, columns.second, columns.winner}
     who = _find("annotator", annotator, ANNOTATORS, there, taken, source)
     what = _find("prompt", prompt, USUAL["item"], there, {*taken, who}, source)
     sides = {name: _find_sides(name, columns, there, source) for name in adjust}
     for name in where or {}:
         if name not in there:
             raise ColumnError.not_found(name, there, where=source)
-    labels = [*taken, *(c for c in (who, what) if c), *(where or {})]
+    labels = [columns.first, columns.second, columns.winner, *(c for c in (who, what) if c), *(where or {})]
     numbers = list(dict.fromkeys(c for pair in sides.values() for c in pair))
     read = read_columns(tables, labels=labels, numbers=numbers)
     found = {name: column for name, column in read.named.items() if isinstance(column, Labels)}
