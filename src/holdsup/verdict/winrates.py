@@ -148,8 +148,9 @@ def hold_equal(scores: Scores, names: Sequence[str], *, by_items: bool) -> tuple
         one_sided |= {(system, name) for name, share in zip(names, more, strict=True) if not SIDE < share < 1 - SIDE}
         try:
             score[rows] = control(score[rows], np.tanh(own / spread), weight[rows] / weight[rows].sum())
-        except FitError as error:
-            raise ScoresError(f"--adjust: {system} {error}") from None
+        except FitError:
+            near = f"never comes near the reference's {' or '.join(names)}, or wins by it alone"
+            raise ScoresError(f"--adjust: {system} {near}: leave it out") from None
     said = f"Win rates are as if answers were of equal {' and '.join(names)}, by a logistic model of each system."
     far = [f"{name} of {system}" for system, name in sorted(one_sided)]
     doubts = (Caution(

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from holdsup.arguments import check_level, check_progress
 from holdsup.columns.crossing import cross
@@ -271,7 +270,7 @@ def _lay_out(scores: Scores) -> tuple[Sequence[str], list[tuple[Floats, Ints]], 
     system, dataset = system_of[runs.first], dataset_of[runs.first]
     there = np.zeros((scores.system.count, scores.dataset.count), bool)
     there[system, dataset] = True
-    shared: NDArray[np.bool_] = there.all(axis=0)
+    shared = np.asarray(there.all(axis=0))
     if scores.system.count < 2:
         raise ScoresError(
             f"there is only one system, {scores.system.names[0]!r}, and a ranking needs two: is --system right?"

@@ -17,7 +17,7 @@ from holdsup.results import Result, write_caveats
 from holdsup.verdict.comparison.standings import letter_systems
 from holdsup.verdict.phrases import join_names, say_count, say_level, say_p
 
-MOST_SYSTEMS, MOST_LINES = 10, 24  # rows of the short answer besides the last system, and its lines
+MOST_SYSTEMS, MOST_LINES, MOST_WORDS = 10, 24, 25  # rows of the short answer, its lines, words of a headline
 MOST_PAIRS = 500  # of the full answer
 
 
@@ -110,7 +110,8 @@ class Places(Result):
         blurred = [s.rank for s in self.placed if s.rank_low != s.rank_high]
         places = f"Places {blurred[0]} to {blurred[-1]} can't all be told apart." if blurred else ""
         places = places or (f"All {say_count(len(self.placed))} places are clear." if len(self.placed) > 2 else "")
-        return f"{said}. {places}".strip()
+        both = f"{said}. {places}".strip()
+        return both if len(both.split()) <= MOST_WORDS else f"{said}."
 
     @abstractmethod
     def ask(self) -> str:

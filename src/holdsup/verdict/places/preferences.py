@@ -281,13 +281,15 @@ def _regressors(votes: Votes, order: bool, said: list[Caution]) -> tuple[list[st
     found: dict[str, Floats] = {}
     n, count = len(votes.first), len(votes.names)
     if order:
+        levels = join_levels(votes.first, votes.second, votes.outcome, count)  # sweeps say nothing about it
+        first, second = (
+            side[(levels[votes.first] == 0) & (levels[votes.second] == 0)] for side in (votes.first, votes.second)
+        )
         X = np.zeros((count, count))  # cross-products of the systems' columns; the order is known where it adds to them
-        np.add.at(X, (votes.first, votes.first), 1.0)
-        np.add.at(X, (votes.second, votes.second), 1.0)
-        np.add.at(X, (votes.first, votes.second), -1.0)
-        np.add.at(X, (votes.second, votes.first), -1.0)
-        sums = (np.bincount(votes.first, minlength=count) - np.bincount(votes.second, minlength=count)).astype(float)
-        if n - sums @ np.linalg.pinv(X) @ sums > 1e-9 * n:
+        for a, b, sign in ((first, first, 1.0), (second, second, 1.0), (first, second, -1.0), (second, first, -1.0)):
+            np.add.at(X, (a, b), sign)
+        sums = (np.bincount(first, minlength=count) - np.bincount(second, minlength=count)).astype(float)
+        if len(first) - sums @ np.linalg.pinv(X) @ sums > 1e-9 * n:
             found["order"] = np.ones(n)
         else:
             said.append(Caution(
