@@ -3,7 +3,7 @@
     python benchmarks/preferences.py votes|length|runs [--tables 1000] [--seed 1]
 
 votes: annotators and prompts have tastes of their own (normal effects for each system, on log-odds), 20% are ties; the
-truth is the rating of half a million votes of as many annotators and prompts. Beside ours, votes as independent.
+truth is the rating of 200,000 votes of as many annotators and prompts. Beside ours, votes as independent.
 length: a judge prefers longer answers; the truth is known. runs: scores of runs on tasks, normal or exponential around
 means that are lognormal; beside ours, the percentile bootstrap within tasks, as published.
 """
@@ -11,6 +11,7 @@ means that are lognormal; beside ours, the percentile bootstrap within tasks, as
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -70,7 +71,7 @@ def try_votes(rng: np.random.Generator, tables: int) -> Iterator[tuple[object, .
     for cell in VOTES:
         k = cell[0]
         spread = np.linspace(0.8, -0.8, k)
-        big = rate_votes(draw_votes(rng, cell, spread, huge=500_000), k, clustered=False)
+        big = rate_votes(draw_votes(rng, cell, spread, huge=200_000), k, clustered=False)
         truth = big.ratings[np.argsort(big.order)]
         counts = {True: np.zeros(3), False: np.zeros(3)}
         for _ in range(tables):
@@ -84,6 +85,7 @@ def try_votes(rng: np.random.Generator, tables: int) -> Iterator[tuple[object, .
                 count += told.any(), best, ((found.low <= own) & (own <= found.high)).mean()
         shown = [f"{100 * value / tables:.1f}" for count in (counts[True], counts[False]) for value in count]
         name = f"{k} systems, {cell[1]} x {cell[2]} votes, {cell[3]} prompts, sd {cell[4]}, {cell[5]}"
+        print(name, *shown, flush=True, file=sys.stderr)
         yield f"{name}{', unequal' if cell[6] else ''}", *shown, say_range(counts[True][0], tables)
 
 

@@ -23,7 +23,7 @@ from holdsup.numerics.layout import Floats, Ints
 
 STEPS, ENOUGH = 100, 1e-10  # of Newton's method, and the step at which it ends
 FAR = 30.0  # log-odds beyond which an estimate runs to infinity
-MOST_EXACT = 400  # clusters up to which each is left out in turn
+MOST_EXACT, MOST_CELLS = 400, 20_000_000  # clusters up to which each is left out in turn, and votes times ratings
 SPLIT = 10**9  # the level of a system that no vote ties to the others
 
 
@@ -115,14 +115,15 @@ def _sandwich(fit: SharesFit, X: Any, way: Ints, *, exact: bool = True) -> Float
     """Return the covariance of coefficients from sums over the clusters of one way."""
     G = int(way.max()) + 1
     sums = (sparse.csr_array((np.ones(len(way)), (way, np.arange(len(way))))) @ fit.scores).toarray()
-    if not exact or G > MOST_EXACT:
+    if not exact or G > MOST_EXACT or X.shape[0] * X.shape[1] > MOST_CELLS:
         moved = np.linalg.solve(fit.information, sums.T).T
         return np.asarray(G / max(1, G - 1) * moved.T @ moved)
-    w = fit.fitted * (1 - fit.fitted)
+    dense, w = X.toarray(), fit.fitted * (1 - fit.fitted)
     order, ends = np.argsort(way, kind="stable"), np.cumsum(np.bincount(way))
     moved = np.empty_like(sums)
     for g, rows in enumerate(np.split(order, ends[:-1])):
-        left = fit.information - _weigh(X[rows], w[rows])
+        own = dense[rows]
+        left = fit.information - (own * w[rows, None]).T @ own
         moved[g] = np.linalg.lstsq(left, sums[g], rcond=None)[0]
     return np.asarray((G - 1) / G * moved.T @ moved)
 

@@ -103,9 +103,8 @@ class RunRanking(Places):
         runs = f"{self.runs_low}" if self.runs_low == self.runs_high else f"{self.runs_low} to {self.runs_high}"
         counted = f"{format_count(self.datasets)} ({runs} runs each)"
         new = self.claim == NEW
-        holds = (
-            f"new {self.items} like these {counted}" if new else f"new runs on these {counted}; not new {self.items}"
-        )
+        here = f"new runs on these {format_count(self.datasets)} {self.items} ({runs} each); not new {self.items}"
+        holds = f"new {self.items} like these {counted}" if new else here
         leader, rivals = self.systems[0].name, self.rivals_elsewhere
         other = f"new runs on these {self.items}" if new else f"new {self.items}"
         if new and any(math.isnan(s.low_these) for s in self.systems):
@@ -343,7 +342,7 @@ def _caution(cells: Sequence[tuple[Floats, Ints]], dropped: int) -> Iterator[Cau
         yield Caution(code="datasets-left-out", about="data", message=message)
     if count < FEW_TASKS:
         advice = "--claim these-datasets asks about new runs on these alone."
-        yield Caution(code="few-datasets", message=f"{count} datasets say little about new ones.", advice=advice)
+        yield Caution(code="few-tasks", message=f"{count} datasets say little about new ones.", advice=advice)
     if any((np.bincount(tasks) < 2).any() for _, tasks in cells):
         message = "Some systems have a single run on a dataset: nothing is known about new runs there."
         yield Caution(code="single-runs", message=message)
