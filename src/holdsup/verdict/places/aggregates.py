@@ -41,9 +41,9 @@ class RunSystem(PlacedSystem):
 
     runs: int  # runs over all tasks
     low_new: float  # interval for new datasets
-    high_new: float
+    high_new: float  # its upper end
     low_these: float  # interval for new runs on these datasets; null where a dataset has a single run
-    high_these: float
+    high_these: float  # its upper end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Profile:
     thresholds: tuple[float, ...]  # scores
     shares: tuple[float, ...]  # share of runs above each, every dataset weighing the same
     low: tuple[float, ...]  # interval of each share by itself, for the claim of the ranking
-    high: tuple[float, ...]
+    high: tuple[float, ...]  # its upper end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

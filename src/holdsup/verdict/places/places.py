@@ -32,7 +32,7 @@ class PlacedSystem:
     letters: tuple[str, ...]  # systems that share one can't be told apart
     estimate: float  # what systems are placed by
     low: float  # its interval
-    high: float
+    high: float  # its upper end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +45,11 @@ class PlacedPair:
     se: float  # standard error of the difference; null where it is ahead without end
     df: float  # degrees of freedom of its t-test
     low: float  # interval of the difference
-    high: float
+    high: float  # its upper end
     p: float  # p of no difference
     p_adjusted: float  # the same, adjusted for all pairs
     low_simultaneous: float  # interval for all pairs at once
-    high_simultaneous: float
+    high_simultaneous: float  # its upper end
     adjusted_by: str  # how p was adjusted for all pairs; empty for a single pair
 
 

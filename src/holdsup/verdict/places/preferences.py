@@ -38,7 +38,7 @@ class RatedSystem(PlacedSystem):
     points: float  # of these, those it won, a tie counting half
     rating: float  # log-odds, which sum to zero over systems; null where it won, or lost, every vote
     rating_low: float  # interval of the rating; null where it has no end
-    rating_high: float
+    rating_high: float  # its upper end
     swept: str | None  # "won" or "lost" where it won, or lost, every vote against the others; else null
 
 
@@ -49,7 +49,7 @@ class VoteEffect:
     name: str  # "order", the advantage of who is shown first; or a property, whose larger value may win
     estimate: float  # log-odds; of a property, between two answers a standard deviation of the difference apart
     low: float  # its interval
-    high: float
+    high: float  # its upper end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
