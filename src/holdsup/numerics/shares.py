@@ -22,7 +22,7 @@ from holdsup.errors import FitError
 from holdsup.numerics.layout import Floats, Ints
 
 STEPS, ENOUGH = 100, 1e-10  # of Newton's method, and the step at which it ends
-FAR = 30.0  # log-odds beyond which an estimate runs to infinity
+FAR, SINGULAR = 30.0, 1e12  # log-odds beyond which an estimate runs to infinity, condition of what has no single fit
 MOST_EXACT, MOST_CELLS = 400, 20_000_000  # clusters up to which each is left out in turn, and votes times ratings
 SPLIT = 10**9  # the level of a system that no vote ties to the others
 
@@ -50,21 +50,21 @@ def fit_shares(X: Any, y: Floats, weights: Floats | None = None) -> SharesFit:
     w = np.ones(len(y)) if weights is None else weights
     b = np.zeros(X.shape[1])
     worth, step = -np.inf, b
-    for _ in range(STEPS):
+    for turn in range(STEPS):
         eta = X @ (b + step)
         now = float(w @ (y * eta - np.logaddexp(0, eta)))
         if now < worth - ENOUGH * abs(worth):
             step = step / 2
             continue
         b, worth, p = b + step, now, special.expit(eta)
-        if np.abs(step).max(initial=0.0) < ENOUGH and worth > -np.inf and step is not b and step.any():
-            break
-        try:
-            step = np.linalg.solve(_weigh(X, w * p * (1 - p)), X.T @ (w * (y - p)))
-        except np.linalg.LinAlgError:
-            step = np.full(len(b), np.inf)
-        if not np.abs(b + step).max(initial=0.0) < FAR:
+        if np.abs(b).max(initial=0.0) > FAR:
             raise FitError("shares have no finite fit: something explains every outcome")
+        if turn and np.abs(step).max(initial=0.0) < ENOUGH:
+            break
+        information = _weigh(X, w * p * (1 - p))
+        if not turn and b.size and np.linalg.cond(information) > SINGULAR:
+            raise FitError("shares have no single fit: one regressor is a combination of others")
+        step = np.linalg.solve(information, X.T @ (w * (y - p)))
     return SharesFit(b, p, _weigh(X, w * p * (1 - p)), sparse.csr_array(X.multiply((w * (y - p))[:, None])))
 
 

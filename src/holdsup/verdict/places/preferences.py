@@ -12,7 +12,7 @@ from scipy import sparse, special
 from scipy.sparse import csgraph
 
 from holdsup.arguments import check_level, check_progress, list_names_given
-from holdsup.errors import ScoresError, list_names
+from holdsup.errors import FitError, ScoresError, list_names
 from holdsup.numerics.distributions import t_quantile
 from holdsup.numerics.layout import Floats
 from holdsup.numerics.ratings import Ratings, rate
@@ -205,20 +205,29 @@ def rank_votes(
     progress(0, 1, "rating")
     _check_graph(votes)
     said = list(_caution_rows(votes))
-    names, extra = _regressors(votes, order, said)
+    names, extra = _regressors(votes, order=order)
     ways = {"annotator": votes.annotator, "prompt": votes.prompt}
     counts = {role: int(way[1].max()) + 1 for role, way in ways.items() if way is not None}
     clusterings = [way[1] for role, way in ways.items() if way is not None and counts[role] > 1]
-    found = rate(votes.first, votes.second, votes.outcome, len(votes.names), extra, clusterings, 1 - level)
+    shown = (votes.first, votes.second, votes.outcome, len(votes.names))
+    try:
+        found = rate(*shown, extra, clusterings, 1 - level)
+    except FitError:
+        if not order:
+            raise
+        names, extra = names[1:], extra[:, 1:]
+        found = rate(*shown, extra, clusterings, 1 - level)
+        said.append(Caution(
+            code="order-unknown", advice="Show some pairs in both orders.",
+            message="Being shown first can't be told from being better: it goes with the systems.",
+        ))  # fmt: skip
     said += _caution_clusters(counts, found.df)
     contrasts, placed = place_pairs([votes.names[i] for i in found.order], found.pairs, level)
     systems = tuple(_list_systems(votes, found, placed))
     if lone := [s for s in systems if s.swept]:
-        whose = (
-            f"{'Votes' if len(lone) > 1 or lone[0].votes > 1 else 'The vote'} of {join_names([s.name for s in lone])}"
-        )
+        whose = f"Votes of {join_names([s.name for s in lone])} all went one way"
         said.append(Caution(code="swept", about="table:systems", advice="More votes against near rivals would tell.",
-                            message=f"{whose} all went one way: ratings have a limit on one side only."))  # fmt: skip
+                            message=f"{whose}: ratings have a limit on one side only."))  # fmt: skip
     half = t_quantile((1 + level) / 2, found.df) * found.effect_se
     return VoteRanking(
         asked=Asked.about(
@@ -276,26 +285,10 @@ def _check_graph(votes: Votes) -> None:
     )
 
 
-def _regressors(votes: Votes, order: bool, said: list[Caution]) -> tuple[list[str], Floats]:
+def _regressors(votes: Votes, *, order: bool) -> tuple[list[str], Floats]:
     """Return what moves votes besides the systems: who is first, and tanh of each difference over its spread."""
-    found: dict[str, Floats] = {}
-    n, count = len(votes.first), len(votes.names)
-    if order:
-        levels = join_levels(votes.first, votes.second, votes.outcome, count)  # sweeps say nothing about it
-        first, second = (
-            side[(levels[votes.first] == 0) & (levels[votes.second] == 0)] for side in (votes.first, votes.second)
-        )
-        X = np.zeros((count, count))  # cross-products of the systems' columns; the order is known where it adds to them
-        for a, b, sign in ((first, first, 1.0), (second, second, 1.0), (first, second, -1.0), (second, first, -1.0)):
-            np.add.at(X, (a, b), sign)
-        sums = (np.bincount(first, minlength=count) - np.bincount(second, minlength=count)).astype(float)
-        if len(first) - sums @ np.linalg.pinv(X) @ sums > 1e-9 * n:
-            found["order"] = np.ones(n)
-        else:
-            said.append(Caution(
-                code="order-unknown", advice="Show some pairs in both orders.",
-                message="Being shown first can't be told from being better: it goes with the systems.",
-            ))  # fmt: skip
+    n = len(votes.first)
+    found: dict[str, Floats] = {"order": np.ones(n)} if order else {}
     if order and (votes.outcome == votes.outcome[0]).all() and votes.outcome[0] != 0.5:
         raise ScoresError(
             f"every vote went to {votes.columns.first if votes.outcome[0] else votes.columns.second}: the columns say "
