@@ -1,6 +1,6 @@
 """Do limits of ratings, of win rates at equal length and of interquartile means cover? Is nobody called best in vain?
 
-    python benchmarks/preferences.py votes|length|runs [--tables 1000] [--seed 1]
+    python benchmarks/preferences.py votes|length|runs [--tables 1000] [--seed 1] [--cells 2:5]
 
 votes: annotators and prompts have tastes of their own (normal effects for each system, on log-odds), 20% are ties; the
 truth is the rating of 200,000 votes of as many annotators and prompts. Beside ours, votes as independent.
@@ -67,8 +67,8 @@ def rate_votes(drawn: tuple[Floats, ...], k: int, *, clustered: bool) -> Ratings
     return rate(first, second, y, k, np.zeros((len(y), 0)), [who, what] if clustered else [], ALPHA)
 
 
-def try_votes(rng: np.random.Generator, tables: int) -> Iterator[tuple[object, ...]]:
-    for cell in VOTES:
+def try_votes(rng: np.random.Generator, tables: int, cells: slice) -> Iterator[tuple[object, ...]]:
+    for cell in VOTES[cells]:
         k = cell[0]
         spread = np.linspace(0.8, -0.8, k)
         big = rate_votes(draw_votes(rng, cell, spread, huge=200_000), k, clustered=False)
@@ -89,8 +89,8 @@ def try_votes(rng: np.random.Generator, tables: int) -> Iterator[tuple[object, .
         yield f"{name}{', unequal' if cell[6] else ''}", *shown, say_range(counts[True][0], tables)
 
 
-def try_lengths(rng: np.random.Generator, tables: int) -> Iterator[tuple[object, ...]]:
-    for items, shift in LENGTHS:
+def try_lengths(rng: np.random.Generator, tables: int, cells: slice) -> Iterator[tuple[object, ...]]:
+    for items, shift in LENGTHS[cells]:
         covered = np.zeros(2)
         for _ in range(tables):
             x = shift + rng.standard_normal(items)
@@ -119,9 +119,9 @@ def iqm(scores: Floats) -> float:
     return float(stats.trim_mean(scores, 0.25, axis=None))
 
 
-def try_runs(rng: np.random.Generator, tables: int) -> Iterator[tuple[object, ...]]:
+def try_runs(rng: np.random.Generator, tables: int, cells: slice) -> Iterator[tuple[object, ...]]:
     everywhere = {kind: iqm(draw_runs(rng, *draw_tasks(rng, 400_000), 1, kind)) for kind in ("normal", "skewed")}
-    for tasks, runs, kind in RUNS:
+    for tasks, runs, kind in RUNS[cells]:
         covered, width, place = np.zeros(3), np.zeros(2), np.repeat(np.arange(tasks), runs)
         for table in range(tables):
             if table % 20 == 0:  # these tasks, and their truth
@@ -166,9 +166,11 @@ def main() -> None:
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--tables", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cells", default="0:99", help="the rows from one to before another: 2:5")
     options = parser.parse_args()
     run, columns = PARTS[options.part]
-    rows = tuple(run(np.random.default_rng(options.seed), options.tables))
+    cells = slice(*map(int, options.cells.split(":")))
+    rows = tuple(run(np.random.default_rng(options.seed), options.tables, cells))
     print(render_text(Table(name="", title="Percent of tables", columns=columns, rows=rows), width=160))
 
 

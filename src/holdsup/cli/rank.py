@@ -40,9 +40,7 @@ NOT_OF = {
         "Question": "nuisance treat paper formula forms folds contribution predict pair estimate claim adjust no-order"
     },
     epilog="""\b
-    Examples:
-      holdsup rank runs.csv --score f1 --dataset task --nuisance seed,lr --plot ranking.svg
-      holdsup rank runs.csv --contribution dapt,link --pair '"A, v2",B'""",
+    Examples: holdsup rank runs.csv --score f1 --nuisance seed,lr     holdsup rank votes.csv""",
 )
 @click.argument("data", nargs=-1, required=True)
 @names_option("--nuisance", metavar="COLS", help="What else varies between runs [seeds, settings].")
@@ -56,10 +54,14 @@ NOT_OF = {
 @names_option("--contribution", metavar="COLS", help="What does each of these 0/1 ingredients add?")
 @click.option("--predict", metavar="CONFIG", help="Predict a score: system=A,dataset=X,seed=1.")
 @click.option("--pair", metavar="A,B", help="Explain the raw gap between A and B [the top two].")
-@click.option("--estimate", type=ESTIMATES, metavar="NAME", help="Over tasks and runs: iqm, mean or optimality-gap.")
-@click.option("--claim", type=CLAIMS, metavar="CLAIM", help="Of --estimate: new-datasets or these-datasets.")
-@names_option("--adjust", metavar="PROPS", help="Of votes: at equal length (length_a, length_b).")
-@click.option("--no-order", is_flag=True, help="Of votes: columns don't say who is shown first.")
+@click.option(
+    "--estimate", type=ESTIMATES, metavar="NAME", help="iqm, mean or optimality-gap over tasks and runs (RL)."
+)
+@click.option(
+    "--claim", type=CLAIMS, metavar="CLAIM", hidden=True, help="Of --estimate: new-datasets or these-datasets."
+)
+@names_option("--adjust", metavar="PROPS", help="Votes as if answers were alike in these: length.")
+@click.option("--no-order", is_flag=True, hidden=True, help="Of votes: columns don't say who is shown first.")
 @rows_options
 @direction_option
 @scores_options
@@ -76,7 +78,7 @@ def command(
 ) -> None:
     """Is one system the best over many datasets?
 
-    DATA has one row per system, dataset and run (seed, learning rate, ...), or per vote: model_a, model_b, winner.
+    DATA has a row per system, dataset and run, or per vote (a, b, winner).
     """
     from holdsup.verdict.places.votes import are_votes
 
