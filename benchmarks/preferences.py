@@ -1,6 +1,6 @@
 """Do limits of ratings, of win rates at equal length and of interquartile means cover? Is nobody called best in vain?
 
-    python benchmarks/preferences.py votes|length|runs [--tables 1000] [--seed 1] [--cells 2:5]
+    python benchmarks/preferences.py votes|length|runs|places [--tables 1000] [--seed 1] [--cells 2:5]
 
 votes: annotators and prompts have tastes of their own (normal effects for each system, on log-odds), 20% are ties; the
 truth is the rating of 200,000 votes of as many annotators and prompts. Beside ours, votes as independent.
@@ -25,6 +25,7 @@ from holdsup.numerics.ratings import Ratings, rate
 from holdsup.numerics.shares import control
 from holdsup.rendering import Table
 from holdsup.rendering.text import render_text
+from holdsup.verdict.places.aggregates import NEW, THESE, _test
 
 ALPHA, BOOTSTRAP = 0.05, 300
 Floats = npt.NDArray[np.float64]
@@ -148,6 +149,23 @@ def try_runs(rng: np.random.Generator, tables: int, cells: slice) -> Iterator[tu
         yield f"{tasks} tasks x {runs} runs, {kind}", *shown, f"{width[0] / width[1]:.2f}"
 
 
+def try_places(rng: np.random.Generator, tables: int, cells: slice) -> Iterator[tuple[object, ...]]:
+    """Four agents that are equal on average, each with tastes of its own (sd .1) on the tasks."""
+    for tasks, runs in [(5, 3), (10, 3), (26, 3), (26, 10), (57, 3)][cells]:
+        told = np.zeros((2, 2))  # by claim: any pair, one best
+        place = np.repeat(np.arange(tasks), runs)
+        for _ in range(tables):
+            means, sds = draw_tasks(rng, tasks)
+            for at, claim in enumerate((NEW, THESE)):
+                tastes = 0.1 * rng.standard_normal((4, tasks)) * (claim == NEW)  # on these tasks they are equal
+                agents = [draw_runs(rng, means + taste, sds, runs, "normal").ravel() for taste in tastes]
+                found = [aggregate(scores, place, "iqm") for scores in agents]
+                found.sort(key=lambda each: -each.value)
+                p = _test(found, claim, "iqm", 1 - ALPHA, lower=False).p_adjusted
+                told[at] += (p <= ALPHA).any(), (p[:3] <= ALPHA).all()  # pairs of the first stand first
+        yield f"4 agents, {tasks} tasks x {runs} runs", *(f"{100 * count / tables:.1f}" for count in told.ravel())
+
+
 def say_range(hits: float, tables: int) -> str:
     low, high = wilson(round(hits), tables)
     return f"{100 * low:.1f} to {100 * high:.1f}"
@@ -157,6 +175,8 @@ PARTS = {
     "votes": (try_votes, ("votes", "any pair told", "one best", "CI covers", "independent: any pair", "one best ",
                           "CI covers ", "95% CI of any pair")),
     "length": (try_lengths, ("answers", "CI at equal length covers", "raw CI covers")),
+    "places": (try_places, ("equal agents", "new tasks: any pair told", "one best", "these tasks: any pair told",
+                            "one best ")),
     "runs": (try_runs, ("design", "new runs: covers", "bootstrap of runs covers", "new tasks: covers", "wider by")),
 }  # fmt: skip
 
