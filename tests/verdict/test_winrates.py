@@ -109,6 +109,14 @@ def test_win_rates_at_equal_length_are_what_the_judge_would_say_of_answers_as_lo
     assert equal.asked.options["adjust"] == ("length",)
 
 
+def test_preferences_that_are_missing_are_counted() -> None:
+    made = make_rates({"A": 0.4, "B": 0.6})
+    made["preference"][5] = None
+    found = holdsup.compare_systems(made, adjust="length", baseline=0.5)
+    assert found.rows.planned == 600
+    assert found.rows.reasons["no score"] == 1
+
+
 def test_answers_that_are_nearly_all_longer_are_named() -> None:
     made = make_rates({"A": 0.4, "B": 0.6})
     made["reference_length"] = [770.0] * 600

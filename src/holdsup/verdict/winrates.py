@@ -86,7 +86,7 @@ def join_orders(scores: Scores) -> tuple[Scores, tuple[Caution, ...]]:
     cautions = (*_say_order(usable, name, means[:, both]), *_say_single(name, int((~both).sum())))
     others = {other: column for other, column in usable.others.items() if other != name}
     joined = replace(usable, others=others).take(cells.first)
-    left_out = {**joined.left_out, "the other order of an item, averaged": len(usable) - cells.count}
+    left_out = {**scores.rows().reasons, "the other order of an item, averaged": len(usable) - cells.count}
     return replace(joined, score=np.nanmean(means, axis=0), left_out=left_out), cautions
 
 
@@ -157,7 +157,8 @@ def hold_equal(scores: Scores, names: Sequence[str], *, by_items: bool) -> tuple
         code="extrapolated", message=f"Nine in ten answers differ from the reference's to one side: {join_names(far)}.",
         effect="Their win rates at equality are extrapolated.", advice="Trust the CI, not the estimate.",
     ),) if far else ()  # fmt: skip
-    return replace(usable, score=score), (Caution(code="held-equal", message=said), *doubts)
+    equal = replace(usable, score=score, left_out=scores.rows().reasons)
+    return equal, (Caution(code="held-equal", message=said), *doubts)
 
 
 def _difference(scores: Scores, name: str) -> Floats:
