@@ -58,12 +58,12 @@ def judge_pairs(estimates: Floats, covariances: Sequence[Floats], df: float | Fl
     p, logs = t_tails(t, dfs)
     family = _draw(covariances[0], left, right, float(dfs.min()))
     return Pairs(
-        left, right, difference, se, dfs, p, 10 ** family.adjust(logs), *_limits(difference, se, dfs, alpha),
-        *_limits(difference, se, dfs, family.share(alpha)), family.name if family.count > 1 else "",
+        left, right, difference, se, dfs, p, 10 ** family.adjust(logs), *_bounds(difference, se, dfs, alpha),
+        *_bounds(difference, se, dfs, family.share(alpha)), family.name if family.count > 1 else "",
     )  # fmt: skip
 
 
-def _limits(difference: Floats, se: Floats, df: Floats, alpha: float) -> tuple[Floats, Floats]:
+def _bounds(difference: Floats, se: Floats, df: Floats, alpha: float) -> tuple[Floats, Floats]:
     half = t_quantiles(1 - alpha / 2, df) * se
     return difference - half, difference + half
 

@@ -219,7 +219,7 @@ def rank_votes(
         found = rate(*shown, extra, clusterings, 1 - level)
         said.append(Caution(
             code="order-unknown", advice="Show some pairs in both orders.",
-            message="Being shown first can't be told from being better: it goes with the systems.",
+            message="Being shown first can't be told from being better: each system is always on one side.",
         ))  # fmt: skip
     said += _caution_clusters(counts, found.df)
     contrasts, placed = place_pairs([votes.names[i] for i in found.order], found.pairs, level)
