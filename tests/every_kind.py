@@ -39,6 +39,8 @@ def make_results(names: Sequence[str] = PLAIN, *, systems: int = 3) -> list[Resu
         holdsup.fit_glmm("right ~ system + (1 | item)", {**scores, "right": [float(round(1000 * s) % 2) for s in scores["score"]]}),
         holdsup.rank_systems(make_runs(names, systems), folds=0),
         make_gate(names),
+        make_votes(names),
+        make_run_ranking(names, systems),
         holdsup.plan_evaluation(scores, **roles, replicates=[names[5]], detect=0.2, systems=2, runs=(3, 6)),
     ]  # fmt: skip
 
@@ -70,6 +72,21 @@ def make_gate(names: Sequence[str]) -> Result:
             rows[column] = [part[place] for part in parts for _ in table["score"]]
         sides.append(rows)
     return holdsup.gate_release(*sides, drop=0.02)
+
+
+def make_votes(names: Sequence[str]) -> Result:
+    """Return a ranking by votes for the first three names on prompts and by annotators that have others."""
+    pairs = [pair for pair in itertools.permutations(names[:3], 2) for _ in range(4)]
+    return holdsup.rank_votes({
+        "a": [a for a, _ in pairs], "b": [b for _, b in pairs], "length_a": [i % 5 for i in range(24)],
+        "length_b": [i % 3 for i in range(24)], "winner": [("a", "b", "tie", "a", "b")[i % 5] for i in range(24)],
+        "annotator": [names[3 + i % 3] for i in range(24)], "prompt": [names[6 + i % 4] for i in range(24)],
+    }, adjust="length")  # fmt: skip
+
+
+def make_run_ranking(names: Sequence[str], systems: int) -> Result:
+    """Return a ranking by the IQM over the runs of tasks, whose columns are those of `make_runs`."""
+    return holdsup.rank_runs(make_runs(names, systems))
 
 
 def make_runs(names: Sequence[str], systems: int) -> dict[str, list[object]]:

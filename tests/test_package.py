@@ -17,9 +17,9 @@ import holdsup
 PUBLIC = """
 Audit BlockedCV ColumnError Comparison Contest Decomposition EvaluationPlan EarlyStopping EstimateStudy FitError FormulaError Gate GlmmFit HoldOut HoldsupError JKFold JKSearchCV
 KFold LmmFit Measurement MeasurementError MetricError MissingExtra NotNested Plan Ranking ReadError RepeatedHoldOut Reproduction ResultError RunError
-RunReport Scores ScoresError Spec SpecError SplitError StoppingStudy Store StoreError TaskError Tuning TuningAdvice TuningError TuningStudy
+RunRanking RunReport Scores ScoresError Spec SpecError SplitError StoppingStudy Store StoreError TaskError Tuning TuningAdvice TuningError TuningStudy VoteRanking
 __version__ advise_tuning assess_repeatability assess_reproduction audit_scores compare_systems decompose_variance fit_glmm fit_lmm gate_release judge_tuning make_plan
-optuna_objective order_items plan_evaluation plot rank_systems rate_items read_measurements read_result read_scores read_spec run_contest run_plan simulate_scores study_estimates study_stopping
+optuna_objective order_items plan_evaluation plot rank_runs rank_systems rank_votes rate_items read_measurements read_result read_scores read_spec run_contest run_plan simulate_scores study_estimates study_stopping
 study_tuning write_paper write_report
 """.split()
 

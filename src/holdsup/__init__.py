@@ -86,6 +86,12 @@ if TYPE_CHECKING:
     from holdsup.verdict.contest import Contest as Contest
     from holdsup.verdict.gate import Gate as Gate, gate_release as gate_release
     from holdsup.verdict.looking import order_items as order_items
+    from holdsup.verdict.places import (
+        RunRanking as RunRanking,
+        VoteRanking as VoteRanking,
+        rank_runs as rank_runs,
+        rank_votes as rank_votes,
+    )
     from holdsup.verdict.ranking import Ranking as Ranking, rank_systems as rank_systems
     from holdsup.verdict.tuning import (
         Tuning as Tuning,
@@ -128,6 +134,7 @@ _HOME = {
     "RepeatedHoldOut": "holdsup.splits",
     "ResultError": "holdsup.errors",
     "RunError": "holdsup.errors",
+    "RunRanking": "holdsup.verdict.places",
     "RunReport": "holdsup.experiment",
     "Scores": "holdsup.scores",
     "ScoresError": "holdsup.errors",
@@ -144,6 +151,7 @@ _HOME = {
     "TuningAdvice": "holdsup.verdict.tuning",
     "TuningError": "holdsup.errors",
     "TuningStudy": "holdsup.studies.tuning",
+    "VoteRanking": "holdsup.verdict.places",
     "advise_tuning": "holdsup.verdict.tuning",
     "audit_scores": "holdsup.scores",
     "compare_systems": "holdsup.verdict",
@@ -157,8 +165,10 @@ _HOME = {
     "order_items": "holdsup.verdict.looking",
     "plan_evaluation": "holdsup.verdict",
     "plot": "holdsup.plots",
+    "rank_runs": "holdsup.verdict.places",
     "rank_systems": "holdsup.verdict.ranking",
     "rate_items": "holdsup.verdict",
+    "rank_votes": "holdsup.verdict.places",
     "read_measurements": "holdsup.measurements",
     "read_result": "holdsup.results",
     "read_scores": "holdsup.scores",

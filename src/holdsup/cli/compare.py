@@ -28,15 +28,16 @@ SCALES = click.Choice(["score", "logit"])
     short_help="Is one system better than another?",
     help="Is one system better than another? DATA is a table with a row per score, a file per system, or logs.",
     cls=GroupedCommand,
-    groups={"Question": "claim baseline margin by scale deterministic best human bootstrap peek looks"},
+    groups={"Question": "claim baseline margin by adjust scale deterministic best human bootstrap peek looks"},
     epilog="""\b
     Examples: holdsup compare scores.csv     holdsup compare a.txt b.txt     holdsup compare logs/""",
 )
 @click.argument("data", nargs=-1, required=True)
 @click.option("--claim", type=CLAIMS, metavar="CLAIM", help="these-items, these-runs, new-runs, new-raters, ...")
-@click.option("--baseline", metavar="SYSTEM", help="Compare every system with this one only.")
+@click.option("--baseline", metavar="SYSTEM", help="Compare all with this system, or a score: 0.5.")
 @click.option("--margin", type=float, metavar="D", help="Differences below D don't matter: test equivalence.")
 @names_option("--by", metavar="PROPS", help="Does the lead depend on these item properties?")
+@names_option("--adjust", metavar="PROPS", hidden=True, help="Win rates at equal length (length, reference_length).")
 @click.option("--scale", type=SCALES, default="score", metavar="SCALE", help="With --by: score, or logit for log-odds.")
 @names_option("--deterministic", metavar="SYSTEMS", help="Another run of these would score the same.")
 @click.option("--best", metavar="COL", help="Compare each system's best run by COL: dev_score.")

@@ -14,6 +14,7 @@ from holdsup.plots.drawing import draw_bytes, draw_svg
 from holdsup.plots.forest import panels_of_fit
 from holdsup.plots.gate import panels_of_gate
 from holdsup.plots.panels import Panel
+from holdsup.plots.places import panels_of_places
 from holdsup.plots.plan import panels_of_plan
 from holdsup.plots.ranking import panels_of_ranking
 from holdsup.plots.reproduction import panels_of_reproduction
@@ -39,9 +40,11 @@ FIGURES: dict[str, Callable[..., Iterable[Panel]]] = {
     "glmm": panels_of_fit,
     "qra": panels_of_reproduction,
     "rank": panels_of_ranking,
+    "rank_runs": panels_of_places,
     "tune": panels_of_tuning,
     "tune-study": panels_of_study,
     "variance": panels_of_variance,
+    "votes": panels_of_places,
 }
 ENDINGS = (".svg", ".pdf", ".png")
 TITLE_LINE = 0.155  # inches

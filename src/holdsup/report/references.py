@@ -161,6 +161,28 @@ REFERENCES = {
         "A Guideline of Selecting and Reporting Intraclass Correlation Coefficients for Reliability Research",
         "Journal of Chiropractic Medicine", {"volume": "15", "number": "2", "pages": "155--163"},
     ),
+    "bradley1952": Reference(
+        "article", 1952, "Ralph Allan Bradley and Milton E. Terry",
+        "Rank Analysis of Incomplete Block Designs: I. The Method of Paired Comparisons",
+        "Biometrika", {"volume": "39", "number": "3/4", "pages": "324--345"},
+    ),
+    "cameron2011": Reference(
+        "article", 2011, "A. Colin Cameron and Jonah B. Gelbach and Douglas L. Miller",
+        "Robust Inference With Multiway Clustering",
+        "Journal of Business & Economic Statistics", {"volume": "29", "number": "2", "pages": "238--249"},
+    ),
+    "agarwal2021": Reference(
+        "inproceedings", 2021,
+        "Rishabh Agarwal and Max Schwarzer and Pablo Samuel Castro and Aaron Courville and Marc G. Bellemare",
+        "Deep Reinforcement Learning at the Edge of the Statistical Precipice",
+        "Advances in Neural Information Processing Systems 34",
+    ),
+    "mogstad2024": Reference(
+        "article", 2024, "Magne Mogstad and Joseph P. Romano and Azeem M. Shaikh and Daniel Wilhelm",
+        "Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement across "
+        "Countries",
+        "Review of Economic Studies", {"volume": "91", "number": "1", "pages": "476--518"},
+    ),
     "nadeau2003": Reference(
         "article", 2003, "Claude Nadeau and Yoshua Bengio",
         "Inference for the Generalization Error",

@@ -23,6 +23,8 @@ BESIDE_SPEC = ("level", "curve", "sequential", "threshold")
 # Kinds of results that another command than their name gives, and how.
 GIVEN_BY = {
     "glmm": ("fit",),
+    "votes": ("rank",),
+    "rank_runs": ("rank",),
     "qra_check": ("qra", "--validate"),
     **{f"qra_{kind}": ("qra", "--kind", kind) for kind in ("scores", "labels", "findings")},
 }

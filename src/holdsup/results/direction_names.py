@@ -27,7 +27,7 @@ HIGHER = frozenset(
     "rougelsum bertscore auc auroc auprc mrr ndcg mcc iou kappa correct reward r2 spearman pearson dice jaccard "
     "ssim psnr gleu cider".split()
 )
-HIGHER_ALONE = frozenset("em exact_match map ap return returns success success_rate win_rate".split())
+HIGHER_ALONE = frozenset("em exact_match map ap return returns success success_rate win_rate preference".split())
 # Words that turn such a name round, as scikit-learn's neg_ does, or make it one of something else.
 TURNING = frozenset(
     "neg negative negated minus inverse inv reciprocal anti non no not without free reduction improvement gain saved "

@@ -31,6 +31,8 @@ KINDS: dict[str, Kind] = {
     "variance": Kind("Is one score of this evaluation reliable?", "holdsup.verdict:Decomposition"),
     "plan": Kind("What does an evaluation need to answer?", "holdsup.verdict:EvaluationPlan"),
     "rank": Kind("Is one system the best on new datasets?", "holdsup.verdict.ranking:Ranking"),
+    "votes": Kind("Is one system preferred to all others?", "holdsup.verdict.places:VoteRanking"),
+    "rank_runs": Kind("Is one system the best over tasks and runs?", "holdsup.verdict.places:RunRanking"),
     "qra": Kind("How closely was this result reproduced?", "holdsup.verdict:Reproduction"),
     "qra_check": Kind("Are these measurements fit to be assessed?", "holdsup.measurements:MeasurementAudit"),
     "qra_scores": Kind("How closely do studies score the same items?", "holdsup.verdict:ScoreSets"),

@@ -15,6 +15,7 @@ from holdsup.arguments import (
     check_text,
     list_names_given,
 )
+from holdsup.columns.values import write_value
 from holdsup.errors import ScoresError, list_names
 from holdsup.progress import Progress, no_progress
 from holdsup.results import Asked, Caution
@@ -48,6 +49,7 @@ from holdsup.verdict.items import find_dead_items
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
 from holdsup.verdict.samples import OF_THESE_RUNS, THESE_ITEMS, estimate_samples, list_estimates
+from holdsup.verdict.winrates import WinRates
 
 SCALES = ("score", "logit")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
@@ -57,7 +59,7 @@ def compare_systems(
     data: Any,
     *,
     claim: str | None = None,
-    baseline: str | None = None,
+    baseline: str | float | None = None,
     margin: float | None = None,
     best: str | None = None,
     by: str | Sequence[str] | None = (),
@@ -65,6 +67,7 @@ def compare_systems(
     where: Where = None,
     average: str | None = None,
     estimate: str | Sequence[str] | None = (),
+    adjust: str | Sequence[str] | None = (),
     last: str | None = None,
     nested_runs: bool = False,
     deterministic: str | Sequence[str] | None = (),
@@ -91,7 +94,8 @@ def compare_systems(
     claim : "these-items" (new samples of each item), "these-runs", "these-datasets" (new runs on these datasets),
         "new-runs" or "new-settings"; by default new-runs where two systems have two runs or more. With a column of
         raters "new-raters", by default where two systems have three raters in common or more, or "these-raters"
-    baseline : the system that all others are compared with; by default all pairs are
+    baseline : the system that all others are compared with, or a score such as 0.5 on every item; by default all pairs
+        are
     margin : differences below it do not matter: adds tests of equivalence, of non-inferiority and of more than it
     best : a column, such as the score on development data, by which each system's best run is picked (the lowest, if
         lower is better by its name, or else by the scores); the claim is then these-runs, and the pick is named as
@@ -107,6 +111,8 @@ def compare_systems(
         three are, or several of these: each is a metric; by default samples are averaged. Or the score of a whole
         corpus, no mean of items: "bleu", "chrf,word_order=2", "ter", "wer", "micro_f1", "chunk_f1", "perplexity", any
         metric of `holdsup.metrics` that is made of summed counts
+    adjust : properties in which answers are held equal to the reference's, such as "length" where there are the columns
+        length and reference_length; scores are then win rates
     last : a column that counts, such as "step": of each run on each dataset only the rows at its largest value are used
     nested_runs : whether each dataset has training runs of its own, though their names recur: seed 1 of two datasets is
         then two trainings; by default a run whose name recurs is one training that was evaluated on all
@@ -138,6 +144,7 @@ def compare_systems(
     """
     check_level(level)
     averaged = Average.read("macro" if average is None else average)
+    baseline = baseline if baseline is None or isinstance(baseline, str) else write_value(baseline)
     texts = {"claim": claim, "baseline": baseline, "best": best, "human": human, "human_weight": human_weight}
     for name, text in texts.items():
         check_text(text, name)
@@ -185,6 +192,10 @@ def compare_systems(
     made = estimate_samples(scores, estimates, these_items=claim == THESE_ITEMS)
     if estimates:
         directions = choose_directions(made, lower_is_better)
+    rates = WinRates.of(made, list_names_given(adjust, "adjust"), baseline, by_items=averaged.kind == "micro")
+    made, declared = rates.scores, deterministic
+    deterministic = deterministic if rates.constant is None else (*deterministic, rates.constant)
+    said.extend(rates.cautions)
     question = CompareQuestion(
         claim=claim if picked is None or claim == THESE_ITEMS else "these-runs",
         baseline=baseline, margin=check_margin(margin), by=by, scale=scale, deterministic=deterministic,
@@ -196,7 +207,7 @@ def compare_systems(
     evaluations = [
         replace(each, by_items=by_items, weights=averaged.weigh(each.scores), looking=looking) for each in laid_out
     ]
-    _check_systems(scores, question)
+    _check_systems(made, question)
     if question.margin is not None and not human:
         check_reachable(evaluations, question.margin, "margin")
     for evaluation in evaluations:
@@ -220,16 +231,19 @@ def compare_systems(
     drawn = seed if bootstrap or scores.corpus or (peek and not looks) else None  # where it moves numbers
     signed = Asked.about(  # the claim as it was asked for, not as it was made
         "compare", data=_sign(scores, human, human_weight), roles=list_roles(scores), claim=claim or "auto",
-        where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=deterministic or None,
+        where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=declared or None,
         baseline=baseline, best=best, by=by, scale=None if scale == "score" else scale, level=level, average=average,
         estimate=scores.corpus.asked if scores.corpus else tuple(each.name for each in estimates), **sources,
-        margin=question.margin,
+        adjust=list_names_given(adjust, "adjust"), margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         human=human, human_weight=human_weight, peek=peek or None, looks=",".join(map(str, looks)),
     )  # fmt: skip
     passed_over = dict(taken.passed_over) | (picked.reasons if picked else {})
     compared = Comparison(
-        asked=signed, seed=drawn, rows=count_rows(scores, asked[:: max(1, len(estimates))], passed_over),
+        asked=signed, seed=drawn,
+        rows=rates.count_rows(
+            count_rows(scores if estimates else made, asked[:: max(1, len(estimates))], passed_over)
+        ),
         claim=found[0].claims[0], level=level, lower_is_better=contrasts[0].lower_is_better, baseline=baseline,
         unit=evaluations[0].unit, average=average or "macro", best=() if picked is None else picked.runs,
         systems=place_systems(list(_means(found)), contrasts, all_pairs=baseline is None, level=level), test=tests[0],

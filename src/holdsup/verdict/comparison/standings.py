@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,22 @@ from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemM
 UNLIKE_SCALES = "different-scales"  # a caution with which nobody can be called better
 MOST_LACKING = 0.2  # share of the items that a mean may lack next to the means of others
 MOST_LETTERED = 400  # systems; a reader of letters looks at far fewer, and their cost grows with the cube
+
+
+class Tested(Protocol):
+    """A pair with its test, whatever was tested."""
+
+    @property
+    def left(self) -> str:
+        """One of the two."""
+
+    @property
+    def right(self) -> str:
+        """The other."""
+
+    @property
+    def p_adjusted(self) -> float:
+        """The p of no difference, adjusted for all pairs."""
 
 
 def better_of(contrast: SystemContrast) -> tuple[str, str]:
@@ -42,7 +59,7 @@ def place_systems(
         order = _order([i for i, s in enumerate(systems) if s.metric == metric], systems, own, level, lower=lower)
         letters: list[tuple[str, ...]] = [()] * len(order)
         if all_pairs and len(order) <= MOST_LETTERED:
-            letters = list(_letter([systems[i].name for i in order], own, level))
+            letters = list(letter_systems([systems[i].name for i in order], own, level))
         for place, (i, shared) in enumerate(zip(order, letters, strict=True), start=1):
             placed[i] = replace(systems[i], rank=place, letters=shared)
     return tuple(placed[i] for i in range(len(systems)))
@@ -79,7 +96,7 @@ def compares_shared(own: Sequence[SystemContrast], systems: Sequence[SystemMean]
     )
 
 
-def _letter(names: Sequence[str], contrasts: Sequence[SystemContrast], level: float) -> Iterator[tuple[str, ...]]:
+def letter_systems(names: Sequence[str], contrasts: Iterable[Tested], level: float) -> Iterator[tuple[str, ...]]:
     """Yield the letters of each system, given the best first."""
     places = {name: place for place, name in enumerate(names)}
     alike = np.ones((len(names), len(names)), bool)

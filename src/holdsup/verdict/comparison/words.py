@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from holdsup.columns.values import parse_number
 from holdsup.numerics.families import MAX_T
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number, format_percent
 from holdsup.results import Method, find_scored
@@ -276,7 +277,8 @@ def holds_for(found: Compared) -> str:
         said += f" ({whose}: {'these raters only' if others[0].claim == 'these-raters' else 'new raters, too'})"
     elif others:
         said += f" ({whose}: these runs only)" if others[0].claim == "these-runs" else f" (for {whose} new runs, too)"
-    fixed = [s.name for s in found.ordered(found.systems[0].metric) if s.deterministic]
+    ordered = found.ordered(found.systems[0].metric)
+    fixed = [s.name for s in ordered if s.deterministic and parse_number(s.name) is None]  # a score goes without saying
     if fixed and len(found.contrasts) > 1:  # of two, a line of their own says so
         said += f". Declared deterministic: {join_names(fixed, most=MOST_NAMED)}"
     if found.datasets > 1 and found.unit == "items" and not (found.raters or found.human):
