@@ -92,7 +92,7 @@ def assemble(
     if status.names != ("ok",):
         ok = status.names.index("ok") if "ok" in status.names else -1
         values = np.where(status.codes == ok, values, np.nan)
-    cells = (system, found["dataset"], found["item"], found["metric"])
+    cells = (system, found["dataset"], found["item"])
     roles, answers = settle_samples(roles, labels, cells, known)
     said = [*said, *answers]
     roles = keep_settings(roles, labels, system, (found["dataset"], found["item"]), guessed)

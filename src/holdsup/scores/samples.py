@@ -26,7 +26,7 @@ def settle_samples(
 
     Parameters
     ----------
-    cells : the labels that, with a run, make a cell of the table: system, dataset, item, metric
+    cells : the labels that, with a run, make an item that a run has scores of, by one metric or several
     known : columns that were asked for or stated, which are what they are said to be
     """
     if roles.sample is not None and roles.sample not in known and not _tells(roles, roles.sample, labels, cells):
