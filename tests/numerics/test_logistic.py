@@ -82,11 +82,11 @@ def test_items_that_hold_the_same_cells_are_counted_once_and_change_nothing(seed
     assert one[1] == pytest.approx(other[1], abs=1e-5)
 
 
-def evaluation_model(seed: int, sd: dict[str, float], runs: int = 3) -> tuple[Model, Array]:
+def evaluation_model(seed: int, sd: dict[str, float], runs: int = 3, held: float = 0.9) -> tuple[Model, Array]:
     """Systems on items in runs, some cells missing; `sd` says which random terms there are."""
     g = np.random.RandomState(seed)
     s, i, r = np.indices((3, 40, runs)).reshape(3, -1)
-    kept = g.random_sample(len(s)) < 0.9
+    kept = g.random_sample(len(s)) < held
     s, i, r = s[kept], i[kept], r[kept]
     y = (g.random_sample(len(s)) < 1 / (1 + np.exp(-0.5 - g.standard_normal(40)[i]))).astype(float)
     codes = {"unit": i * 3 + s, "item": i, "run": s * runs + r}
@@ -131,6 +131,36 @@ def test_half_the_spacing_gives_the_same_likelihood(sd: dict[str, float]) -> Non
     value, _ = quadrature.evaluate(x[:k], x[k:])
     quadrature.refinement = 2.0
     assert quadrature.evaluate(x[:k], x[k:])[0] == pytest.approx(value, abs=1e-6)
+
+
+def test_items_that_share_their_cells_are_integrated_as_one_by_one() -> None:
+    """What varies over items' posteriors, set by set of items with the same cells, and pair by pair of item and node."""
+    model, x = evaluation_model(3, {"item": 1.1, "run": 0.5})
+    k, found = model.parameters, []
+    for shared in (True, False):
+        laplace = Laplace(model)
+        laplace.evaluate(x[:k], x[k:])
+        quadrature = Quadrature(model, laplace)
+        assert len(quadrature.sets) > 1
+        quadrature.sets = quadrature.sets if shared else []
+        found.append(quadrature.evaluate(x[:k], x[k:]))
+    assert found[0][0] == pytest.approx(found[1][0], abs=1e-6)
+    assert found[0][1] == pytest.approx(found[1][1], abs=1e-5)
+
+
+def test_complete_tables_are_added_up_as_the_same_cells_in_no_order_are() -> None:
+    """The quick sums of complete tables give what sums by index give."""
+    model, x = evaluation_model(4, {"item": 1.1, "unit": 0.7, "run": 0.4}, held=1.0)
+    cells, k = model.cells, model.parameters
+    one = Laplace(model).evaluate(x[:k], x[k:])
+    assert cells.width
+    assert all(cells.fan.values())
+    assert cells.place[-1] is None
+    cells.width, cells.fan, cells.alike = 0, dict.fromkeys(cells.fan, 0), []
+    cells.place = [node * cells.points + cells.point for node in cells.cellnode]
+    other = Laplace(model).evaluate(x[:k], x[k:])
+    assert one[0] == pytest.approx(other[0], abs=1e-9)
+    assert one[1] == pytest.approx(other[1], abs=1e-7)
 
 
 def test_cells_hold_every_row_once() -> None:
