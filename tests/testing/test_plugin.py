@@ -25,6 +25,9 @@ def test_single(holdsup_gate):
 
 def test_strict(holdsup_gate):
     holdsup_gate("single.csv", "base.csv", drop=0.02, strict=True)
+
+def test_nothing(holdsup_gate):
+    holdsup_gate("nothing.csv", "base.csv", drop=0.02)
 """
 
 
@@ -47,6 +50,8 @@ def test_a_test_passes_fails_or_is_skipped_as_the_gate_decides(tmp_path: Path) -
     assert "test_single SKIPPED" in out
     assert "test_strict FAILED" in out
     assert "FAIL: the candidate is worse" in out
+    assert "test_nothing FAILED" in out
+    assert "holdsup has no answer: cannot read 'nothing.csv'" in out
     assert "plugin.py" not in out.partition("FAILURES")[2].partition("short test summary")[0]
 
 
