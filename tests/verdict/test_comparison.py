@@ -15,7 +15,7 @@ import holdsup
 from holdsup import Comparison, compare_systems, read_scores, simulate_scores
 from holdsup.errors import ColumnError, ScoresError
 from holdsup.numerics.distributions import adjust_holm
-from holdsup.verdict.comparison.findings import mean_of
+from holdsup.verdict.comparison.means import mean_of
 from holdsup.verdict.evaluation import lay_out
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict import Comparison
-    from holdsup.verdict.comparison.records import Conditional, SystemContrast, SystemMean
+    from holdsup.verdict.comparison.conditional_records import Conditional
+    from holdsup.verdict.comparison.records import SystemContrast, SystemMean
 
 MOST_LINES = 40  # that fit a page
 MOST_PANELS, MOST_METRICS = 8, 6

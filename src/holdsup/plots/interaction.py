@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from holdsup.verdict import Comparison
-    from holdsup.verdict.comparison.records import Conditional
+    from holdsup.verdict.comparison.conditional_records import Conditional
 
 Looks = dict[str, dict[str, Any]]  # of each system
 

@@ -32,14 +32,13 @@ from holdsup.numerics.differences import (
 )
 from holdsup.numerics.proportions import PairedShares
 from holdsup.numerics.these_datasets import compare_runs_on_datasets, compare_these_datasets
-from holdsup.rendering.numbers import format_counted
 from holdsup.scores.suggestions import point_to_roles
 from holdsup.verdict.averages import narrow_claim
 from holdsup.verdict.early import look_early
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores, is_repetition
 from holdsup.verdict.samples import THESE_ITEMS, compare_samples
 from holdsup.verdict.settings import compare_new_settings
-from holdsup.verdict.trainings import can_repeat, has_nested_runs
+from holdsup.verdict.trainings import align_seeds, can_repeat, has_nested_runs
 
 CLAIMS = ("these-items", "these-runs", "these-datasets", "new-runs", "new-settings")
 STRONGEST = "new-runs"  # that is made where none is asked for
@@ -379,27 +378,3 @@ class _OverDatasets:
             return replace(self, nested=(one, other)).test(0.0, level)
         except ValueError:
             return None
-
-
-def align_seeds(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:
-    """Return the runs of the seeds that both systems have, in the same order, runs of one seed averaged."""
-    assert a.seeds is not None
-    assert b.seeds is not None
-    common = np.intersect1d(a.seeds, b.seeds)
-    if len(common) < 2:
-        raise ScoresError(
-            f"--shared: {a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} in common, and two are "
-            "needed: leave --shared out"
-        )
-    grids = []
-    for system in (a, b):
-        assert system.seeds is not None
-        with np.errstate(invalid="ignore"):
-            grids.append(np.stack([_mean(system.scores[:, system.seeds == seed]) for seed in common], axis=1))
-    return grids[0], grids[1]
-
-
-def _mean(columns: Floats) -> Floats:
-    count = (~np.isnan(columns)).sum(axis=1)
-    total = np.nansum(columns, axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

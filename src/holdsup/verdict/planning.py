@@ -23,9 +23,9 @@ from holdsup.numerics.spread import (
     measure_run_spread,
     measure_spread,
 )
-from holdsup.verdict.claims import align_seeds
 from holdsup.verdict.evaluation import Evaluation, has_scores
 from holdsup.verdict.settings import facet_codes
+from holdsup.verdict.trainings import align_seeds
 
 MOST_DF = 1e9  # a test by normal deviates has infinitely many
 MOST_RUNS, MOST_ITEMS, MOST_TIMES = 200, 10_000_000, 10  # beyond these nobody goes

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from holdsup.columns import Labels
 from holdsup.columns.crossing import cross
+from holdsup.errors import ScoresError
 from holdsup.numerics.decisions import Difference
-from holdsup.rendering.numbers import format_interval
+from holdsup.rendering.numbers import format_counted, format_interval
 from holdsup.results import Caution
 from holdsup.scores import Scores
 from holdsup.verdict.evaluation import Evaluation, SystemRuns, is_repetition
@@ -137,3 +138,27 @@ def caution_facets(scores: Scores, *, declared: bool) -> Iterator[Caution]:
             severity="note",
             message=f"Each dataset counts as having its own training runs ({join_names(repeated)}), as you declared.",
         )
+
+
+def align_seeds(a: SystemRuns, b: SystemRuns) -> tuple[Floats, Floats]:
+    """Return the runs of the seeds that both systems have, in the same order, runs of one seed averaged."""
+    assert a.seeds is not None
+    assert b.seeds is not None
+    common = np.intersect1d(a.seeds, b.seeds)
+    if len(common) < 2:
+        raise ScoresError(
+            f"--shared: {a.name!r} and {b.name!r} have {format_counted(len(common), 'level')} in common, and two are "
+            "needed: leave --shared out"
+        )
+    grids = []
+    for system in (a, b):
+        assert system.seeds is not None
+        with np.errstate(invalid="ignore"):
+            grids.append(np.stack([_mean(system.scores[:, system.seeds == seed]) for seed in common], axis=1))
+    return grids[0], grids[1]
+
+
+def _mean(columns: Floats) -> Floats:
+    count = (~np.isnan(columns)).sum(axis=1)
+    total = np.nansum(columns, axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

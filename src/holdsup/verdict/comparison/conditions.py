@@ -14,8 +14,8 @@ from holdsup.results import Caution
 from holdsup.results.extras import find_extra
 from holdsup.scores.roles import is_usual
 from holdsup.verdict.claims import Pair, pair_systems
+from holdsup.verdict.comparison.conditional_records import Conditional, ConditionalTest, PairTrend, PaperConditional
 from holdsup.verdict.comparison.likelihoods import compare_models, condition_as_published
-from holdsup.verdict.comparison.records import Conditional, ConditionalTest, PairTrend, PaperConditional
 from holdsup.verdict.comparison.trends import (
     BAND_OF_CLASSES,
     BANDS,

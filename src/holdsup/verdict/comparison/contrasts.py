@@ -14,6 +14,7 @@ from holdsup.numerics.decisions import Differences
 from holdsup.numerics.distributions import adjust_holm
 from holdsup.numerics.layout import Floats
 from holdsup.verdict.claims import Pair
+from holdsup.verdict.comparison.conditional_records import Conditional
 from holdsup.verdict.comparison.findings import Found
 from holdsup.verdict.comparison.pairs import (
     ManyPairs,
@@ -23,7 +24,7 @@ from holdsup.verdict.comparison.pairs import (
     judge_together,
     retest_pairs,
 )
-from holdsup.verdict.comparison.records import Conditional, Equivalence, SystemContrast
+from holdsup.verdict.comparison.records import Equivalence, SystemContrast
 from holdsup.verdict.samples import OF_THESE_RUNS
 
 LEVEL = 0.95  # of limits that a test against a margin has no use for

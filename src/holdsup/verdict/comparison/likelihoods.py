@@ -15,7 +15,8 @@ from holdsup.errors import FitError, FormulaError
 from holdsup.fit import LmmFit, fit_lmm, fit_within, likelihood_ratio_test
 from holdsup.numerics.distributions import Tail, chi2_tail
 from holdsup.scores import Scores
-from holdsup.verdict.comparison.records import PaperConditional, PaperTest
+from holdsup.verdict.comparison.conditional_records import PaperConditional
+from holdsup.verdict.comparison.records import PaperTest
 from holdsup.verdict.evaluation import Evaluation
 from holdsup.verdict.properties import ItemProperty
 from holdsup.verdict.repeats import count_samples

@@ -11,6 +11,7 @@ from holdsup.rendering.numbers import format_count, format_counted, format_inter
 from holdsup.results import Method, write_caveats
 from holdsup.results.cautions import find_grave
 from holdsup.verdict.comparison.adjusted_words import explain_labels, explain_raters
+from holdsup.verdict.comparison.method import describe_method
 from holdsup.verdict.comparison.records import Compared, SystemContrast, SystemMean
 from holdsup.verdict.comparison.standings import (
     better_of,
@@ -24,7 +25,6 @@ from holdsup.verdict.comparison.standings import (
 from holdsup.verdict.comparison.tables import tabulate
 from holdsup.verdict.comparison.words import (
     ask,
-    describe_method,
     explain_conditions,
     explain_estimate,
     explain_margin,

@@ -11,17 +11,8 @@ from holdsup.rendering import Estimate, Percent, PValue, Table
 from holdsup.rendering.numbers import format_count, format_number
 from holdsup.rendering.table import Cell
 from holdsup.verdict.comparison.adjusted_words import tabulate_labels, tabulate_raters
-from holdsup.verdict.comparison.records import (
-    PAPER,
-    Compared,
-    Conditional,
-    ConditionalTest,
-    CorpusEstimate,
-    PaperConditional,
-    SystemContrast,
-    SystemMean,
-    SystemTest,
-)
+from holdsup.verdict.comparison.conditional_records import Conditional, ConditionalTest, PaperConditional
+from holdsup.verdict.comparison.records import PAPER, Compared, CorpusEstimate, SystemContrast, SystemMean, SystemTest
 from holdsup.verdict.comparison.standings import find_contrasts, list_metrics, say_adjusted
 from holdsup.verdict.items import tabulate_dead
 from holdsup.verdict.phrases import NO_INTERVAL, join_names, say_level, show_interval

@@ -27,10 +27,11 @@ from holdsup.numerics.trends import (
     measure_trends,
     tighten,
 )  # fmt: skip
-from holdsup.verdict.claims import Pair, align_seeds
-from holdsup.verdict.comparison.records import Line, PairTrend, SystemTrend, Where
+from holdsup.verdict.claims import Pair
+from holdsup.verdict.comparison.conditional_records import Line, PairTrend, SystemTrend, Where
 from holdsup.verdict.evaluation import Evaluation, Floats, SystemRuns, has_scores
 from holdsup.verdict.properties import ItemProperty
+from holdsup.verdict.trainings import align_seeds
 
 # By what rule the CIs of differences hold at all places at once.
 BAND_OF_CLASSES = "Bonferroni's CIs"

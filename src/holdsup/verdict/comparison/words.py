@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from holdsup.columns.values import parse_number
-from holdsup.numerics.families import MAX_T
 from holdsup.rendering.numbers import format_count, format_counted, format_interval, format_number, format_percent
-from holdsup.results import Method, find_scored
+from holdsup.results import find_scored
 from holdsup.results.direction_names import find_direction
-from holdsup.verdict.claims import Rule
 from holdsup.verdict.comparison.adjusted_words import covers_raters
-from holdsup.verdict.comparison.records import Compared, Conditional, SystemContrast, Where
+from holdsup.verdict.comparison.conditional_records import Conditional, Where
+from holdsup.verdict.comparison.records import Compared, SystemContrast
 from holdsup.verdict.comparison.standings import (
     UNLIKE_SCALES,
     better_of,
@@ -23,7 +22,6 @@ from holdsup.verdict.comparison.standings import (
     is_equivalent,
     is_told,
     list_metrics,
-    say_adjusted,
 )
 from holdsup.verdict.phrases import join_names, name_items, say_count, say_level, say_p, say_runs, say_size
 from holdsup.verdict.samples import OF_THESE_RUNS, THESE_ITEMS
@@ -386,50 +384,3 @@ def _say_where(each: Conditional) -> str:
 def _say_range(w: Where) -> str:
     place = f"for {w.level}" if w.level is not None else f"from {format_number(w.low)} to {format_number(w.high)}"
     return f"{w.better} is better {place} ({format_percent(w.percent)} of items)"
-
-
-def describe_method(found: Compared) -> Method:
-    """Return how the answer was made, and whom to cite."""
-    tests = _listed(c.p_method for c in found.contrasts)
-    number = len(found.contrasts)
-    against = f" with {found.baseline}" if found.baseline is not None else " pair by pair" if number > 1 else ""
-    adjusted = say_adjusted(found)
-    names = format_counted(len({s.name for s in found.systems}), "system")
-    sentences = [f"{names} were compared{against} by a {tests}{adjusted}. The answer covers {holds_for(found)}."]
-    for each in found.raters:
-        if each.model:
-            sentences.append(f"Variances of raters and items are those of {each.model}.")
-    if found.human:
-        sentences.append("Human labels are a random sample of the items, or weighted to be one.")
-    models = _listed(test.model for test in found.tests if test.model)
-    draws = max(test.bootstrap_draws for test in found.tests)
-    simulated = f", with a parametric bootstrap of {draws:,} draws" if draws else ""
-    if models:
-        sentences.append(f"As a check, the likelihood ratio of the systems in {models} is reported{simulated}.")
-    if (made := found.estimate) is not None:
-        how = f" ({made.signature})" if made.signature else ""
-        sentences.append(
-            f"The score is {made.name} of the corpus{how}: each item counts by its jackknife influence value."
-        )
-        sentences.append(f"A paired bootstrap of items ({made.draws:,} samples) is reported for these runs.")
-    if found.papers:
-        sentences.append("The test as published is reported as well.")
-    if found.conditional:
-        properties = _listed(each.property for each in found.conditional)
-        sentences.append(f"Whether differences depend on {properties} was tested, for all values at once.")
-    citations = ["hagmann2023"]
-    citations += ["welch1947"] if any(c.rule in (Rule.WELCH, Rule.TWO_WAY) for c in found.contrasts) else []
-    citations += ["westfall1993"] if any(c.adjusted_by == MAX_T for c in found.contrasts) else []
-    citations += ["efron1981", "koehn2004"] if found.estimate else []
-    citations += ["bates2015"] if models or found.raters else []
-    citations += ["bell2002"] if found.raters else []
-    citations += ["angelopoulos2023"] if found.human else []
-    return Method(
-        question="Is one system better than another, beyond these runs?",
-        sentences=tuple(sentences),
-        citations=tuple(citations),
-    )
-
-
-def _listed(names: Iterable[str | None]) -> str:
-    return join_names(list(dict.fromkeys(name for name in names if name)))
