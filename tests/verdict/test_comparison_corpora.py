@@ -311,6 +311,13 @@ def test_scores_with_counts_are_compared_as_the_table_is() -> None:
     assert replace(scores, corpus=None).digest != scores.digest
 
 
+def test_only_compare_takes_counts_of_a_corpus() -> None:
+    scores = read_corpus(table(), "micro_f1", counts=("tp", "fp", "fn"))
+    for ask in (rank_systems, decompose_variance, plan_evaluation):
+        with pytest.raises(ScoresError, match="a score of whole corpora: only compare takes it"):
+            ask(scores)
+
+
 def test_empty_references_are_told(tmp_path: Path) -> None:
     files, known = write_texts(tmp_path, runs=1)
     lines = references()

@@ -67,6 +67,7 @@ def take_in(
     last: str | None = None,
     lower_is_better: LowerIsBetter = None,
     raters: bool = False,
+    corpora: bool = False,
     progress: Progress = no_progress,
 ) -> Intake:
     """Return a table of scores, ready to be asked.
@@ -78,6 +79,7 @@ def take_in(
     where, last : which rows are used, see `choose_rows`
     lower_is_better : which metrics are better when lower, see `choose_directions`
     raters : whether the question adjusts for raters; for others a column of raters has no role
+    corpora : whether the question is asked of scores of whole corpora as well
     """
     given = isinstance(data, Scores)
     if not raters:
@@ -86,6 +88,10 @@ def take_in(
     everything = everything if raters else set_raters_aside(everything)
     scores, passed_over, stages = choose_rows(leave_out_costs(everything, asked=where or ()), where, last)
     if scores.corpus is not None:
+        if not corpora:
+            raise ScoresError(
+                f"these are counts of {scores.corpus.title}, a score of whole corpora: only compare takes it"
+            )
         from holdsup.scores.corpus import linearise  # only here: other tables need no metrics
 
         scores, left, noted = linearise(scores)

@@ -167,7 +167,9 @@ def compare_systems(
         data, of_corpus, sources, by=by, peek=peek and not looks, average=average, progress=progress, roles=roles
     )
     lower = choose_lower(data, lower_is_better)
-    taken = take_in(data, roles, where=where, last=last, lower_is_better=lower, raters=True, progress=progress)
+    taken = take_in(
+        data, roles, where=where, last=last, lower_is_better=lower, raters=True, corpora=True, progress=progress
+    )
     scores, directions, said = taken.scores, taken.directions, list[Caution]()
     alone = {
         "--by": by,
