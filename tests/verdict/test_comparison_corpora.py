@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdsup import compare_systems, decompose_variance, plan_evaluation, rank_systems, read_result
+from holdsup import compare_systems, decompose_variance, rank_systems, rate_items, read_result
 from holdsup.errors import HoldsupError, ScoresError
 from holdsup.metrics import make_metric
 from holdsup.numerics.differences import compare_new_runs, compare_these_runs
@@ -313,7 +313,7 @@ def test_scores_with_counts_are_compared_as_the_table_is() -> None:
 
 def test_only_compare_takes_counts_of_a_corpus() -> None:
     scores = read_corpus(count_table(), "wer")
-    for ask in (rank_systems, decompose_variance, plan_evaluation):
+    for ask in (rank_systems, decompose_variance, rate_items):
         with pytest.raises(ScoresError, match="a score of whole corpora: only compare takes it"):
             ask(scores)
 
