@@ -100,7 +100,7 @@ if TYPE_CHECKING:
         judge_tuning as judge_tuning,
     )
 
-__version__ = "0.2.0.dev5"
+__version__ = "0.2.0.dev6"
 
 _HOME = {
     "Audit": "holdsup.scores",
