@@ -11,8 +11,25 @@ from .numbers import Number, compare_numbers
 
 TABLES, A_TIME = 150, 10
 # a nil step, rounding below zero (two), a singular Hessian, copies, a system of zeros, no scores to spare, copies that overflow, items
-# that vary less than their noise, variances 100,000 times the residual
-ONCE_BROKEN = (350, 10772, 10403, 10874, 10417, 10505, 10927, 11388, 11837, 11952, 11975, 50117, 50125, 11699, 11099)
+# that vary less than their noise, variances 100,000 times the residual, all items right in percent
+ONCE_BROKEN = (
+    350,
+    10772,
+    10403,
+    10874,
+    10417,
+    10505,
+    10927,
+    11388,
+    11837,
+    11952,
+    11975,
+    50117,
+    50125,
+    11699,
+    11099,
+    11693,
+)
 
 
 @pytest.mark.slow

@@ -86,7 +86,11 @@ def command(
         from holdsup.verdict.places import rank_votes
 
         _refuse_others("votes")
-        chosen = {"annotator": given["cluster"], "prompt": given["item"], "order": not given["no_order"]}
+        chosen = {
+            "annotator": given["rater"] or given["cluster"],
+            "prompt": given["item"],
+            "order": not given["no_order"],
+        }
         shown.answer(rank_votes, data, **chosen, **{name: given[name] for name in ("adjust", "where", "level")})
         return
     given = {name: value for name, value in join_properties(given).items() if name not in ("adjust", "no_order")}

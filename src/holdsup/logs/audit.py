@@ -22,6 +22,7 @@ from holdsup.rendering.numbers import format_count, format_counted
 from holdsup.results.cautions import EXAMPLES, Caution
 
 MOST_NAMED = 3  # tasks or systems in a message
+SCORED_BY = ("reference", "judge")  # settings without which scores mean something else
 DIGEST = re.compile(r"[0-9a-f]{8,24}")  # of a text: it tells that two differ, and nothing to a person
 
 
@@ -184,7 +185,7 @@ def _lost_items(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
 
 def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Caution]:
     """Yield the settings of the evaluation, and the facets, in which systems differ."""
-    said = []
+    said, scored = list[str](), list[str]()
     told = {name for logs in by_system.values() for each in logs for name in each.named_by}  # by the systems' names
     for kind in ("conditions", "facets"):
         values: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -197,7 +198,17 @@ def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Cautio
         for name, of_system in values.items():
             if len({frozenset(each) for each in of_system.values()}) > 1 or len(of_system) < len(by_system):
                 told_by_value = not all(DIGEST.fullmatch(value) for values in of_system.values() for value in values)
-                said.append(f"{name} ({_each_value(by_system, of_system)})" if told_by_value else name)
+                shown = f"{name} ({_each_value(by_system, of_system)})" if told_by_value else name
+                known = {value for each in of_system.values() for value in each}
+                (scored if name in SCORED_BY and len(known) > 1 else said).append(shown)
+    if scored:
+        yield Caution(
+            code="different-references", severity="error", count=len(scored),
+            message=f"Systems were not scored alike: {'; '.join(scored)}.",
+            effect="A win against one reference, or by one judge, is no win against another.",
+            advice="Score all systems with the same ones, or compare them all the same with --accept "
+            "different-references.",
+        )  # fmt: skip
     if said:
         more = f" and {len(said) - MOST_NAMED} more" if len(said) > MOST_NAMED else ""
         yield Caution(
@@ -209,9 +220,12 @@ def _differing_conditions(by_system: dict[str, list[Placed]]) -> Iterator[Cautio
 
 
 def _each_value(systems: Iterable[str], of_system: dict[str, set[str]]) -> str:
-    names = list(systems)
-    shown = [f"{_shorten(', '.join(sorted(of_system.get(name, {NOT_GIVEN}))))} for {name}" for name in names[:2]]
-    return ", ".join(shown) + (", ..." if len(names) > 2 else "")
+    """Return which systems had each value, of many systems and values the first."""
+    having: dict[str, list[str]] = defaultdict(list)
+    for name in systems:
+        having[_shorten(", ".join(sorted(of_system.get(name, {NOT_GIVEN}))))].append(name)
+    shown = [f"{value} for {list_names(names, most=2)}" for value, names in list(having.items())[:3]]
+    return ", ".join(shown) + (", ..." if len(having) > 3 else "")
 
 
 def _shorten(text: str, most: int = 40) -> str:

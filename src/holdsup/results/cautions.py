@@ -21,6 +21,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 # They decide who is better, or which scores there are to tell: the answer is read wrongly without them.
 TURNING = (
     "less-claimed",
+    "different-settings",
     "direction-against-name",
     "direction-assumed",
     "mixed-metrics",

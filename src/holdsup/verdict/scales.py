@@ -84,12 +84,12 @@ def find_ends(scores: Scores) -> tuple[float, float] | None:
     """Return the two values that all scores have, such as 0 and 1; None where they have more.
 
     Scores of two systems that never vary have two values as well, which are no scale, unless one of them is 0. Items
-    that all systems got right, or wrong, have 0 and 1.
+    that all systems got right, or wrong, have 0 and 1, or 0 and 100 if they are all 100.
     """
     values = scores.score
     low, high = float(values.min()), float(values.max())
-    if low == high and low in (0.0, 1.0) and scores.item is not None:
-        return 0.0, 1.0
+    if low == high and low in (0.0, 1.0, 100.0) and scores.item is not None:
+        return 0.0, max(high, 1.0)
     if not low < high or not ((values == low) | (values == high)).all():
         return None
     if scores.item is None and low != 0:  # means of runs that happen to have two values

@@ -15,6 +15,8 @@ def covers_raters(found: Compared, items: str) -> str:
     cluster, count = found.asked.roles.get("cluster"), max(each.count for each in found.raters)
     items = name_items(cluster, f"clusters ({cluster})") if isinstance(cluster, str) else items
     if found.claim == "new-raters":
+        if len(found.contrasts) == 1:  # who rated one system only says nothing about new raters
+            count = min((o.raters for each in found.raters for o in each.other), default=count)
         return f"new raters like these {format_count(count)}, new {items}; not new {say_runs(found.asked)} or settings"
     return f"these {format_count(count)} raters, new {items}; not new raters, {say_runs(found.asked)} or settings"
 

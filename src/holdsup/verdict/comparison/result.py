@@ -214,10 +214,11 @@ def _tabulate_baseline(found: Compared, most: int) -> Table:
     shown = [ordered[i] for i in _ends(range(len(ordered)), most)]
     more = f"{format_count(len(ordered) - len(shown))} more: --full. " if len(shown) < len(ordered) else ""
     count = format_counted(len(ordered), "comparison")
+    ahead = "difference" if found.lower_is_better else "lead"  # where lower is better a leader's difference is negative
     return Table(
         name="contrasts",
         title=f"Systems against {found.baseline}",
-        columns=("system", "lead", _head(found, lower=found.lower_is_better), "p", ""),
+        columns=("system", ahead, _head(found, lower=found.lower_is_better), "p", ""),
         rows=tuple(
             (c.left, Estimate(c.difference, c.se),
              _drawn(c.low_simultaneous, c.high_simultaneous, c.difference),

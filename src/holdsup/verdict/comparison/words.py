@@ -168,8 +168,10 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
     counted = f"All {pairs} pairs differ" if differ == len(own) else counted
     if all(math.isclose(s.mean, means[0].mean, rel_tol=SAME) for s in means):
         return f"All {say_count(len(means))} systems scored the same here, so none can be called the best."
+    first = [s.name for s in means if math.isclose(s.mean, means[0].mean, rel_tol=SAME)]
+    best = f"{leader} has" if len(first) == 1 else f"{join_names(first, most=MOST_NAMED)} share"
     if not differ:
-        return f"{leader} has the best mean, but none of {pairs} pairs can be told apart."
+        return f"{best} the best mean, but none of {pairs} pairs can be told apart."
     told = {leader, *_told_from(own, leader, level)}
     alike = [s.name for s in means if s.name not in told]
     if not alike:
@@ -177,7 +179,7 @@ def _say_pairs(found: Compared, own: Sequence[SystemContrast]) -> str:
     if len(alike) < MOST_NAMED:
         return f"{join_names([leader, *alike])} can't be told apart at the top. {counted}."
     if len(alike) == others:
-        return f"{leader} has the best mean, but no other can be told apart from it. {counted}."
+        return f"{best} the best mean, but no other can be told apart from it. {counted}."
     tied = f"{say_count(len(alike))} of {say_count(others)} others can't be told apart from it"
     return f"{leader} leads, but {tied}. {counted}."
 

@@ -28,7 +28,7 @@ ONE_SIDED = "Score them for the other side too, or go on with the items that bot
 SAID = ("one-system", "tables-as-systems", "logs-read")  # what goes without saying of one side
 ERRORS = ("different-items", "different-items-under-one-id", "different-scales", "items-of-one-system",
           "no-shared-items", "no-shared-tasks")  # of a pairing: these can be accepted  # fmt: skip
-PAIRING = ("different-items-under-one-id", "different-prompts", "different-settings")
+PAIRING = ("different-items-under-one-id", "different-prompts", "different-settings", "different-references")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -22,6 +22,7 @@ from holdsup.rendering.numbers import format_counted, format_number
 from holdsup.verdict.evaluation import Evaluation, SystemRuns
 from holdsup.verdict.plan.records import Assumption
 from holdsup.verdict.planning import plan_pair
+from holdsup.verdict.repeats import count_samples
 from holdsup.verdict.trainings import has_nested_runs
 
 TRUST = 0.8  # share of pilots whose limit of a variance is above the truth: so many plans are to keep their promise
@@ -63,6 +64,7 @@ class Basis:
     reliability: tuple[float, float] | None = None  # phi of a single score, at its limit and as found
     items: int | None = None  # of the pilot, where a reliability is planned
     together: int = 1  # datasets of the pilot whose items are planned together
+    samples: int = 0  # of each item in the pilot, which are averaged; 0 where nothing tells samples
     averages: bool = True  # whether the noise of one run is known, so that designs with another number can be planned
 
     def at(self, runs: int, units: int | None, *, sure: bool) -> Spread:
@@ -185,13 +187,15 @@ def read_pilot(evaluation: Evaluation, *, datasets: bool, claim: str, sd_run: fl
     rise = averaged * float(_rise(item_df)) if item_df > 0 else 0.0
     unit = "datasets" if datasets else None if evaluation.per_run else "items"
     clusters = None if datasets or evaluation.clusters is None else len(np.unique(evaluation.clusters))
+    samples = max(count_samples(evaluation).values())
     basis = Basis(
         found, unit, new_runs, {}, raise_run=most - run, raise_item=rise,
         cluster=1.0 if clusters is None else len(evaluation.clusters) / clusters,  # type: ignore[arg-type]
-        two_valued=evaluation.ends is not None and evaluation.datasets is None,
+        two_valued=evaluation.ends is not None and evaluation.datasets is None and samples <= 1,
         width=1.0 if evaluation.ends is None else evaluation.ends[1] - evaluation.ends[0],
         together=1 if datasets or evaluation.datasets is None else len(evaluation.dataset_names),
         averages=noise > 0 or evaluation.per_run,
+        samples=samples,
     )  # fmt: skip
     return replace(basis, assumptions=dict(_name_pilot(basis, given=sd_run is not None)))
 

@@ -339,6 +339,12 @@ def _caution(basis: Basis, designs: tuple[PlannedDesign, ...]) -> Iterator[Cauti
             effect="Four plans of five then have the power that they promise. Compare's advice takes the variances as "
             "they are found, and so asks for less.",
         )
+    if basis.samples > 1:
+        yield Caution(
+            code="planned-samples",
+            message=f"The pilot averages {basis.samples} samples of each item, and so does the plan.",
+            advice=f"Draw {basis.samples} samples of each item, or plan from a pilot with as many as you will draw.",
+        )
     runs = basis.assumptions.get("sd_run")
     if runs is not None and runs.found is not None and runs.value > OPEN * runs.found:
         more = f"{runs.value / runs.found:.1f} times" if runs.found else "larger than"
