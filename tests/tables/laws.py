@@ -87,10 +87,11 @@ def _tell_again(drawn: DrawnTable) -> list[tuple[str, pa.Table, Callable[[str], 
         if label == "system":
             back = {new: old for old, new in names.items()}
     scores = pa.array(table["score"].to_numpy() * FACTOR)
+    factor = FACTOR if np.nansum(np.abs(scores.to_numpy(zero_copy_only=False))) else 1.0  # zeros are zeros in any unit
     return [
         ("shuffled", table.take(rng.permutation(table.num_rows)), str, 1.0),
         ("renamed", pa.table(columns), lambda name: back[name], 1.0),
-        ("times 100", table.set_column(table.column_names.index("score"), "score", scores), str, FACTOR),
+        ("times 100", table.set_column(table.column_names.index("score"), "score", scores), str, factor),
     ]
 
 
