@@ -335,7 +335,7 @@ def test_hostile_names_in_every_place_are_shown_as_text(visit: Callable[..., Any
     file = shots / "hostile.html"
     results = [*make_results(NAMES, systems=len(NAMES)), warned(NAMES)]
     holdsup.write_report(results, file, title=" ".join(NAMES), introduction=" ".join(NAMES))
-    assert file.stat().st_size < 2_300_000
+    assert file.stat().st_size < 2_600_000  # results of all kinds, each with dozens of names
     tab = visit(file)
     assert tab.evaluate("typeof hacked") == "undefined"
     assert (

@@ -224,7 +224,10 @@ def _each_value(systems: Iterable[str], of_system: dict[str, set[str]]) -> str:
     having: dict[str, list[str]] = defaultdict(list)
     for name in systems:
         having[_shorten(", ".join(sorted(of_system.get(name, {NOT_GIVEN}))))].append(name)
-    shown = [f"{value} for {list_names(names, most=2)}" for value, names in list(having.items())[:3]]
+    shown = [
+        f"{value} for {' and '.join(names) if len(names) < 3 else f'{names[0]} and {len(names) - 1} more'}"
+        for value, names in list(having.items())[:3]
+    ]
     return ", ".join(shown) + (", ..." if len(having) > 3 else "")
 
 

@@ -86,7 +86,7 @@ class Asked:
     def _typed(self, options: Mapping[str, Value]) -> Iterator[tuple[str, Value]]:
         """Yield what has to be typed: roles, then options, without what goes without saying."""
         for role, columns in self.roles.items():
-            if role == "score" and "estimate" in options:  # which names what it makes
+            if role == "score" and self.kind == "compare" and _is_of_corpus(options.get("estimate")):
                 continue
             if self.kind == "rank" and role == "facets":  # it takes facets for nuisance factors
                 if "formula" not in options:  # which names its nuisance factors itself
@@ -140,3 +140,9 @@ def _type_option(name: str, value: Value) -> list[str]:
 
 def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _is_of_corpus(estimate: Value | None) -> bool:
+    """Return whether an estimate makes the score of a corpus, and does not take scores of samples."""
+    names = [estimate] if isinstance(estimate, str) else estimate
+    return isinstance(names, list | tuple) and not any(str(name).startswith("pass") for name in names)

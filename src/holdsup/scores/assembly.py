@@ -73,7 +73,7 @@ def assemble(
     labels = {name: column for name, column in long.items() if isinstance(column, Labels)}
     found: dict[str, Labels | None] = {
         role: labels[column] if (column := getattr(roles, role)) else None
-        for role in ("system", "item", "dataset", "metric", "cluster", "sample", "rater")
+        for role in ("system", "item", "dataset", "metric", "cluster", "rater")
     }
     if roles.wide:
         found[roles.wide] = Labels.of(source, roles.score_columns)
@@ -120,7 +120,7 @@ def assemble(
         dataset=found["dataset"],
         metric=found["metric"],
         cluster=found["cluster"],
-        sample=found["sample"],
+        sample=labels[roles.sample] if roles.sample else None,  # settled by now
         rater=found["rater"],
     )
 

@@ -61,7 +61,8 @@ class Looking:
     def advise(self) -> str:
         """Return what to do where the answer is not clear yet."""
         if self.looks:
-            return f"the planned looks are at {join_names([str(n) for n in self.looks])} runs: the next one may tell"
+            planned = f"the planned looks are at {join_names([str(n) for n in self.looks])} runs"
+            return f"{planned}: the next one may tell, if there is one left"
         return "evaluate the next items in the order of the seed, and look again"
 
 

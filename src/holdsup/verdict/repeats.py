@@ -217,7 +217,9 @@ def _as_one_run(system: SystemRuns) -> SystemRuns:
     """Return a system whose runs have the same scores, wherever they have any, as one that is deterministic."""
     scores = np.fmax.reduce(system.scores, axis=1, keepdims=True)
     seeds = None if system.seeds is None else system.seeds[:1]
-    return SystemRuns(system.name, scores, system.runs[:1], system.settings[:1], seeds, deterministic=True)
+    return replace(
+        system, scores=scores, runs=system.runs[:1], settings=system.settings[:1], seeds=seeds, deterministic=True
+    )
 
 
 def _same_scores(system: SystemRuns) -> NDArray[np.int64]:

@@ -48,6 +48,8 @@ class Estimate:
 def list_estimates(names: Sequence[str]) -> tuple[tuple[Estimate, ...], str | None]:
     """Return what to estimate from samples, such as pass@5 and pass^3, and what from a corpus, such as bleu."""
     matched = {name: PASS.fullmatch(name) for name in names}
+    if wrong := next((name for name, match in matched.items() if name.startswith("pass") and not match), None):
+        raise ScoresError(f"--estimate {wrong}: it can be pass@K (one of K samples is right) or pass^K (all are)")
     found = tuple(Estimate(name, int(match[2]), match[1] == "^") for name, match in matched.items() if match)
     others = ",".join(name for name, match in matched.items() if not match)  # a comma may belong to a metric's options
     if found and others:

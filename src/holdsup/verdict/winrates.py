@@ -174,9 +174,14 @@ def _difference(scores: Scores, name: str) -> Floats:
     return own.values - against.values
 
 
+def is_score(baseline: str | None, scores: Scores) -> bool:
+    """Return whether a baseline is a score such as 0.5, and no system."""
+    return baseline is not None and baseline not in scores.system.names and parse_number(baseline) is not None
+
+
 def add_constant(scores: Scores, baseline: str | None) -> Scores:
     """Return scores with a system of its own for a baseline that is a number, such as 0.5: that score on every item."""
-    value = None if baseline is None or baseline in scores.system.names else parse_number(baseline)
+    value = parse_number(baseline) if baseline is not None and is_score(baseline, scores) else None
     if baseline is None or value is None:
         return scores
     rows = cross(scores.dataset, scores.metric, scores.item, rows=len(scores)).first

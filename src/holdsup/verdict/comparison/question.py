@@ -49,7 +49,7 @@ from holdsup.verdict.items import find_dead_items
 from holdsup.verdict.looking import Looking
 from holdsup.verdict.repeats import check_repeats, count_repeats, count_samples
 from holdsup.verdict.samples import OF_THESE_RUNS, THESE_ITEMS, estimate_samples, list_estimates
-from holdsup.verdict.winrates import WinRates
+from holdsup.verdict.winrates import WinRates, is_score
 
 SCALES = ("score", "logit")
 WITHOUT_PICK = "leave --best out to compare systems over all their runs, and so over new ones"
@@ -179,6 +179,8 @@ def compare_systems(
         "--bootstrap": bootstrap,
         "--deterministic": deterministic,
         "--estimate": estimates,
+        "--average": average,
+        f"--baseline {baseline}": is_score(baseline, scores),
     }
     scores = _settle(scores, claim, human, human_weight, [name for name, value in alone.items() if value])
     refuse(find_item_facets(usable := scores.only(scores.usable), _settings(usable)))

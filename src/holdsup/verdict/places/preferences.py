@@ -91,7 +91,11 @@ class VoteRanking(Places):
         """Return what the answer holds for, and who is helped by being shown first."""
         what = name_items(self.prompt_column, "prompts")
         drawn = [f"new {what} like these {format_count(self.prompts)}"] if self.prompts else []
-        drawn += [f"new annotators like these {format_count(self.annotators)}"] if self.annotators else []
+        drawn += (
+            [f"new annotators like these {format_count(self.annotators)}"]
+            if self.annotators is not None and self.annotators > 1
+            else []
+        )
         fixed = [role for role, count in (("annotators", self.annotators), ("prompts", self.prompts)) if not count]
         holds = f"{', '.join(drawn) or 'new votes like these'}; not new {' or '.join([*fixed, 'kinds of prompts'])}"
         lines = [("holds for", holds)]
