@@ -317,3 +317,12 @@ def test_a_log_with_nothing_in_it_is_named(tmp_path: Path) -> None:
     said = {each.code: each for each in found.cautions}
     assert said["empty-log"].severity == "warning"
     assert said["empty-log"].message == "'C.json', 'D.json.gz' are empty or damaged, and not read."
+
+
+def test_scores_against_different_references_are_refused_until_accepted(tmp_path: Path) -> None:
+    for name, reference in (("a", "davinci"), ("b", "davinci"), ("c", "gpt4")):
+        write(tmp_path, name, name.upper(), GOOD, conditions={"reference": reference})
+    with pytest.raises(ScoresError, match=r"reference \(davinci for A and B, gpt4 for C\)"):
+        compare_systems(tmp_path, readers=READERS)
+    found = compare_systems(tmp_path, readers=READERS, accept=["different-references"])
+    assert "different-references" in {each.code for each in found.cautions}

@@ -197,3 +197,15 @@ def test_deterministic_systems_on_these_datasets() -> None:
     found = compare_systems(rows, claim="these-datasets", deterministic=["greedy"])
     assert found.contrasts[0].claim == "these-datasets"
     assert all(np.isfinite([s.low, s.high]).all() for s in found.systems)
+
+
+def test_a_deterministic_system_is_compared_over_new_datasets() -> None:
+    rng = np.random.default_rng(3)
+    cells = [(s, r, d, i) for s in "AB" for r in range(3) for d in range(4) for i in range(20)]
+    rows: Rows = dict(zip(("system", "seed", "dataset", "item"), map(list, zip(*cells, strict=True)), strict=True))
+    rows["item"] = [f"{d}/{i}" for _, _, d, i in cells]
+    rows["score"] = [0.5 if s == "B" else 0.6 + 0.1 * d + rng.normal(0, 0.1) for s, _, d, _ in cells]
+    found = compare_systems(rows, deterministic="B").contrasts[0]
+    assert found.difference == pytest.approx(np.mean(np.array(rows["score"][:240], float)) - 0.5)
+    assert found.claim == "new-runs"
+    assert found.low < found.difference < found.high

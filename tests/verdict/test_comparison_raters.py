@@ -195,3 +195,21 @@ def test_a_report_cites_what_the_method_is_from() -> None:
     method = compare_systems(rated(everyone)).describe_method()
     assert "bell2002" in method.citations
     assert set(method.citations) <= set(REFERENCES)
+
+
+@pytest.mark.parametrize("more", [{"average": "micro"}, {"baseline": "2.5"}])
+def test_what_an_adjusted_difference_does_not_heed_is_refused(more: dict[str, str]) -> None:
+    table = rated(everyone)
+    with pytest.raises(ScoresError, match="not together with a column of raters"):
+        compare_systems(table, **more)
+    table["human"] = table.score
+    with pytest.raises(ScoresError, match="not together with --human"):
+        compare_systems(table.drop(columns="rater").drop_duplicates(["system", "item"]), human="human", **more)
+
+
+def test_new_raters_are_like_those_who_rated_both() -> None:
+    table = rated(everyone)
+    alone = table[(table.system == "A") & (table.rater == table.rater.iloc[0])].assign(rater="r9")
+    found = compare_systems(pd.concat([table, alone]))
+    assert found.claim == "new-raters"
+    assert f"new raters like these {table.rater.nunique()}" in found.answer().text()

@@ -554,3 +554,13 @@ def test_looks_that_compare_does_not_take_are_refused(more: dict[str, Any], why:
     known = {} if "datasets" in more else KNOWN
     with pytest.raises(ScoresError, match=why):
         plan_evaluation(detect=0.02, **known, **more)
+
+
+def test_samples_of_an_item_are_planned_as_they_were_averaged() -> None:
+    rng = np.random.default_rng(1)
+    cells = [(s, i, k) for s in "AB" for i in range(40) for k in range(8)]
+    table: dict[str, Any] = dict(zip(("system", "item", "sample"), map(list, zip(*cells, strict=True)), strict=True))
+    table["passed"] = [float(rng.random() < 0.3 + 0.4 * (i % 2)) for _, i, _ in cells]
+    found = plan_evaluation(table, detect=0.05, claim="these-runs")
+    assert "disagreement" not in found.assumptions
+    assert "8 samples of each item" in next(c.message for c in found.cautions if c.code == "planned-samples")

@@ -186,3 +186,10 @@ def test_near_an_end_at_which_many_scores_are_the_ci_of_a_mean_is_lopsided(mean:
     below, above = found.mean - found.low, found.high - found.mean
     assert (below > 1.1 * above) == shaped
     assert shaped or below == pytest.approx(above)
+
+
+def test_all_right_in_percent_is_all_right() -> None:
+    one = {"system": ["A"] * 9 + ["B"] * 9, "item": [*range(9)] * 2, "score": [1.0] * 18}
+    shares, percents = compare_systems(one), compare_systems({**one, "score": [100.0] * 18})
+    assert percents.contrasts[0].low == pytest.approx(100 * shares.contrasts[0].low)
+    assert percents.systems[0].low == pytest.approx(100 * shares.systems[0].low)

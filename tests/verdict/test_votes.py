@@ -235,3 +235,15 @@ def test_pairs_of_many_systems_stay_on_a_screen() -> None:
     found = holdsup.rank_votes(make_votes({name: i / 7 for i, name in enumerate(names)}, votes=1500))
     assert str(found).count("\n") <= 24
     assert len(found.contrasts) == len(list(itertools.combinations(names, 2)))
+
+
+def test_annotators_are_named_as_raters_are(tmp_path: Path) -> None:
+    votes, file = make_votes(WORTH), tmp_path / "votes.csv"
+    votes = {("who" if name == "judge" else name): values for name, values in votes.items()}
+    file.write_text("\n".join(",".join(map(str, row)) for row in [list(votes), *zip(*votes.values(), strict=True)]))
+    from click.testing import CliRunner
+
+    from holdsup.cli.rank import command
+
+    assert "annotators like these" not in CliRunner().invoke(command, [str(file)]).output
+    assert "new annotators like these" in CliRunner().invoke(command, [str(file), "--rater", "who"]).output
