@@ -196,7 +196,8 @@ def compare_systems(
     made = estimate_samples(scores, estimates, these_items=claim == THESE_ITEMS)
     if estimates:
         directions = choose_directions(made, lower_is_better)
-    rates = WinRates.of(made, list_names_given(adjust, "adjust"), baseline, by_items=averaged.kind == "micro")
+    by_items, adjust = averaged.kind == "micro", list_names_given(adjust, "adjust")
+    rates = WinRates.of(made, adjust, baseline, by_items=by_items)
     made, declared = rates.scores, deterministic
     deterministic = deterministic if rates.constant is None else (*deterministic, rates.constant)
     said.extend(rates.cautions)
@@ -207,7 +208,6 @@ def compare_systems(
         human_weight=human_weight,
     )  # fmt: skip
     laid_out = lay_out(join_picks(made) if picked and nested_runs else made, nested_runs=nested_runs)
-    by_items = averaged.kind == "micro"
     evaluations = [
         replace(each, by_items=by_items, weights=averaged.weigh(each.scores), looking=looking) for each in laid_out
     ]
@@ -238,7 +238,7 @@ def compare_systems(
         where=list_where(where), last=last, nested_runs=nested_runs or None, deterministic=declared or None,
         baseline=baseline, best=best, by=by, scale=None if scale == "score" else scale, level=level, average=average,
         estimate=scores.corpus.asked if scores.corpus else tuple(each.name for each in estimates), **sources,
-        adjust=list_names_given(adjust, "adjust"), margin=question.margin,
+        adjust=adjust, margin=question.margin,
         lower_is_better=sign_direction(lower_is_better), bootstrap=bootstrap or None, seed=drawn,
         human=human, human_weight=human_weight, peek=peek or None, looks=",".join(map(str, looks)),
     )  # fmt: skip
@@ -257,7 +257,9 @@ def compare_systems(
         datasets=found[0].datasets,
         raters=tuple(each.raters for each in found if each.raters),
         human=tuple(line for each in found for line in each.human),
-        dead=() if scores.corpus else tuple(find_dead_items([each.evaluation for each in found])),
+        dead=() if scores.corpus else tuple(
+            list_extras("items that tell nothing", lambda: find_dead_items([each.evaluation for each in found]), said)
+        ),
         left_out=sum(len(each.refused) for each in asked if each.pairs),
         estimate=find_extra(
             "the paired bootstrap of items",
